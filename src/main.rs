@@ -1,0 +1,2 @@
+//! The `creator-api` command.
+fn main() {}
