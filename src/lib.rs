@@ -1,1 +1,15 @@
-//! The server of the creator platform.
+//! The server of the creator platform's public API.
+//!
+//! In reading order: what every part shares, what the platform knows, how changes come in, how requests are
+//! answered, and the commands that start it all. The map is `src/README.md`.
+
+pub mod clock;
+pub mod id;
+
+pub mod app;
+pub mod database;
+
+pub mod domain;
+pub mod events;
+
+pub mod api;
