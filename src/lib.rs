@@ -4,7 +4,10 @@
 //! answered, and the commands that start it all. The map is `src/README.md`.
 
 pub mod clock;
+pub mod config;
 pub mod id;
+pub mod secret;
+pub mod telemetry;
 
 pub mod app;
 pub mod database;
