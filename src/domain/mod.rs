@@ -7,6 +7,7 @@
 pub mod courses;
 pub mod error;
 pub mod page;
+pub mod rollups;
 pub mod scope;
 
 pub use error::{Error, Fault, Result};
