@@ -3,4 +3,8 @@
 /// The database.
 pub struct Database {}
 /// An open write transaction.
-pub struct Write {}
+#[derive(Default)]
+pub struct Write {
+    /// What the transaction adds to the rollups; flushed as its last statements.
+    pub rollups: entity::rollups::Pending,
+}

@@ -1,1 +1,3 @@
 //! Entities.
+
+pub mod rollups;

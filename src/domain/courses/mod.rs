@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::Result;
 use super::page::{Page, PageRequest, Span};
+use super::word::words;
+use super::{Given, Result};
 use crate::app::App;
 use crate::database::Write;
 use crate::id::{CourseId, LessonId, ModuleId, WorkspaceId};
@@ -18,6 +19,8 @@ pub enum CourseStatus {
     /// Readable by id, no longer listed.
     Archived,
 }
+
+words!(CourseStatus, "a course status", { Draft = "draft", Published = "published", Archived = "archived" });
 
 /// An amount in minor units of a currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +58,7 @@ pub struct Course {
     pub lesson_count: i32,
     /// Seconds of all lessons together.
     pub duration_seconds: i64,
-    /// First publication.
+    /// When it was published last; `None` before the first time.
     pub published_at: Option<Timestamp>,
     /// Creation.
     pub created_at: Timestamp,
@@ -97,6 +100,8 @@ pub enum LessonType {
     Assignment,
     Live,
 }
+
+words!(LessonType, "a lesson type", { Video = "video", Audio = "audio", Text = "text", Download = "download", Quiz = "quiz", Assignment = "assignment", Live = "live" });
 
 /// A lesson's metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,15 +166,15 @@ pub struct CourseUpsert {
     /// The status it shall have.
     pub status: CourseStatus,
     /// Long text.
-    pub description: Option<String>,
+    pub description: Given<String>,
     /// BCP 47.
-    pub language: Option<String>,
+    pub language: Given<String>,
     /// Cover image.
-    pub image_url: Option<String>,
+    pub image_url: Given<String>,
     /// The course's page.
-    pub url: Option<String>,
+    pub url: Given<String>,
     /// What it costs.
-    pub price: Option<Money>,
+    pub price: Given<Money>,
     /// The whole list of modules; what is not named is removed. `None` leaves them as they are.
     pub modules: Option<Vec<ModuleUpsert>>,
 }
