@@ -1,1 +1,3 @@
 //! The server of the creator platform.
+
+pub mod database;
