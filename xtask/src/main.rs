@@ -1,29 +1,86 @@
-//! The project tasks.
+//! `cargo xtask`: the project's own tools.
+//!
+//! Parses the command line and turns outcomes into exit codes: 0 fine, 1 findings, 2 could not run.
 
-use std::process::ExitCode;
+// A binary exports nothing: `pub` says here what a module offers to its neighbours.
+#![allow(unreachable_pub)]
 
-use clap::Parser;
-
+mod codegen;
+mod contract;
+mod diagnostic;
 mod test;
 mod tidy;
 
-/// The project tasks.
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::diagnostic::Format;
+
+/// The project's own tools. Exit codes: 0 fine, 1 findings, 2 could not run.
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
-enum Task {
-    /// Everything that CI runs
-    Test(test::Args),
-    /// The house rules that a compiler does not know
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Generate src/api/generated from openapi/v1.yaml.
+    Codegen {
+        /// Write nothing; show what is stale and exit 1.
+        #[arg(long)]
+        check: bool,
+        /// How findings are printed.
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+    },
+    /// Hold the house rules that a compiler does not know.
     Tidy,
+    /// Run everything that CI runs.
+    Test(test::Args),
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing to complain about.
+    Fine,
+    /// Something was found, and printed.
+    Findings,
 }
 
 fn main() -> ExitCode {
-    let result = match Task::parse() {
-        Task::Test(args) => test::run(&args),
-        Task::Tidy => tidy::run(),
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
     };
-    result.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::from(2)
-    })
+    match run(arguments.command) {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<Outcome> {
+    let workspace = workspace();
+    match command {
+        Command::Codegen { check, format } => codegen::run(&workspace, check, format),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Test(args) => test::run(&args, &workspace),
+    }
+}
+
+/// The root of the workspace: the parent of this crate's folder.
+fn workspace() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
 }

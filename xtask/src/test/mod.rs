@@ -8,12 +8,14 @@ mod licences;
 mod postgres;
 mod steps;
 
-use std::process::ExitCode;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use steps::{STEPS, Step};
+
+use crate::Outcome;
 
 /// Runs everything that CI runs.
 #[derive(Debug, clap::Args)]
@@ -36,7 +38,7 @@ pub(crate) struct Context {
 }
 
 /// How one step went.
-struct Outcome {
+struct Timed {
     name: &'static str,
     took: Duration,
     fault: Option<String>,
@@ -46,19 +48,20 @@ struct Outcome {
 ///
 /// # Errors
 /// A step named by `--only` that does not exist.
-pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, workspace: &Path) -> Result<Outcome> {
     if args.list {
         for step in STEPS {
             println!("{:<14} {}", step.name, step.about);
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Outcome::Fine);
     }
+    std::env::set_current_dir(workspace).context("cannot go to the workspace's folder")?;
     let chosen = choose(&args.only)?;
     let context = Context { install: !args.no_install };
-    let outcomes: Vec<Outcome> = chosen.into_iter().map(|step| attempt(step, &context)).collect();
+    let outcomes: Vec<Timed> = chosen.into_iter().map(|step| attempt(step, &context)).collect();
     summarise(&outcomes);
     let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
-    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if failed { Outcome::Findings } else { Outcome::Fine })
 }
 
 fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
@@ -69,7 +72,7 @@ fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
     Ok(STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name)).collect())
 }
 
-fn attempt(step: &'static Step, context: &Context) -> Outcome {
+fn attempt(step: &'static Step, context: &Context) -> Timed {
     println!("\n==> {}: {}", step.name, step.about);
     let start = Instant::now();
     let result = (step.run)(context);
@@ -79,10 +82,10 @@ fn attempt(step: &'static Step, context: &Context) -> Outcome {
         None => println!("<== {} ok in {:.1} s", step.name, took.as_secs_f64()),
         Some(fault) => println!("<== {} FAILED in {:.1} s: {fault}", step.name, took.as_secs_f64()),
     }
-    Outcome { name: step.name, took, fault }
+    Timed { name: step.name, took, fault }
 }
 
-fn summarise(outcomes: &[Outcome]) {
+fn summarise(outcomes: &[Timed]) {
     println!("\n{:<14} {:<8} {:>9}", "step", "result", "seconds");
     for outcome in outcomes {
         let result = if outcome.fault.is_some() { "FAILED" } else { "ok" };

@@ -12,11 +12,12 @@ mod source;
 
 use std::fmt;
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::Result;
 
 use source::Source;
+
+use crate::Outcome;
 
 /// One broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +46,14 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks the house rules on the repository in the working directory.
+/// Checks the house rules on the repository that lies there.
 ///
 /// # Errors
 /// Source that cannot be read.
-pub(crate) fn run() -> Result<ExitCode> {
-    Ok(match check(Path::new("."))? {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::from(1),
+pub(crate) fn run(repository: &Path) -> Result<Outcome> {
+    Ok(match check(repository)? {
+        0 => Outcome::Fine,
+        _ => Outcome::Findings,
     })
 }
 
