@@ -10,6 +10,7 @@ pub mod cursor;
 pub mod error;
 pub mod front;
 pub mod middleware;
+pub mod generated;
 pub mod payload;
 pub mod routes;
 pub mod scalar;
