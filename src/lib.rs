@@ -12,6 +12,8 @@ pub mod telemetry;
 pub mod app;
 pub mod database;
 
+pub mod rate_limit;
+
 pub mod domain;
 pub mod events;
 

@@ -6,8 +6,13 @@
 pub mod answer;
 pub mod call;
 pub mod contract;
+pub mod cursor;
 pub mod error;
+pub mod front;
+pub mod middleware;
 pub mod generated;
 pub mod payload;
+pub mod routes;
 pub mod scalar;
 pub mod security;
+pub mod validate;
