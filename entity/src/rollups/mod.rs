@@ -1,9 +1,12 @@
 //! Sums kept beside the facts: revenue and activity, by UTC day and by UTC quarter-hour.
 //!
 //! [`Pending`] collects what one write transaction adds and writes it, sorted, as the transaction's last
-//! statements. Owns both rollup tables. Never decides which change counts where: the domain does.
+//! statements; [`read`] sums spans of whole rows and [`edges`] what is shorter than a row. Owns both rollup tables.
+//! Never decides which change counts where: the domain does.
 
+pub mod edges;
 mod pending;
+pub mod read;
 mod shards;
 
 use uuid::Uuid;
