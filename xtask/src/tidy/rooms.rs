@@ -97,7 +97,7 @@ pub(super) const ROOMS: &[Room] = &[
             "telemetry",
             "webhooks",
         ],
-        never: &["entity", "migration"],
+        never: &["migration"],
     },
     Room {
         name: "main",
