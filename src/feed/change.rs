@@ -369,9 +369,14 @@ mod tests {
     #[test]
     fn unknown_kinds_words_and_nulls_are_refused() {
         let line = |change: &str, data: &str| {
-            format!(r#"{{"change": "{change}", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z", "data": {data}}}"#)
+            format!(
+                r#"{{"change": "{change}", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z", "data": {data}}}"#
+            )
         };
-        assert!(faults(&line("order.paid", "{}"))[0].starts_with("change: is \"order.paid\"; one of workspace.upsert,"));
+        assert!(
+            faults(&line("order.paid", "{}"))[0]
+                .starts_with("change: is \"order.paid\"; one of workspace.upsert,")
+        );
         let course = r#"{"key": "c", "slug": "c", "title": "C", "status": "open", "modules": null}"#;
         assert_eq!(
             faults(&line("course.upsert", course)),
@@ -393,7 +398,10 @@ mod tests {
         let line = r#"{"change": "student.upsert", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z",
             "data": {"key": "s", "email": "s@example.com", "name": null}}"#;
         let Action::StudentUpsert(student) = parse(line.as_bytes()).unwrap().action else { panic!() };
-        assert_eq!((student.name, student.external_id), (crate::domain::Given::Null, crate::domain::Given::Absent));
+        assert_eq!(
+            (student.name, student.external_id),
+            (crate::domain::Given::Null, crate::domain::Given::Absent)
+        );
     }
 
     #[test]

@@ -83,7 +83,11 @@ impl<'a> Fields<'a> {
     }
 
     /// An object within this one that may be left out, or be null.
-    pub(super) fn given_object<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Fields<'a>) -> T) -> Given<T> {
+    pub(super) fn given_object<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&mut Fields<'a>) -> T,
+    ) -> Given<T> {
         match self.take(name) {
             None => Given::Absent,
             Some(Value::Null) => Given::Null,
@@ -97,7 +101,11 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of objects; `None` when it is left out.
-    pub(super) fn objects<T>(&mut self, name: &'static str, read: impl Fn(&mut Fields<'a>) -> T) -> Option<Vec<T>> {
+    pub(super) fn objects<T>(
+        &mut self,
+        name: &'static str,
+        read: impl Fn(&mut Fields<'a>) -> T,
+    ) -> Option<Vec<T>> {
         let items = match self.take(name)? {
             Value::Array(items) => items,
             other => {
@@ -143,9 +151,11 @@ impl<'a> Fields<'a> {
     /// Refuses what was not read.
     pub(super) fn finish(self) {
         for name in self.rest.keys() {
-            let near = self.asked.iter().copied().max_by(|a, b| {
-                strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name))
-            });
+            let near = self
+                .asked
+                .iter()
+                .copied()
+                .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
             match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {
                 Some(near) => self.say(name, format!("is not a field; perhaps `{near}` is meant")),
                 None => self.say(name, "is not a field"),
@@ -215,7 +225,9 @@ impl Read for Named {
 impl Read for i64 {
     fn read(value: Value) -> Result<Self, String> {
         match &value {
-            Value::Number(number) => number.as_i64().ok_or_else(|| format!("{number} is not a whole number of 64 bits")),
+            Value::Number(number) => {
+                number.as_i64().ok_or_else(|| format!("{number} is not a whole number of 64 bits"))
+            }
             other => Err(wanted(other, "a whole number")),
         }
     }

@@ -125,7 +125,10 @@ mod tests {
 
     #[test]
     fn a_name_that_stands_twice_is_a_fault_at_its_place() {
-        assert_eq!(faults(r#"{"a": 1, "b": [{"c": 1, "c": 2}], "a": 2}"#), ["b/0/c: stands twice", "a: stands twice"]);
+        assert_eq!(
+            faults(r#"{"a": 1, "b": [{"c": 1, "c": 2}], "a": 2}"#),
+            ["b/0/c: stands twice", "a: stands twice"]
+        );
     }
 
     #[test]

@@ -5,14 +5,9 @@
 //! request, and never writes what the domain could write, except for [`generate`]'s way straight into the
 //! database.
 
-pub mod apply;
 pub mod change;
-pub mod demo;
-pub mod generate;
 pub mod reject;
 
 mod fields;
 mod json;
 mod lines;
-
-pub use apply::{Outcome, apply};

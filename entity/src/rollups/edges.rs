@@ -6,7 +6,7 @@
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement, Value};
 use uuid::Uuid;
 
-use super::{ActivitySums, RevenueSums};
+use crate::{activity_rollups, revenue_rollups};
 
 /// Orders paid and refunds made in the span; with a course, of orders that hold an item of it.
 const REVENUE: &str = "\
@@ -67,19 +67,11 @@ pub async fn revenue(
     workspace: Uuid,
     course: Option<Uuid>,
     (from_ms, to_ms): (i64, i64),
-) -> Result<Vec<(String, RevenueSums)>, DbErr> {
+) -> Result<Vec<(String, revenue_rollups::Sums)>, DbErr> {
     let sql = REVENUE.replace("{of_course}", if course.is_some() { ORDER_OF_COURSE } else { "" });
     let values = [workspace.into(), from_ms.into(), to_ms.into()];
     let rows = query(connection, sql, values, course).await?;
-    rows.iter()
-        .map(|row| {
-            let mut sums = [0; RevenueSums::COLUMNS.len()];
-            for (place, sum) in sums.iter_mut().enumerate() {
-                *sum = row.try_get_by_index(place + 1)?;
-            }
-            Ok((row.try_get_by_index(0)?, RevenueSums::from_values(sums)))
-        })
-        .collect()
+    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, revenue_rollups::sums(row, 1)?))).collect()
 }
 
 /// Activity from `from_ms` up to `to_ms`.
@@ -91,18 +83,14 @@ pub async fn activity(
     workspace: Uuid,
     course: Option<Uuid>,
     (from_ms, to_ms): (i64, i64),
-) -> Result<ActivitySums, DbErr> {
+) -> Result<activity_rollups::Sums, DbErr> {
     let (has_course, of_course) =
         if course.is_some() { (STUDENT_HAS_COURSE, "AND course_id = $4") } else { ("", "") };
     let sql = ACTIVITY.replace("{has_course}", has_course).replace("{of_course}", of_course);
     let values = [workspace.into(), from_ms.into(), to_ms.into()];
-    let mut total = ActivitySums::default();
+    let mut total = activity_rollups::Sums::default();
     for row in query(connection, sql, values, course).await? {
-        let mut sums = [0; ActivitySums::COLUMNS.len()];
-        for (place, sum) in sums.iter_mut().enumerate() {
-            *sum = row.try_get_by_index(place)?;
-        }
-        total += ActivitySums::from_values(sums);
+        total += activity_rollups::sums(&row, 0)?;
     }
     Ok(total)
 }

@@ -1,87 +1,23 @@
-//! Sums over spans of time, read from the rollups.
-//!
-//! One statement reads all spans of a summary, however many points its series has.
+//! The statement that sums spans of buckets: one a table, however many points a series has.
 
 use std::fmt::Write as _;
 
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement};
 use uuid::Uuid;
 
-use super::{ALL_COURSES, ActivitySums, Grain, RevenueSums};
+use super::{ALL_COURSES, Piece};
 
-/// A span of whole days or quarter-hours whose sums are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
-    /// To which sum of the caller's this piece belongs; several may belong to one.
-    pub part: usize,
-    /// The rows to read.
-    pub grain: Grain,
-    /// 1 to add, -1 to take away.
-    pub sign: i64,
-    /// The start of the first row.
-    pub from_ms: i64,
-    /// The start of the first row after.
-    pub to_ms: i64,
+/// The part that a row belongs to.
+pub(crate) fn part(row: &QueryResult) -> Result<usize, DbErr> {
+    usize::try_from(row.try_get_by_index::<i64>(0)?).map_err(|error| DbErr::Type(error.to_string()))
 }
 
-/// The revenue of each part and currency; parts without any are left out.
-///
-/// # Errors
-/// When the database fails.
-pub async fn revenue(
-    connection: &impl ConnectionTrait,
-    workspace: Uuid,
-    course: Option<Uuid>,
-    pieces: &[Piece],
-) -> Result<Vec<(usize, String, RevenueSums)>, DbErr> {
-    let statement =
-        statement(connection, "revenue_rollups", "currency", RevenueSums::COLUMNS, workspace, course, pieces);
-    let rows = connection.query_all_raw(statement).await?;
-    rows.iter()
-        .map(|row| {
-            let mut sums = [0; RevenueSums::COLUMNS.len()];
-            for (place, sum) in sums.iter_mut().enumerate() {
-                *sum = row.try_get_by_index(place + 2)?;
-            }
-            Ok((part(row.try_get_by_index(0)?)?, row.try_get_by_index(1)?, RevenueSums::from_values(sums)))
-        })
-        .collect()
-}
-
-/// The activity of each part; parts without any are left out.
-///
-/// # Errors
-/// When the database fails.
-pub async fn activity(
-    connection: &impl ConnectionTrait,
-    workspace: Uuid,
-    course: Option<Uuid>,
-    pieces: &[Piece],
-) -> Result<Vec<(usize, ActivitySums)>, DbErr> {
-    let statement =
-        statement(connection, "activity_rollups", "''", ActivitySums::COLUMNS, workspace, course, pieces);
-    let rows = connection.query_all_raw(statement).await?;
-    rows.iter()
-        .map(|row| {
-            let mut sums = [0; ActivitySums::COLUMNS.len()];
-            for (place, sum) in sums.iter_mut().enumerate() {
-                *sum = row.try_get_by_index(place + 2)?;
-            }
-            Ok((part(row.try_get_by_index(0)?)?, ActivitySums::from_values(sums)))
-        })
-        .collect()
-}
-
-fn part(number: i64) -> Result<usize, DbErr> {
-    usize::try_from(number).map_err(|error| DbErr::Type(error.to_string()))
-}
-
-/// Sums the columns over the pieces, by part and `group`.
-fn statement(
+/// Sums the columns over the pieces: rows of a part, a value of `group`, and the sums in their order.
+pub(crate) fn statement(
     connection: &impl ConnectionTrait,
     table: &str,
     group: &str,
-    columns: &[&str],
+    columns: &[String],
     workspace: Uuid,
     course: Option<Uuid>,
     pieces: &[Piece],

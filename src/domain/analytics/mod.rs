@@ -10,7 +10,7 @@ mod read;
 
 use std::collections::BTreeMap;
 
-use entity::rollups::{ActivitySums, RevenueSums};
+use entity::{activity_rollups, revenue_rollups};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -206,9 +206,9 @@ fn ceil(time: Timestamp) -> Timestamp {
 #[derive(Debug, Clone, Default)]
 struct Sums {
     /// By currency.
-    revenue: BTreeMap<String, RevenueSums>,
+    revenue: BTreeMap<String, revenue_rollups::Sums>,
     /// In the span.
-    activity: ActivitySums,
+    activity: activity_rollups::Sums,
     /// Students created before the span's end.
     students_total: i64,
     /// Enrolments created before the span's end that are active now.
@@ -256,7 +256,7 @@ fn figures(sums: &Sums) -> Figures {
 }
 
 /// Revenue of a currency in which an order was paid or a refund made.
-fn revenue(currency: &str, sums: &RevenueSums) -> Option<Revenue> {
+fn revenue(currency: &str, sums: &revenue_rollups::Sums) -> Option<Revenue> {
     (sums.orders != 0 || sums.refunds != 0).then(|| Revenue {
         currency: currency.to_owned(),
         gross_amount: sums.gross_amount,
@@ -319,11 +319,11 @@ mod tests {
     #[test]
     fn a_rate_over_nothing_is_none_and_others_are_rounded_down() {
         assert_eq!(figures(&Sums::default()).completion_rate_percent, None);
-        let activity = ActivitySums {
+        let activity = activity_rollups::Sums {
             enrollments_created: 3,
             cohort_completed: 2,
             cohort_percent_sum: 299,
-            ..ActivitySums::default()
+            ..activity_rollups::Sums::default()
         };
         let figures = figures(&Sums { activity, ..Sums::default() });
         assert_eq!((figures.completion_rate_percent, figures.average_percent_complete), (Some(66), Some(99)));

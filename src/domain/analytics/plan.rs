@@ -5,8 +5,7 @@
 //! end, less the part of its start. So a bound in the middle of a day costs half a day of quarter-hours at most,
 //! and no row is read for two spans.
 
-use entity::rollups::Grain;
-use entity::rollups::read::Piece;
+use entity::rollups::{Grain, Piece};
 
 /// Before everything: no record is older than the epoch.
 const BEGINNING_MS: i64 = -1 << 52;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use entity::rollups::{ActivitySums, DAY_MS, QUARTER_MS, RevenueSums, edges, read};
+use entity::rollups::{DAY_MS, QUARTER_MS, edges};
+use entity::{activity_rollups, revenue_rollups};
+use sea_orm::DatabaseTransaction;
 use uuid::Uuid;
 
 use super::Sums;
@@ -13,8 +15,8 @@ use crate::id::{CourseId, WorkspaceId};
 
 /// What each part of a plan sums up to.
 struct Parts {
-    revenue: Vec<BTreeMap<String, RevenueSums>>,
-    activity: Vec<ActivitySums>,
+    revenue: Vec<BTreeMap<String, revenue_rollups::Sums>>,
+    activity: Vec<activity_rollups::Sums>,
 }
 
 /// The sums of each span between two neighbouring bounds.
@@ -27,8 +29,10 @@ pub(super) async fn spans(
 ) -> Result<Vec<Sums>> {
     let (workspace, course) = (workspace.uuid(), course.map(CourseId::uuid));
     let plan = Plan::new(bounds);
-    let parts = parts(app, workspace, course, &plan, bounds[0]).await?;
-    let expired = expired(app, workspace, course, bounds, now_ms).await?;
+    let snapshot = app.db.snapshot().await?;
+    let parts = parts(&snapshot, workspace, course, &plan, bounds[0]).await?;
+    let expired = expired(&snapshot, workspace, course, bounds, now_ms).await?;
+    snapshot.rollback().await?;
     let mut reached = parts.activity[plan.before()];
     reached += parts.activity[plan.midnight_to(0)];
     let spans = (0..bounds.len() - 1).map(|span| {
@@ -51,29 +55,33 @@ fn between(plan: &Plan, parts: &Parts, span: usize) -> Sums {
         *revenue.entry(currency.clone()).or_default() += *sums;
     }
     for (currency, sums) in &parts.revenue[plan.midnight_to(span)] {
-        *revenue.entry(currency.clone()).or_default() += sums.negated();
+        *revenue.entry(currency.clone()).or_default() += -*sums;
     }
     activity += parts.activity[plan.midnight_to(span + 1)];
-    activity += parts.activity[plan.midnight_to(span)].negated();
+    activity += -parts.activity[plan.midnight_to(span)];
     Sums { revenue, activity, ..Sums::default() }
 }
 
 /// Reads every part of the plan.
-///
-/// The statements see the database one after the other, which is sound: each fact belongs to one row of one
-/// statement, so none is counted twice or left out.
-async fn parts(app: &App, workspace: Uuid, course: Option<Uuid>, plan: &Plan, first: i64) -> Result<Parts> {
-    let connection = app.db.read();
+async fn parts(
+    connection: &DatabaseTransaction,
+    workspace: Uuid,
+    course: Option<Uuid>,
+    plan: &Plan,
+    first: i64,
+) -> Result<Parts> {
     let mut parts = Parts {
         revenue: vec![BTreeMap::new(); plan.parts()],
-        activity: vec![ActivitySums::default(); plan.parts()],
+        activity: vec![activity_rollups::Sums::default(); plan.parts()],
     };
-    for (part, currency, sums) in read::revenue(connection, workspace, course, &plan.pieces).await? {
+    for (part, currency, sums) in
+        revenue_rollups::sums_of(connection, workspace, course, &plan.pieces).await?
+    {
         *parts.revenue[part].entry(currency).or_default() += sums;
     }
     let mut pieces = plan.pieces.clone();
     pieces.push(plan.beginning(first));
-    for (part, sums) in read::activity(connection, workspace, course, &pieces).await? {
+    for (part, sums) in activity_rollups::sums_of(connection, workspace, course, &pieces).await? {
         parts.activity[part] += sums;
     }
     for &(part, from_ms, to_ms) in &plan.edges {
@@ -87,7 +95,7 @@ async fn parts(app: &App, workspace: Uuid, course: Option<Uuid>, plan: &Plan, fi
 
 /// For each span, how many enrolments created before its end are over though their status says active.
 async fn expired(
-    app: &App,
+    connection: &DatabaseTransaction,
     workspace: Uuid,
     course: Option<Uuid>,
     bounds: &[i64],
@@ -99,7 +107,7 @@ async fn expired(
         .into_iter()
         .find(|step| inner.iter().all(|bound| bound.rem_euclid(*step) == 0))
         .unwrap_or(1);
-    let steps = edges::expired(app.db.read(), workspace, course, now_ms, to_ms, step_ms).await?;
+    let steps = edges::expired(connection, workspace, course, now_ms, to_ms, step_ms).await?;
     let mut counts = vec![0; bounds.len() - 1];
     for (start_ms, count) in steps {
         let span = bounds[1..].partition_point(|bound| *bound <= start_ms).min(counts.len() - 1);
