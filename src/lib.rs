@@ -16,5 +16,6 @@ pub mod rate_limit;
 
 pub mod domain;
 pub mod events;
+pub mod feed;
 
 pub mod api;

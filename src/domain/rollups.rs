@@ -16,7 +16,10 @@
 //!
 //! Expiry is not recorded: no write happens when `expires_at` passes, and the reader subtracts it.
 
-use entity::rollups::{ActivitySums, RevenueSums};
+use std::collections::BTreeSet;
+
+use entity::rollups::{ALL_COURSES, Grain};
+use entity::{activity_rollups, revenue_rollups};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -42,15 +45,15 @@ pub struct PaidOrder<'a> {
 
 /// Counts a paid order at its `paid_at`, and with its whole amount for each course that it holds.
 pub fn order_paid(write: &mut Write, workspace: WorkspaceId, order: PaidOrder<'_>) {
-    let sums = RevenueSums {
+    let sums = revenue_rollups::Sums {
         orders: 1,
         gross_amount: order.total_amount,
         discount_amount: order.discount_amount,
         tax_amount: order.tax_amount,
-        ..RevenueSums::default()
+        ..revenue_rollups::Sums::default()
     };
     let at_ms = order.paid_at.as_millisecond();
-    write.rollups.revenue(workspace.uuid(), uuids(order.courses), at_ms, order.currency, sums);
+    add_revenue(write, workspace, order.courses, at_ms, order.currency, sums);
 }
 
 /// Counts a refund at its own `created_at`; `courses` are those of the order's items.
@@ -62,20 +65,21 @@ pub fn refunded(
     currency: &str,
     amount: i64,
 ) {
-    let sums = RevenueSums { refunds: 1, refunded_amount: amount, ..RevenueSums::default() };
-    write.rollups.revenue(workspace.uuid(), uuids(courses), created_at.as_millisecond(), currency, sums);
+    let sums =
+        revenue_rollups::Sums { refunds: 1, refunded_amount: amount, ..revenue_rollups::Sums::default() };
+    add_revenue(write, workspace, courses, created_at.as_millisecond(), currency, sums);
 }
 
 /// Counts a student at its `created_at`.
 pub fn student_created(write: &mut Write, workspace: WorkspaceId, created_at: Timestamp) {
-    let sums = ActivitySums { students_new: 1, ..ActivitySums::default() };
-    write.rollups.activity(workspace.uuid(), None, created_at.as_millisecond(), sums);
+    let sums = activity_rollups::Sums { students_new: 1, ..activity_rollups::Sums::default() };
+    add_activity(write, workspace, &[ALL_COURSES], created_at, sums);
 }
 
 /// Takes a deleted student back out of the count. Its enrolments go by [`enrollment`].
 pub fn student_deleted(write: &mut Write, workspace: WorkspaceId, created_at: Timestamp) {
-    let sums = ActivitySums { students_new: -1, ..ActivitySums::default() };
-    write.rollups.activity(workspace.uuid(), None, created_at.as_millisecond(), sums);
+    let sums = activity_rollups::Sums { students_new: -1, ..activity_rollups::Sums::default() };
+    add_activity(write, workspace, &[ALL_COURSES], created_at, sums);
 }
 
 /// What is counted of one enrolment, as it stands at one moment.
@@ -111,35 +115,36 @@ pub fn enrollment(
     }
     for (facts, sign) in [(before, -1), (after, 1)] {
         if let Some(facts) = facts {
-            count_enrollment(write, workspace.uuid(), facts, sign);
+            count_enrollment(write, workspace, facts, sign);
         }
     }
 }
 
 /// Adds (or with `sign` -1 takes away) everything one enrolment counts for.
-fn count_enrollment(write: &mut Write, workspace: Uuid, facts: EnrollmentFacts, sign: i64) {
+fn count_enrollment(write: &mut Write, workspace: WorkspaceId, facts: EnrollmentFacts, sign: i64) {
     let course = facts.course.uuid();
     let percent = percent_complete(facts.completed_lessons, facts.total_lessons);
-    let created = ActivitySums {
+    let created = activity_rollups::Sums {
         enrollments_created: sign,
         enrollments_active: if facts.active { sign } else { 0 },
         cohort_completed: if percent == 100 { sign } else { 0 },
         cohort_percent_sum: sign * i64::from(percent),
-        ..ActivitySums::default()
+        ..activity_rollups::Sums::default()
     };
-    write.rollups.activity(workspace, Some(course), facts.created_at.as_millisecond(), created);
-    let student = ActivitySums { students_new: sign, ..ActivitySums::default() };
-    write.rollups.activity_of_course(workspace, course, facts.student_created_at.as_millisecond(), student);
+    add_activity(write, workspace, &[ALL_COURSES, course], facts.created_at, created);
+    let student = activity_rollups::Sums { students_new: sign, ..activity_rollups::Sums::default() };
+    add_activity(write, workspace, &[course], facts.student_created_at, student);
     if let Some(revoked_at) = facts.revoked_at {
-        let revoked = ActivitySums { enrollments_revoked: sign, ..ActivitySums::default() };
-        write.rollups.activity(workspace, Some(course), revoked_at.as_millisecond(), revoked);
+        let revoked =
+            activity_rollups::Sums { enrollments_revoked: sign, ..activity_rollups::Sums::default() };
+        add_activity(write, workspace, &[ALL_COURSES, course], revoked_at, revoked);
     }
 }
 
 /// Counts a certificate at its `issued_at`. Certificates stay when their student is deleted.
 pub fn certificate_issued(write: &mut Write, workspace: WorkspaceId, course: CourseId, issued_at: Timestamp) {
-    let sums = ActivitySums { certificates_issued: 1, ..ActivitySums::default() };
-    write.rollups.activity(workspace.uuid(), Some(course.uuid()), issued_at.as_millisecond(), sums);
+    let sums = activity_rollups::Sums { certificates_issued: 1, ..activity_rollups::Sums::default() };
+    add_activity(write, workspace, &[ALL_COURSES, course.uuid()], issued_at, sums);
 }
 
 /// The share of lessons that are done, 0 to 100, rounded down: 100 only when every lesson is done, and 0 of a
@@ -152,8 +157,47 @@ pub fn percent_complete(completed_lessons: i32, total_lessons: i32) -> i32 {
     i32::try_from(percent.min(100)).unwrap_or(100)
 }
 
-fn uuids(courses: &[CourseId]) -> Vec<Uuid> {
-    courses.iter().map(|course| course.uuid()).collect()
+/// Adds revenue once over all courses, and once for each of the courses, doubles counting once.
+fn add_revenue(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    courses: &[CourseId],
+    at_ms: i64,
+    currency: &str,
+    sums: revenue_rollups::Sums,
+) {
+    let courses: BTreeSet<Uuid> =
+        courses.iter().map(|course| course.uuid()).chain(std::iter::once(ALL_COURSES)).collect();
+    for course_id in courses {
+        for grain in Grain::ALL {
+            let bucket = revenue_rollups::Bucket {
+                workspace_id: workspace.uuid(),
+                course_id,
+                grain,
+                starts_at: grain.floor(at_ms),
+                currency: currency.to_owned(),
+            };
+            write.add_revenue(bucket, sums);
+        }
+    }
+}
+
+/// Adds activity for each of the courses.
+fn add_activity(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    courses: &[Uuid],
+    at: Timestamp,
+    sums: activity_rollups::Sums,
+) {
+    for &course_id in courses {
+        for grain in Grain::ALL {
+            let starts_at = grain.floor(at.as_millisecond());
+            let bucket =
+                activity_rollups::Bucket { workspace_id: workspace.uuid(), course_id, grain, starts_at };
+            write.add_activity(bucket, sums);
+        }
+    }
 }
 
 #[cfg(test)]

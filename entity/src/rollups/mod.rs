@@ -1,45 +1,37 @@
-//! Sums kept beside the facts: revenue and activity, by UTC day and by UTC quarter-hour.
+//! What the two tables of sums share: their grains, how a change's differences are written, and how spans are read.
 //!
-//! [`Pending`] collects what one write transaction adds and writes it, sorted, as the transaction's last
-//! statements. Owns both rollup tables. Never decides which change counts where: the domain does.
+//! [`read`] sums spans of whole buckets, [`edges`] what is shorter than a bucket. Which change counts where is the
+//! domain's to say.
 
-mod pending;
-mod shards;
+pub mod edges;
+pub(crate) mod read;
 
-use uuid::Uuid;
+use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
 
-pub use pending::{Mark, Pending};
-pub use shards::{Lease, SHARDS, Shards};
+/// The course of the sums over all courses.
+pub const ALL_COURSES: Uuid = Uuid::nil();
 
 /// Milliseconds of a UTC day.
 pub const DAY_MS: i64 = 86_400_000;
 /// Milliseconds of a quarter-hour.
 pub const QUARTER_MS: i64 = 900_000;
-/// The `course_id` of the sums over all courses.
-pub const ALL_COURSES: Uuid = Uuid::nil();
 
-/// How long the span is that one row sums up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// How long a bucket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
 pub enum Grain {
     /// A UTC day.
     Day,
-    /// A quarter of an hour, beginning at :00, :15, :30 or :45.
+    /// A quarter of an hour: every time zone's days begin at one.
     Quarter,
 }
 
 impl Grain {
-    /// Both grains, in the order of their text.
+    /// Both grains.
     pub const ALL: [Self; 2] = [Self::Day, Self::Quarter];
 
-    /// The grain as the database keeps it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Quarter => "quarter",
-        }
-    }
-
-    /// Its length in milliseconds.
+    /// The length of a bucket in milliseconds.
     pub const fn length_ms(self) -> i64 {
         match self {
             Self::Day => DAY_MS,
@@ -47,84 +39,51 @@ impl Grain {
         }
     }
 
-    /// The start of the span that holds `at_ms`.
+    /// When the bucket begins that holds this moment.
     pub const fn floor(self, at_ms: i64) -> i64 {
         at_ms - at_ms.rem_euclid(self.length_ms())
     }
-}
 
-macro_rules! sums {
-    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-        pub struct $name { $($(#[$field_doc])* pub $field: i64),* }
-
-        impl $name {
-            /// The columns, in the order of [`Self::values`].
-            pub const COLUMNS: &[&str] = &[$(stringify!($field)),*];
-
-            /// The sums, in the order of [`Self::COLUMNS`].
-            pub const fn values(self) -> [i64; Self::COLUMNS.len()] {
-                [$(self.$field),*]
-            }
-
-            /// The sums that stand in the order of [`Self::COLUMNS`].
-            pub const fn from_values(values: [i64; Self::COLUMNS.len()]) -> Self {
-                let [$($field),*] = values;
-                Self { $($field),* }
-            }
-
-            /// The same sums with the other sign.
-            #[must_use]
-            pub fn negated(self) -> Self {
-                Self { $($field: -self.$field),* }
-            }
+    /// The grain as the database keeps it.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Quarter => "quarter",
         }
-
-        impl std::ops::AddAssign for $name {
-            fn add_assign(&mut self, other: Self) {
-                $(self.$field += other.$field;)*
-            }
-        }
-    };
-}
-
-sums! {
-    /// Revenue in one currency. Amounts in its minor units.
-    RevenueSums {
-        /// Orders, at their `paid_at`.
-        orders,
-        /// Refunds, at their own `created_at`.
-        refunds,
-        /// `total_amount` of the orders.
-        gross_amount,
-        /// `discount_amount` of the orders.
-        discount_amount,
-        /// `tax_amount` of the orders.
-        tax_amount,
-        /// `amount` of the refunds.
-        refunded_amount,
     }
 }
 
-sums! {
-    /// What students did.
-    ActivitySums {
-        /// Students that exist, at their `created_at`; of one course those who have an enrolment in it.
-        students_new,
-        /// Enrolments that exist, at their `created_at`: the completion cohort.
-        enrollments_created,
-        /// Enrolments that are revoked, at their `revoked_at`.
-        enrollments_revoked,
-        /// Enrolments whose stored status is active, at their `created_at`.
-        enrollments_active,
-        /// Enrolments of the cohort in which every lesson is done.
-        cohort_completed,
-        /// `percent_complete` over the cohort.
-        cohort_percent_sum,
-        /// Certificates, at their `issued_at`.
-        certificates_issued,
+/// Whole buckets whose sums are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// To which sum of the caller's this piece belongs; several may belong to one.
+    pub part: usize,
+    /// The buckets to read.
+    pub grain: Grain,
+    /// 1 to add, -1 to take away.
+    pub sign: i64,
+    /// When the first bucket begins.
+    pub from_ms: i64,
+    /// When the first bucket begins that is not read any more.
+    pub to_ms: i64,
+}
+
+/// Rows written by one statement at most.
+pub(crate) const ROWS_A_STATEMENT: usize = 100;
+
+/// Makes the insert add its sums to those already there.
+pub(crate) fn adding<E: EntityTrait>(
+    mut insert: InsertStatement,
+    key: impl IntoIterator<Item = E::Column>,
+    sums: impl IntoIterator<Item = E::Column>,
+) -> InsertStatement {
+    let table = E::default();
+    let mut conflict = OnConflict::columns(key);
+    for sum in sums {
+        conflict.value(sum, Expr::col((table, sum)).add(Expr::col(("excluded", sum))));
     }
+    insert.on_conflict(conflict);
+    insert
 }
 
 #[cfg(test)]
@@ -132,16 +91,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_begin_at_or_before_what_they_hold() {
+    fn a_bucket_begins_at_or_before_what_it_holds() {
         assert_eq!(Grain::Day.floor(-1), -DAY_MS);
         assert_eq!(Grain::Day.floor(DAY_MS), DAY_MS);
         assert_eq!(Grain::Quarter.floor(QUARTER_MS + 1), QUARTER_MS);
-    }
-
-    #[test]
-    fn sums_survive_their_list_of_values() {
-        let sums = RevenueSums { orders: 1, gross_amount: 9900, ..RevenueSums::default() };
-        assert_eq!(RevenueSums::from_values(sums.values()), sums);
-        assert_eq!(RevenueSums::COLUMNS[2], "gross_amount");
     }
 }
