@@ -57,6 +57,21 @@ impl Error {
     }
 }
 
+/// What a unique constraint says when two writers race for the same value: that fault; anything else is internal.
+///
+/// `column` is the constraint's last column, which both databases name: `uq_students_email` and
+/// `students.email_folded` are both met by `email`.
+pub(crate) fn taken(error: sea_orm::DbErr, column: &str, fault: impl FnOnce() -> Error) -> Error {
+    match error.sql_err() {
+        Some(sea_orm::SqlErr::UniqueConstraintViolation(text))
+            if text.contains(&format!("_{column}\"")) || text.contains(&format!(".{column}")) =>
+        {
+            fault()
+        }
+        _ => error.into(),
+    }
+}
+
 impl From<ParseIdError> for Error {
     fn from(error: ParseIdError) -> Self {
         Self::NotFound(Missing::NotAnId(error))

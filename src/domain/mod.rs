@@ -7,6 +7,7 @@
 pub mod error;
 pub mod named;
 pub mod page;
+pub mod rollups;
 pub mod scope;
 pub mod word;
 
@@ -20,6 +21,9 @@ pub mod orders;
 pub mod recordings;
 pub mod students;
 pub mod workspaces;
+
+mod faults;
+mod find;
 
 pub use error::{Error, Fault, Result};
 pub use named::{Given, Named};
