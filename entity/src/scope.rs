@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter,
     QueryOrder, QueryResult, QuerySelect, Select,
-    sea_query::{Expr, LockType},
+    sea_query::{Expr, LockType, OnConflict},
 };
 use uuid::Uuid;
 
@@ -154,6 +154,22 @@ impl<E: Tenant> InWorkspace<E> {
     /// When the database does, a unique constraint included.
     pub async fn insert<C: ConnectionTrait>(&self, conn: &C, model: E::Model) -> Result<(), DbErr> {
         statement::insert(conn, self.owned(model)).await
+    }
+
+    /// Writes a new row into this workspace unless another has one of its unique values. True when it was written.
+    ///
+    /// On PostgreSQL it waits for a running transaction that writes the same value. Unlike a refused
+    /// [`insert`](Self::insert), a false leaves the transaction usable.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn insert_unless_taken<C: ConnectionTrait>(
+        &self,
+        conn: &C,
+        model: E::Model,
+    ) -> Result<bool, DbErr> {
+        let taken = OnConflict::new().do_nothing().to_owned();
+        statement::insert_unless(conn, self.owned(model), taken).await
     }
 
     /// Writes new rows into this workspace, many a statement.
