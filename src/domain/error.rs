@@ -1,5 +1,6 @@
 //! What can go wrong in the domain: one closed list, made HTTP (or a reject line) by the caller.
 
+use crate::database::{Unique, violates};
 use crate::id::ParseIdError;
 
 /// The outcome of a domain operation.
@@ -57,19 +58,9 @@ impl Error {
     }
 }
 
-/// What a unique constraint says when two writers race for the same value: that fault; anything else is internal.
-///
-/// `column` is the constraint's last column, which both databases name: `uq_students_email` and
-/// `students.email_folded` are both met by `email`.
-pub(crate) fn taken(error: sea_orm::DbErr, column: &str, fault: impl FnOnce() -> Error) -> Error {
-    match error.sql_err() {
-        Some(sea_orm::SqlErr::UniqueConstraintViolation(text))
-            if text.contains(&format!("_{column}\"")) || text.contains(&format!(".{column}")) =>
-        {
-            fault()
-        }
-        _ => error.into(),
-    }
+/// What a unique constraint says when two writers race for the same value: that fault; any other error is internal.
+pub(crate) fn taken(error: sea_orm::DbErr, unique: Unique, fault: impl FnOnce() -> Error) -> Error {
+    if violates(&error, unique) { fault() } else { error.into() }
 }
 
 impl From<ParseIdError> for Error {

@@ -1,9 +1,13 @@
-//! Looking up what a change names, inside its workspace.
+//! Looking up what a change names, inside its workspace, and naming what is new.
 
 use entity::{InWorkspace, Keyed};
 use sea_orm::ConnectionTrait;
+use uuid::Uuid;
 
 use super::{Error, Named, Result};
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::database::Write;
 use crate::id::{Id, Kind};
 
 /// The record's noun without its article, as messages name it: "course".
@@ -17,7 +21,11 @@ pub(crate) fn absent<K: Kind>(name: impl std::fmt::Display) -> Error {
 }
 
 /// The named record as it stands.
-pub(crate) async fn read<K, E>(conn: &impl ConnectionTrait, rows: InWorkspace<E>, named: &Named) -> Result<E::Model>
+pub(crate) async fn read<K, E>(
+    conn: &impl ConnectionTrait,
+    rows: InWorkspace<E>,
+    named: &Named,
+) -> Result<E::Model>
 where
     K: Kind,
     E: Keyed,
@@ -30,7 +38,11 @@ where
 }
 
 /// The named record, held against changes by others until the transaction ends.
-pub(crate) async fn lock<K, E>(conn: &impl ConnectionTrait, rows: InWorkspace<E>, named: &Named) -> Result<E::Model>
+pub(crate) async fn lock<K, E>(
+    conn: &impl ConnectionTrait,
+    rows: InWorkspace<E>,
+    named: &Named,
+) -> Result<E::Model>
 where
     K: Kind,
     E: Keyed,
@@ -43,7 +55,11 @@ where
 }
 
 /// The named record, which others may share but not change until the transaction ends.
-pub(crate) async fn share<K, E>(conn: &impl ConnectionTrait, rows: InWorkspace<E>, named: &Named) -> Result<E::Model>
+pub(crate) async fn share<K, E>(
+    conn: &impl ConnectionTrait,
+    rows: InWorkspace<E>,
+    named: &Named,
+) -> Result<E::Model>
 where
     K: Kind,
     E: Keyed,
@@ -55,7 +71,12 @@ where
     found.ok_or_else(|| absent::<K>(named))
 }
 
+/// The UUID of a new record, made at the write's recording time.
+pub(crate) fn fresh<K: Kind>(app: &App, write: &Write) -> Uuid {
+    app.ids.next::<K>(from_ms(write.now_ms())).uuid()
+}
+
 /// The id of a row.
-pub(crate) const fn id<K>(uuid: uuid::Uuid) -> Id<K> {
+pub(crate) const fn id<K>(uuid: Uuid) -> Id<K> {
     Id::from_uuid(uuid)
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use entity::{Set, lessons, modules};
 use uuid::Uuid;
 
+use super::super::find::fresh;
 use super::super::{Error, Fault, Result};
 use super::row::stored_type;
 use super::{LessonUpsert, ModuleUpsert};
@@ -66,7 +67,12 @@ pub(super) async fn replace(
 }
 
 /// Keys of modules and lessons are unique in the workspace: one that another course uses is a fault.
-async fn free_keys(write: &Write, workspace: WorkspaceId, course: Uuid, wanted: &[ModuleUpsert]) -> Result<()> {
+async fn free_keys(
+    write: &Write,
+    workspace: WorkspaceId,
+    course: Uuid,
+    wanted: &[ModuleUpsert],
+) -> Result<()> {
     let mut faults = Vec::new();
     let mut fault = |field: String| {
         let message = "is the key of another course's, and keys are unique in the workspace".to_owned();
@@ -102,10 +108,7 @@ fn module_models(
 ) -> Vec<modules::Model> {
     let old: HashMap<&str, Uuid> = old.iter().map(|row| (row.key.as_str(), row.id)).collect();
     let model = |(position, module): (i32, &ModuleUpsert)| modules::Model {
-        id: old
-            .get(module.key.as_str())
-            .copied()
-            .unwrap_or_else(|| app.ids.next::<ModuleKind>(write.now).uuid()),
+        id: old.get(module.key.as_str()).copied().unwrap_or_else(|| fresh::<ModuleKind>(app, write)),
         workspace_id: workspace.uuid(),
         course_id: course,
         key: module.key.clone(),
@@ -124,10 +127,7 @@ fn lesson_models(
 ) -> Vec<lessons::Model> {
     let old: HashMap<&str, Uuid> = old.iter().map(|row| (row.key.as_str(), row.id)).collect();
     let model = |(position, lesson): (i32, &LessonUpsert)| lessons::Model {
-        id: old
-            .get(lesson.key.as_str())
-            .copied()
-            .unwrap_or_else(|| app.ids.next::<LessonKind>(write.now).uuid()),
+        id: old.get(lesson.key.as_str()).copied().unwrap_or_else(|| fresh::<LessonKind>(app, write)),
         workspace_id: module.workspace_id,
         course_id: module.course_id,
         module_id: module.id,

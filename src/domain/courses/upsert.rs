@@ -8,12 +8,12 @@ use jiff::Timestamp;
 
 use super::super::error::taken;
 use super::super::faults::Faults;
-use super::super::find::id;
+use super::super::find::{fresh, id};
 use super::super::{Error, Given, Result, enrollments};
 use super::row::{course, stored_status};
 use super::{CourseUpsert, ModuleUpsert, outline};
 use crate::app::App;
-use crate::database::Write;
+use crate::database::{Unique, Write};
 use crate::events::{self, Event};
 use crate::id::{Course as CourseKind, CourseId, WorkspaceId};
 
@@ -42,7 +42,10 @@ pub async fn upsert(
     let before = before.unwrap_or_else(|| blank(app, write, workspace, at, &upsert));
     let mut row = described(&before, at, &upsert);
     if new {
-        rows.insert(write.conn(), row.clone()).await.map_err(|error| raced(error, &upsert))?;
+        // Only another change at the same moment can have taken it.
+        if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
+            return Err(slug_taken(&upsert.slug));
+        }
     }
     let replaced = match &upsert.modules {
         Some(modules) => outline::replace(app, write, workspace, row.id, modules).await?,
@@ -55,7 +58,7 @@ pub async fn upsert(
     if !new && row == before && !replaced.changed {
         return Ok(course_id);
     }
-    row.updated_at = write.now.as_millisecond();
+    row.updated_at = write.now_ms();
     let changes = changes(row.clone());
     rows.update(write.conn(), row.id, changes).await.map_err(|error| raced(error, &upsert))?;
     if replaced.lessons_changed && !new {
@@ -88,7 +91,7 @@ async fn tell(
 /// A course of which nothing but its key is known.
 fn blank(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upsert: &CourseUpsert) -> Model {
     Model {
-        id: app.ids.next::<CourseKind>(write.now).uuid(),
+        id: fresh::<CourseKind>(app, write),
         workspace_id: workspace.uuid(),
         key: Some(upsert.key.clone()),
         slug: upsert.slug.clone(),
@@ -106,7 +109,7 @@ fn blank(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upsert
         published_at: None,
         archived_at: None,
         created_at: at.as_millisecond(),
-        updated_at: write.now.as_millisecond(),
+        updated_at: write.now_ms(),
     }
 }
 
@@ -203,9 +206,9 @@ fn check_modules(faults: &mut Faults, modules: &[ModuleUpsert]) {
     }
 }
 
-/// The faults that the database is the first to see when two changes race.
+/// The fault of a taken slug, where the database is the first to see it.
 fn raced(error: sea_orm::DbErr, upsert: &CourseUpsert) -> Error {
-    taken(error, "slug", || slug_taken(&upsert.slug))
+    taken(error, Unique::COURSE_SLUG, || slug_taken(&upsert.slug))
 }
 
 fn slug_taken(slug: &str) -> Error {

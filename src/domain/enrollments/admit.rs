@@ -5,6 +5,7 @@ use entity::{courses, students};
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::super::find::fresh;
 use super::super::{Result, rollups};
 use super::EnrollmentSource;
 use super::progress::settle;
@@ -51,7 +52,7 @@ pub(crate) async fn admit(
     let Admission { student, course, .. } = admission;
     let new = row(app, write, workspace, at, admission);
     if rows.insert_if_absent(write.conn(), new.clone()).await? {
-        let now_ms = write.now.as_millisecond();
+        let now_ms = write.now_ms();
         students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], now_ms).await?;
         rollups::enrollment(write, workspace, None, Some(facts(&new, student.created_at)));
         return Ok(Admitted::New(new));
@@ -86,7 +87,7 @@ pub(super) fn has_access(row: &Model, at: Timestamp) -> bool {
 /// The row of a pair that is new.
 fn row(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, admission: Admission<'_>) -> Model {
     Model {
-        id: app.ids.next::<EnrollmentKind>(write.now).uuid(),
+        id: fresh::<EnrollmentKind>(app, write),
         workspace_id: workspace.uuid(),
         student_id: admission.student.id,
         course_id: admission.course.id,
@@ -102,7 +103,7 @@ fn row(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, admissio
         revoked_at: None,
         revoke_reason: None,
         created_at: at.as_millisecond(),
-        updated_at: write.now.as_millisecond(),
+        updated_at: write.now_ms(),
     }
 }
 

@@ -12,7 +12,9 @@ use super::revoke::no_pair;
 use super::row::save;
 use crate::app::App;
 use crate::database::Write;
-use crate::id::{Course as CourseKind, EnrollmentId, Lesson as LessonKind, Student as StudentKind, WorkspaceId};
+use crate::id::{
+    Course as CourseKind, EnrollmentId, Lesson as LessonKind, Student as StudentKind, WorkspaceId,
+};
 
 /// Records that a lesson is done; the same lesson again changes nothing.
 ///
@@ -108,7 +110,10 @@ mod tests {
     #[test]
     fn the_last_lesson_completes_and_a_new_one_reopens() {
         let mut row = advanced(&row(Status::Active, 1, 2), 7);
-        assert_eq!((row.status, row.completed_at, row.last_activity_at), (Status::Completed, Some(7), Some(7)));
+        assert_eq!(
+            (row.status, row.completed_at, row.last_activity_at),
+            (Status::Completed, Some(7), Some(7))
+        );
         row.total_lessons = 3;
         settle(&mut row, 8);
         assert_eq!((row.status, row.completed_at), (Status::Active, None));

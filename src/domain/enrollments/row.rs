@@ -4,9 +4,9 @@ use entity::enrollments::{self, ActiveModel, Model, Source, Standing, Status};
 use entity::{Set, courses, students};
 use jiff::Timestamp;
 
+use super::super::Result;
 use super::super::find::id;
 use super::super::rollups::{self, EnrollmentFacts, percent_complete};
-use super::super::Result;
 use super::{
     CourseName, Enrollment, EnrollmentProgress, EnrollmentSnapshot, EnrollmentSource, EnrollmentStatus,
     StudentName,
@@ -109,7 +109,7 @@ pub(super) async fn save(
     before: &Model,
     mut after: Model,
 ) -> Result<Model> {
-    let now_ms = write.now.as_millisecond();
+    let now_ms = write.now_ms();
     after.updated_at = now_ms;
     let rows = enrollments::in_workspace(workspace.uuid());
     rows.update(write.conn(), after.id, changes(&after)).await?;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::enrollments::{Enrollment, EnrollmentStatus};
 use super::Given;
+use super::enrollments::{Enrollment, EnrollmentStatus};
 use super::page::Span;
 use crate::id::{CourseId, StudentId};
 

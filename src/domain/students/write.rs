@@ -8,11 +8,11 @@ use sea_orm::DbErr;
 use super::super::enrollments::facts;
 use super::super::error::taken;
 use super::super::faults::Faults;
-use super::super::find::{self, id};
+use super::super::find::{self, fresh, id};
 use super::super::{Error, Named, Result, rollups};
 use super::{DeletedStudent, NewStudent, Student, StudentUpsert, fold, summary};
 use crate::app::App;
-use crate::database::Write;
+use crate::database::{Unique, Write};
 use crate::events::{self, Event, StudentUpdated};
 use crate::id::{Student as StudentKind, StudentId, WorkspaceId};
 
@@ -102,7 +102,7 @@ pub async fn delete(
     let orders = orders::in_workspace(scope);
     let bought = orders.of_student(write.conn(), student.id).await?;
     let bought: Vec<_> = bought.iter().map(|order| order.id).collect();
-    orders.touch(write.conn(), &bought, write.now.as_millisecond()).await?;
+    orders.touch(write.conn(), &bought, write.now_ms()).await?;
     rows.delete(write.conn(), student.id).await?;
     let gone = DeletedStudent {
         id: id(student.id),
@@ -140,7 +140,7 @@ async fn insert(
     student: NewStudent,
 ) -> Result<Model> {
     let row = Model {
-        id: app.ids.next::<StudentKind>(write.now).uuid(),
+        id: fresh::<StudentKind>(app, write),
         workspace_id: workspace.uuid(),
         key,
         email_folded: fold(&student.email),
@@ -150,10 +150,12 @@ async fn insert(
         tags: StringList(student.tags),
         metadata: StringMap(student.metadata),
         created_at: at.as_millisecond(),
-        updated_at: write.now.as_millisecond(),
+        updated_at: write.now_ms(),
     };
     let rows = students::in_workspace(workspace.uuid());
-    rows.insert(write.conn(), row.clone()).await.map_err(|error| raced(error, &row.email))?;
+    if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
+        return Err(email_taken(&row.email));
+    }
     student_tags::insert(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
     rollups::student_created(write, workspace, at);
     let created = summary(row.clone(), &[], at.as_millisecond());
@@ -187,8 +189,10 @@ async fn update(
         }
         return Ok(id(row.id));
     }
-    row.updated_at = write.now.as_millisecond();
-    rows.update(write.conn(), row.id, changes(row.clone())).await.map_err(|error| raced(error, &row.email))?;
+    row.updated_at = write.now_ms();
+    rows.update(write.conn(), row.id, changes(row.clone()))
+        .await
+        .map_err(|error| raced(error, &row.email))?;
     if row.tags != before.tags {
         student_tags::replace(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
     }
@@ -228,7 +232,7 @@ fn changes(row: Model) -> ActiveModel {
 
 /// The fault of a taken email, also where the database is the first to see it.
 fn raced(error: DbErr, email: &str) -> Error {
-    taken(error, "email", || email_taken(email))
+    taken(error, Unique::STUDENT_EMAIL, || email_taken(email))
 }
 
 fn email_taken(email: &str) -> Error {
