@@ -139,7 +139,7 @@ impl Diagnostic {
 pub enum Format {
     /// For people: the source line is drawn.
     Text,
-    /// For programs: one JSON document.
+    /// For programs: one JSON object a line.
     Json,
     /// For a CI service that understands GitHub's workflow commands.
     Github,
@@ -163,12 +163,14 @@ pub fn render(source: &Source, findings: &[Diagnostic], format: Format) -> Strin
     ordered.sort_by_key(|finding| (finding.span.start, finding.code));
     match format {
         Format::Text => ordered.iter().map(|finding| draw(source, finding) + "\n\n").collect(),
-        Format::Json => {
-            let printed: Vec<_> = ordered.iter().map(|finding| printed(source, finding)).collect();
-            serde_json::to_string_pretty(&printed).expect("plain values become JSON") + "\n"
-        }
+        Format::Json => ordered.iter().map(|finding| line(&printed(source, finding))).collect(),
         Format::Github => ordered.iter().map(|finding| annotation(source, finding)).collect(),
     }
+}
+
+/// One line of `--format json`.
+pub fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain values become JSON") + "\n"
 }
 
 fn printed<'a>(source: &'a Source, finding: &'a Diagnostic) -> Printed<'a> {

@@ -20,7 +20,7 @@ use anyhow::Context;
 use self::model::Document;
 use self::node::Node;
 use self::source::Source;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic, Format};
 
 /// A contract without findings.
 #[derive(Debug)]
@@ -40,6 +40,17 @@ pub struct Refused {
     pub source: Source,
     /// What is wrong with it; never empty.
     pub findings: Vec<Diagnostic>,
+}
+
+impl Refused {
+    /// The findings as people or programs read them.
+    pub fn render(&self, format: Format) -> String {
+        let mut text = diagnostic::render(&self.source, &self.findings, format);
+        if format == Format::Text {
+            text += &format!("{}: {} findings\n", self.source.name, self.findings.len());
+        }
+        text
+    }
 }
 
 /// Reads and judges a contract.
