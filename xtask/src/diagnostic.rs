@@ -53,6 +53,31 @@ pub enum Code {
 }
 
 impl Code {
+    /// Every code.
+    #[cfg(test)]
+    pub const ALL: [Self; 20] = [
+        Self::Syntax,
+        Self::DuplicateKey,
+        Self::WrongType,
+        Self::MissingKeyword,
+        Self::UnknownKeyword,
+        Self::UnsupportedKeyword,
+        Self::UnresolvedRef,
+        Self::ExternalRef,
+        Self::CyclicRef,
+        Self::MissingOperationId,
+        Self::DuplicateOperationId,
+        Self::RustNameCollision,
+        Self::PathParameterMismatch,
+        Self::AmbiguousPaths,
+        Self::BadPattern,
+        Self::OperationWithoutScope,
+        Self::UndocumentedErrorStatus,
+        Self::Spelling,
+        Self::ExampleRefused,
+        Self::DefaultRefused,
+    ];
+
     /// The code as it is printed: kebab-case, never changed once published.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -13,6 +13,9 @@ pub mod rust_name;
 pub mod source;
 pub mod yaml;
 
+#[cfg(test)]
+mod fixtures;
+
 use std::path::Path;
 
 use anyhow::Context;
@@ -47,7 +50,8 @@ impl Refused {
     pub fn render(&self, format: Format) -> String {
         let mut text = diagnostic::render(&self.source, &self.findings, format);
         if format == Format::Text {
-            text += &format!("{}: {} findings\n", self.source.name, self.findings.len());
+            let count = self.findings.len();
+            text += &format!("{}: {count} finding{}\n", self.source.name, if count == 1 { "" } else { "s" });
         }
         text
     }
