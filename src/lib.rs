@@ -19,3 +19,5 @@ pub mod events;
 pub mod feed;
 
 pub mod api;
+
+pub mod cli;
