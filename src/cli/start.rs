@@ -2,6 +2,8 @@
 //!
 //! The one place that knows all of them; the parts do not look for each other.
 
+use sea_orm::DbBackend;
+
 use crate::api::events::encode;
 use crate::app::{App, Parts};
 use crate::clock::Clock;
@@ -33,7 +35,7 @@ pub(super) async fn app(config: Config) -> Result<App, Failure> {
     match db.schema_state().await? {
         SchemaState::Current => {}
         SchemaState::Ahead(step) => return Err(MigrateError::Newer(step).into()),
-        SchemaState::Behind(_) if db.is_embedded() => db.migrate().await?,
+        SchemaState::Behind(_) if db.backend() == DbBackend::Sqlite => db.migrate().await?,
         SchemaState::Behind(steps) => {
             return Err(Failure::new(format!(
                 "the database at {} is {steps} steps behind this version; run `creator-api migrate` first",
