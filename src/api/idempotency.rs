@@ -18,7 +18,6 @@ use crate::database::Write;
 use crate::domain;
 use crate::domain::idempotency::{self, Claim, Token};
 
-
 /// The headers that an answer can have of its own.
 const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
 
@@ -97,7 +96,8 @@ where
             error.into_parts(call)
         }
     };
-    let headers: Vec<(&str, &str)> = parts.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let headers: Vec<(&str, &str)> =
+        parts.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let body = parts.body.clone().unwrap_or_default();
     idempotency::keep(&mut write, token, parts.status, &headers, &body).await?;
     commit(write).await?;

@@ -12,6 +12,7 @@ use dashmap::DashMap;
 use super::store::{self, Count};
 use super::window::{self, Draw, Usage, Window};
 use super::{Caps, Subject};
+use crate::clock::Clock;
 use crate::database::Database;
 use crate::id::KeyId;
 
@@ -63,7 +64,7 @@ impl Limiter {
     ///
     /// # Errors
     /// When the database fails; nothing is lost then, the counts wait for the next flush.
-    pub async fn flush(&self, db: &Database, now_ms: i64) -> anyhow::Result<()> {
+    pub async fn flush(&self, db: &Database, clock: &Clock) -> anyhow::Result<()> {
         let counts: Vec<Count> = self
             .keys
             .iter_mut()
@@ -72,7 +73,7 @@ impl Limiter {
                 Some(Count { key: *entry.key(), day, count })
             })
             .collect();
-        let outcome = if counts.is_empty() { Ok(()) } else { store::add(db, &counts).await };
+        let outcome = if counts.is_empty() { Ok(()) } else { store::add(db, clock, &counts).await };
         for Count { key, day, count } in counts {
             let Some(mut usage) = self.keys.get_mut(&key) else { continue };
             match outcome {
@@ -80,7 +81,7 @@ impl Limiter {
                 Err(_) => usage.return_home(day, count),
             }
         }
-        self.forget_idle(now_ms);
+        self.forget_idle(clock.now_ms());
         outcome
     }
 

@@ -7,7 +7,7 @@
 mod body;
 mod caller;
 mod compress;
-mod etag;
+pub(crate) mod etag;
 mod finish;
 mod log;
 mod request_id;
@@ -22,6 +22,7 @@ use poem::http::Method;
 use poem::{Endpoint, IntoResponse, Request, Response};
 
 pub use body::CAP as BODY_CAP;
+pub(crate) use compress::Coding;
 
 use super::call::Admission;
 use super::error::ApiError;
