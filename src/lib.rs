@@ -20,3 +20,5 @@ pub mod feed;
 
 pub mod api;
 pub mod server;
+
+pub mod cli;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::zeroize::Zeroizing;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::fault::{Fault, Faults, nearest};
 use super::given::{Entry, Given};
@@ -184,7 +184,7 @@ fn file_layer(path: &Path, content: &str, faults: &mut Vec<Fault>) -> Layer {
     let mut layer = Layer::new();
     let line_of = |offset: usize| content[..offset].bytes().filter(|byte| *byte == b'\n').count() + 1;
     let table = match DeTable::parse(content) {
-        Ok(table) => table.into_inner(),
+        Ok(table) => in_order(table.into_inner()),
         Err(error) => {
             let source = Source::Line(path.to_owned(), line_of(error.span().map_or(0, |span| span.start)));
             faults.push(Fault(format!("{source}: not TOML: {}", error.message().replace('\n', ", "))));
@@ -211,13 +211,20 @@ fn file_layer(path: &Path, content: &str, faults: &mut Vec<Fault>) -> Layer {
         match text_of(&value, shape) {
             Some(text) => add(&mut layer, setting, names_file, text, source, faults),
             None => faults.push(Fault(format!(
-                "{source}: `{key}` is {}; expected {}",
+                "{source}: `{key}` is written as {}; expected {}",
                 value.get_ref().type_str(),
                 shape_name(shape)
             ))),
         }
     }
     layer
+}
+
+/// The entries as they stand in the file.
+fn in_order<'a>(table: DeTable<'a>) -> Vec<(Spanned<DeString<'a>>, Spanned<DeValue<'a>>)> {
+    let mut entries: Vec<_> = table.into_iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
 }
 
 /// Adds what a source gives; a value and a file of it in one source contradict each other.

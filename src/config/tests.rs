@@ -24,7 +24,7 @@ fn read(
 }
 
 fn faults(flags: &[(&'static str, &str)], variables: &[(&str, &str)], file: &str) -> String {
-    read(flags, variables, file).err().expect("a fault")
+    read(flags, variables, file).expect_err("a fault")
 }
 
 #[test]
@@ -65,12 +65,12 @@ fn a_wrong_type_names_source_key_and_what_is_expected() {
             "listen = 8080\ntrusted_proxies = [\"10.0.0.0/40\"]\ndefault_per_minute = \"60\"\nlog_filter = \"loud=very\"\n",
         ),
         @r#"
-    creator-api.toml:1: `listen` is integer; expected a string
-    creator-api.toml:3: `default_per_minute` is string; expected a whole number without quotes
+    creator-api.toml:1: `listen` is written as integer; expected a string
+    creator-api.toml:3: `default_per_minute` is written as string; expected a whole number without quotes
     --log-format: "xml" is no value for `log_format`; expected pretty or json
     creator-api.toml:4: "loud=very" is no value for `log_filter`; expected off, error, warn, info, debug or trace, or targets with such levels
-    CREATOR_API_DEFAULT_PER_DAY: "0" is no value for `default_per_day`; expected a whole number from 1 to 4294967295
     creator-api.toml:2: "10.0.0.0/40" is no value for `trusted_proxies`; expected ranges of addresses, such as 10.0.0.0/8 or ::1
+    CREATOR_API_DEFAULT_PER_DAY: "0" is no value for `default_per_day`; expected a whole number from 1 to 4294967295
     "#
     );
     insta::assert_snapshot!(faults(&[], &[], "listen = \n"), @"creator-api.toml:1: not TOML: string values must be quoted, expected literal string");

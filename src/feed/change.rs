@@ -135,6 +135,9 @@ pub fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<Fault>)> {
 /// The change; `None` when its kind is unknown. Not to be used when there are faults.
 fn read(value: Value, faults: &Faults) -> Option<Change> {
     let mut line = Fields::new("", value, faults);
+    if line.faults() > 0 {
+        return None;
+    }
     let kind: String = line.required("change");
     let (id, workspace) = (identifier(&mut line, "id"), identifier(&mut line, "workspace"));
     let at: Timestamp = line.required("at");
@@ -390,7 +393,7 @@ mod tests {
             faults(&line("workspace.upsert", workspace)),
             ["data/key: is \"b\", but the change's `workspace` is \"a\""]
         );
-        assert_eq!(faults("[]"), ["is a list; an object is wanted"]);
+        assert_eq!(faults("[]"), [": is a list; an object is wanted"]);
     }
 
     #[test]

@@ -5,9 +5,12 @@
 //! request, and never writes what the domain could write, except for [`generate`]'s way straight into the
 //! database.
 
+pub mod apply;
 pub mod change;
 pub mod reject;
 
 mod fields;
 mod json;
 mod lines;
+
+pub use apply::{Options, Outcome, Progress, apply};
