@@ -23,5 +23,8 @@ pub mod recordings;
 pub mod students;
 pub mod workspaces;
 
+mod faults;
+mod find;
+
 pub use error::{Error, Fault, Result};
 pub use named::{Given, Named};

@@ -3,9 +3,11 @@
 //! Owns the list of events and their envelope. Never sends anything, and never knows how `data` is spelled
 //! in JSON: the encoder that `App` carries writes the body once, and those bytes are stored.
 
+use entity::events;
 use jiff::Timestamp;
 
 use crate::app::App;
+use crate::clock::from_ms;
 use crate::database::Write;
 use crate::domain::Result;
 use crate::domain::certificates::Certificate;
@@ -90,11 +92,22 @@ pub type Encode = fn(&Envelope) -> Vec<u8>;
 /// # Errors
 /// [`crate::domain::Error::Internal`] when the database fails.
 pub async fn append(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _event: Event,
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    at: Timestamp,
+    event: Event,
 ) -> Result<EventId> {
-    todo!()
+    let id: EventId = app.ids.next(from_ms(write.now_ms()));
+    let kind = event.kind().to_owned();
+    let body = (app.encode)(&Envelope { id, created_at: at, workspace, event });
+    let row = events::Model {
+        id: id.uuid(),
+        workspace_id: workspace.uuid(),
+        kind,
+        created_at: at.as_millisecond(),
+        body,
+    };
+    events::in_workspace(workspace.uuid()).insert(write.conn(), row).await?;
+    Ok(id)
 }

@@ -2,12 +2,19 @@
 
 use jiff::Timestamp;
 
-use super::page::{Page, PageRequest, Span};
+use super::Given;
+use super::page::Span;
 use super::word::words;
-use super::{Given, Result};
-use crate::app::App;
-use crate::database::Write;
-use crate::id::{CourseId, LessonId, ModuleId, WorkspaceId};
+use crate::id::{CourseId, LessonId, ModuleId};
+
+mod outline;
+mod read;
+mod row;
+mod upsert;
+
+pub use read::{get, list};
+pub(crate) use row::status;
+pub use upsert::upsert;
 
 /// Where a course stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,27 +140,6 @@ pub struct CourseFilter {
     pub updated: Span,
 }
 
-/// The published courses of a workspace, a page of them.
-///
-/// # Errors
-/// [`super::Error::Internal`] when the database fails.
-pub async fn list(
-    _app: &App,
-    _workspace: WorkspaceId,
-    _filter: &CourseFilter,
-    _page: PageRequest,
-) -> Result<Page<Course>> {
-    todo!()
-}
-
-/// A published or archived course with its modules and lessons.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent, foreign or draft course.
-pub async fn get(_app: &App, _workspace: WorkspaceId, _course: CourseId) -> Result<CourseDetail> {
-    todo!()
-}
-
 /// What `course.upsert` says of a course.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourseUpsert {
@@ -203,18 +189,4 @@ pub struct LessonUpsert {
     pub duration_seconds: Option<i64>,
     /// Open without enrolment.
     pub free_preview: bool,
-}
-
-/// Makes or changes a course; emits `course.published` or `course.archived` when the status becomes that.
-///
-/// # Errors
-/// [`super::Error::Invalid`] for a taken slug, a repeated key, a bad currency.
-pub async fn upsert(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _upsert: CourseUpsert,
-) -> Result<CourseId> {
-    todo!()
 }

@@ -2,11 +2,24 @@
 
 use jiff::Timestamp;
 
+use super::Named;
 use super::word::words;
-use super::{Named, Result};
-use crate::app::App;
-use crate::database::Write;
-use crate::id::{CourseId, EnrollmentId, OrderId, StudentId, WorkspaceId};
+use crate::id::{CourseId, EnrollmentId, OrderId, StudentId};
+
+mod admit;
+mod enrol;
+mod progress;
+mod recount;
+mod revoke;
+mod row;
+
+pub(crate) use admit::{Admission, Admitted, admit, extend, hand_over};
+pub use enrol::{enrol, grant};
+pub use progress::record_progress;
+pub(crate) use recount::recount;
+pub use revoke::revoke;
+pub(crate) use revoke::take_away;
+pub(crate) use row::{announce, enrollment, facts, snapshot};
 
 /// Where an enrolment stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,62 +183,4 @@ pub struct ProgressRecord {
     pub course: Named,
     /// The lesson done, one of that course.
     pub lesson: Named,
-}
-
-/// Enrols a student in a published course; emits `enrollment.created` unless the pair is enrolled already.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent student or course, [`super::Error::Invalid`] on `courseId` for a
-/// course that is not published and on `expires_at` for a time that is not in the future.
-pub async fn enrol(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _enrollment: NewEnrollment,
-) -> Result<Enrolled> {
-    todo!()
-}
-
-/// Grants access on the platform's word; as [`enrol`], but to a course of any status.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent student or course, [`super::Error::Invalid`] on `expires_at`.
-pub async fn grant(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _grant: EnrollmentGrant,
-) -> Result<Enrolled> {
-    todo!()
-}
-
-/// Takes access away; emits `enrollment.revoked` unless it is revoked already.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent student, course or enrolment.
-pub async fn revoke(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _revoke: EnrollmentRevoke,
-) -> Result<EnrollmentId> {
-    todo!()
-}
-
-/// Records that a lesson is done; the same lesson again changes nothing.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent student, course, lesson or enrolment; [`super::Error::Invalid`] on
-/// `course` for an enrolment that was revoked.
-pub async fn record_progress(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _progress: ProgressRecord,
-) -> Result<EnrollmentId> {
-    todo!()
 }

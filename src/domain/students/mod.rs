@@ -4,12 +4,20 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::Given;
 use super::enrollments::{Enrollment, EnrollmentStatus};
-use super::page::{Page, PageRequest, Span};
-use super::{Given, Named, Result};
-use crate::app::App;
-use crate::database::Write;
-use crate::id::{CourseId, StudentId, WorkspaceId};
+use super::page::Span;
+use crate::id::{CourseId, StudentId};
+
+mod email;
+mod list;
+mod row;
+mod write;
+
+pub use email::fold;
+pub use list::list;
+pub(crate) use row::summary;
+pub use write::{create, delete, upsert};
 
 /// A student without the enrolment history.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,62 +128,4 @@ pub struct StudentUpsert {
     pub tags: Option<Vec<String>>,
     /// The whole map; `None` leaves it as it is.
     pub metadata: Option<BTreeMap<String, String>>,
-}
-
-/// The students of a workspace, a page of them, each with its whole enrolment history.
-///
-/// # Errors
-/// [`super::Error::Internal`] when the database fails.
-pub async fn list(
-    _app: &App,
-    _workspace: WorkspaceId,
-    _filter: &StudentFilter,
-    _page: PageRequest,
-) -> Result<Page<Student>> {
-    todo!()
-}
-
-/// Creates a student; emits `student.created`.
-///
-/// # Errors
-/// [`super::Error::Invalid`] for a taken email and for values out of their bounds.
-pub async fn create(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _student: NewStudent,
-) -> Result<Student> {
-    todo!()
-}
-
-/// Makes or changes a student; emits `student.created`, or `student.updated` when a field changed.
-///
-/// A student without a key who has this email (made through the API) is taken over under the key.
-///
-/// # Errors
-/// [`super::Error::Invalid`] for a taken email and for values out of their bounds.
-pub async fn upsert(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _upsert: StudentUpsert,
-) -> Result<StudentId> {
-    todo!()
-}
-
-/// Deletes a student with enrolments, completions and tags; orders stay without the person. Emits
-/// `student.deleted`.
-///
-/// # Errors
-/// [`super::Error::NotFound`] when there is no such student.
-pub async fn delete(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _student: &Named,
-) -> Result<StudentId> {
-    todo!()
 }
