@@ -155,6 +155,9 @@ async fn take_back(
     let courses = courses::in_workspace(workspace.uuid()).by_ids(write.conn(), &courses).await?;
     let mut ended = Vec::new();
     for row in given {
+        if row.status == pairs::Status::Revoked {
+            continue;
+        }
         if let Some(other) = other_right(write, workspace, order.id, row.id).await? {
             enrollments::hand_over(write, workspace, student, &row, other).await?;
             continue;
