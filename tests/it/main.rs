@@ -1,0 +1,6 @@
+//! The stories of the server, told through its real HTTP interface on a real database.
+//!
+//! SQLite unless `TEST_POSTGRES_URL` names a PostgreSQL server on which databases may be made and dropped;
+//! `cargo xtask test` runs the binary once on each.
+
+mod support;
