@@ -7,6 +7,7 @@ pub mod answer;
 pub mod call;
 pub mod contract;
 pub mod error;
+pub mod generated;
 pub mod payload;
 pub mod scalar;
 pub mod security;

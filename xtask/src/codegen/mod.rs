@@ -1,0 +1,173 @@
+//! `cargo xtask codegen`: the contract into Rust.
+//!
+//! Owns which files are generated and in what order they are made. Every construct of the contract is generated or was
+//! refused before; nothing here links the server, so that it runs when the server does not compile.
+
+mod attributes;
+mod emit_adapter;
+mod emit_document;
+mod emit_events;
+mod emit_mod;
+mod emit_operations;
+mod emit_schemas;
+mod emit_tag;
+pub mod files;
+mod pretty;
+mod twin;
+mod types;
+
+use std::path::Path;
+
+use heck::ToUpperCamelCase;
+use sha2::{Digest, Sha256};
+
+use self::files::File;
+use self::types::Types;
+use crate::Outcome;
+use crate::contract::{self, Contract};
+use crate::diagnostic::{self, Format};
+
+/// Where a contract and its generated code stand, relative to the workspace.
+pub struct Names {
+    /// The contract.
+    pub contract: String,
+    /// The generated folder.
+    pub output: String,
+    /// The contract as seen from the generated folder.
+    pub contract_from_output: String,
+    /// The contract's name without its ending: `v1`.
+    pub stem: String,
+}
+
+impl Names {
+    /// The one contract of this workspace.
+    pub fn v1() -> Self {
+        Self {
+            contract: "openapi/v1.yaml".into(),
+            output: "src/api/generated".into(),
+            contract_from_output: "../../../openapi/v1.yaml".into(),
+            stem: "v1".into(),
+        }
+    }
+
+    fn json(&self) -> String {
+        format!("{}.json", self.stem)
+    }
+
+    fn twin(&self) -> String {
+        format!("{}.openapi-3.0.json", self.stem)
+    }
+
+    fn adapter(&self) -> String {
+        self.stem.to_upper_camel_case()
+    }
+}
+
+/// Generates, or compares with `check`.
+///
+/// # Errors
+/// When the contract cannot be read or the folder not written.
+pub fn run(workspace: &Path, check: bool, format: Format) -> anyhow::Result<Outcome> {
+    let names = Names::v1();
+    let source = contract::open(workspace, &names.contract)?;
+    let contract = match contract::read(source) {
+        Ok(contract) => contract,
+        Err(refused) => {
+            print!("{}", diagnostic::render(&refused.source, &refused.findings, format));
+            if format == Format::Text {
+                eprintln!("{}: {} findings, nothing generated", names.contract, refused.findings.len());
+            }
+            return Ok(Outcome::Findings);
+        }
+    };
+    let files = generate(&contract, &names);
+    if !check {
+        for line in files::write(workspace, &names.output, &files)? {
+            println!("{line}");
+        }
+        return Ok(Outcome::Fine);
+    }
+    let stale = files::compare(workspace, &names.output, &files)?;
+    print!("{}", render_stale(&stale, format));
+    Ok(if stale.is_empty() { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// What to do about stale files.
+const REMEDY: &str = "run `cargo xtask codegen` and commit what it writes";
+
+/// Stale files as people or programs read them.
+pub fn render_stale(stale: &[files::Stale], format: Format) -> String {
+    let mut text = String::new();
+    for file in stale {
+        let what = match file {
+            files::Stale::Differs { .. } => "is not what the contract generates",
+            files::Stale::Orphan { .. } => "stands in the generated folder and nothing generates it",
+        };
+        match (format, file) {
+            (Format::Github, _) => {
+                let message = format!("{} {what}\n{REMEDY}", file.path());
+                text += &diagnostic::workflow_command(file.path(), 1, 1, "stale", &message);
+            }
+            (Format::Json, _) => {
+                let line = serde_json::json!({ "code": "stale", "file": file.path(), "message": what, "help": REMEDY });
+                text += &format!("{line}\n");
+            }
+            (Format::Text, files::Stale::Differs { diff, path }) => {
+                text += &format!("{path} {what}\n{diff}\n")
+            }
+            (Format::Text, files::Stale::Orphan { path }) => text += &format!("{path} {what}\n"),
+        }
+    }
+    if format == Format::Text && !stale.is_empty() {
+        text += &format!("{REMEDY}\n");
+    }
+    text
+}
+
+/// Every file of the generated folder.
+pub fn generate(contract: &Contract, names: &Names) -> Vec<File> {
+    let document = &contract.document;
+    let types = Types::new(document);
+    let digest = digest(&contract.source.text);
+    let heading = format!(
+        "// Generated from {} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
+        names.contract
+    );
+    let rust = |name: &str, about: &str, items| File {
+        name: format!("{name}.rs"),
+        text: pretty::file(&heading, &format!("//! {about}\n"), items),
+    };
+    let title = &document.title;
+    let mut files = vec![
+        rust("mod", &format!("{title}, as the contract has it."), emit_mod::module_file(document)),
+        rust(
+            "adapter",
+            "The traits of all tags as one poem-openapi API.",
+            emit_adapter::adapter(document, &types, &names.adapter()),
+        ),
+        rust(
+            "document",
+            "The contract itself, for serving.",
+            emit_document::document(document, names, &digest),
+        ),
+        rust("events", "What webhooks send.", emit_events::events(document, &types)),
+        rust("operations", "The contract as static tables.", emit_operations::operations(document)),
+        rust("schemas", "The types of requests and responses.", emit_schemas::schemas(document, &types)),
+    ];
+    for tag in emit_adapter::served(document) {
+        let name = emit_adapter::module(tag).to_string();
+        let about = format!("The operations of `{}`.", tag.name.text);
+        files.push(rust(name.trim_start_matches("r#"), &about, emit_tag::tag(document, &types, tag)));
+    }
+    files.push(File { name: names.json(), text: json(&contract.root) });
+    files.push(File { name: names.twin(), text: json(&twin::twin(&contract.root)) });
+    files
+}
+
+fn json(node: &contract::node::Node) -> String {
+    serde_json::to_string_pretty(node).expect("a tree of plain values becomes JSON") + "\n"
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
