@@ -148,7 +148,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn by_pair<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         student: Uuid,
         course: Uuid,
@@ -161,7 +161,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn lock_pair<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         student: Uuid,
         course: Uuid,
@@ -179,7 +179,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn insert_if_absent<C: ConnectionTrait>(&self, conn: &C, model: Model) -> Result<bool, DbErr> {
+    pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
         let taken = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
         statement::insert_unless(conn, self.owned(model), taken).await
     }
@@ -189,7 +189,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn of_students<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         students: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {
@@ -204,11 +204,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn of_orders<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        orders: &[Uuid],
-    ) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         self.among(conn, Column::OrderId, orders).await
     }
 
@@ -217,7 +213,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn lock_of_course<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Uuid,
         after_student: Option<Uuid>,
@@ -240,7 +236,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn created_in<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,
@@ -253,7 +249,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn count_expired<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,
@@ -267,7 +263,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn revoked_in<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,

@@ -156,11 +156,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_number<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        number: &str,
-    ) -> Result<Option<Model>, DbErr> {
+    pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
     }
 
@@ -169,7 +165,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn page<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         filter: &OrderFilter,
         keyset: Keyset<Column>,
@@ -181,7 +177,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn touch<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
+    pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 
@@ -189,7 +185,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn of_student<C: ConnectionTrait>(&self, conn: &C, student: Uuid) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_student<C: ConnectionTrait>(self, conn: &C, student: Uuid) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, self.select().filter(Column::StudentId.eq(student))).await
     }
 
@@ -198,7 +194,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn paid_in<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,

@@ -102,7 +102,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_id<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn by_id<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.identified(id)).await
     }
 
@@ -110,7 +110,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_ids<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn by_ids<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
         self.among(conn, E::ID, ids).await
     }
 
@@ -120,7 +120,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn lock<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn lock<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, locked(self.identified(id))).await
     }
 
@@ -128,7 +128,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does, a unique constraint included.
-    pub async fn insert<C: ConnectionTrait>(&self, conn: &C, model: E::Model) -> Result<(), DbErr> {
+    pub async fn insert<C: ConnectionTrait>(self, conn: &C, model: E::Model) -> Result<(), DbErr> {
         statement::insert(conn, self.owned(model)).await
     }
 
@@ -140,7 +140,7 @@ impl<E: Tenant> InWorkspace<E> {
     /// # Errors
     /// When the database does.
     pub async fn insert_unless_taken<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         model: E::Model,
     ) -> Result<bool, DbErr> {
@@ -152,11 +152,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does, a unique constraint included.
-    pub async fn insert_many<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        models: Vec<E::Model>,
-    ) -> Result<(), DbErr> {
+    pub async fn insert_many<C: ConnectionTrait>(self, conn: &C, models: Vec<E::Model>) -> Result<(), DbErr> {
         let models = models.into_iter().map(|model| self.owned(model)).collect();
         statement::insert_many::<_, E::ActiveModel, _>(conn, models).await
     }
@@ -166,7 +162,7 @@ impl<E: Tenant> InWorkspace<E> {
     /// # Errors
     /// When the database does, a unique constraint included.
     pub async fn update<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         id: Uuid,
         changes: E::ActiveModel,
@@ -180,7 +176,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn delete<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
+    pub async fn delete<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
         Ok(self.delete_many(conn, &[id]).await? > 0)
     }
 
@@ -188,7 +184,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn delete_many<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
+    pub async fn delete_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
         if ids.is_empty() {
             return Ok(0);
         }
@@ -201,13 +197,13 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn count<C: ConnectionTrait>(&self, conn: &C) -> Result<u64, DbErr> {
+    pub async fn count<C: ConnectionTrait>(self, conn: &C) -> Result<u64, DbErr> {
         statement::count(conn, self.select()).await
     }
 
     /// The rows whose column holds one of these ids.
     pub(crate) async fn among<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         column: E::Column,
         ids: &[Uuid],
@@ -231,7 +227,7 @@ impl<E: Keyed> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_key<C: ConnectionTrait>(&self, conn: &C, key: &str) -> Result<Option<E::Model>, DbErr> {
+    pub async fn by_key<C: ConnectionTrait>(self, conn: &C, key: &str) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.select().filter(E::KEY.eq(key))).await
     }
 
@@ -239,7 +235,7 @@ impl<E: Keyed> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_keys<C: ConnectionTrait>(&self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn by_keys<C: ConnectionTrait>(self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
         statement::all(conn, self.select().filter(E::KEY.is_in(keys.iter().copied()))).await
     }
 
@@ -248,7 +244,7 @@ impl<E: Keyed> InWorkspace<E> {
     /// # Errors
     /// When the database does.
     pub async fn lock_by_key<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         key: &str,
     ) -> Result<Option<E::Model>, DbErr> {
@@ -265,7 +261,7 @@ pub(crate) fn locked<E: EntityTrait>(select: Select<E>) -> Select<E> {
 
 /// Moves a time of these rows forward to `at`, never back.
 pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
-    scope: &InWorkspace<E>,
+    scope: InWorkspace<E>,
     conn: &C,
     column: E::Column,
     ids: &[Uuid],

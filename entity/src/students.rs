@@ -128,7 +128,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn by_email_folded<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         folded: &str,
     ) -> Result<Option<Model>, DbErr> {
@@ -140,7 +140,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn page<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         filter: &StudentFilter,
         keyset: Keyset<Column>,
@@ -152,7 +152,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn touch<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
+    pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 
@@ -160,7 +160,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn created_in<C: ConnectionTrait>(&self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
+    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, self.select().filter(span.holds(Column::CreatedAt))).await
     }
 }
