@@ -241,7 +241,7 @@ impl InWorkspace<Entity> {
         course: Option<Uuid>,
         span: Span,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.made(course, span)).await
+        statement::all(conn, self.in_course(course).filter(span.holds(Column::CreatedAt))).await
     }
 
     /// How many of the enrolments made in a span are stored as active but have expired by `now`.
@@ -255,7 +255,9 @@ impl InWorkspace<Entity> {
         span: Span,
         now: i64,
     ) -> Result<u64, DbErr> {
-        statement::count(conn, self.made(course, span).filter(Standing::Expired.holds_at(now))).await
+        // Those that have expired are few, so that their index is to be used and not that of the span.
+        let made = self.in_course(course).filter(span.holds_unindexed(Column::CreatedAt));
+        statement::count(conn, made.filter(Standing::Expired.holds_at(now))).await
     }
 
     /// The enrolments revoked in a span, of one course or of all. For the short edges of an analytics window.
@@ -268,12 +270,12 @@ impl InWorkspace<Entity> {
         course: Option<Uuid>,
         span: Span,
     ) -> Result<Vec<Model>, DbErr> {
-        let course = Condition::all().add_option(course.map(|course| Column::CourseId.eq(course)));
-        statement::all(conn, self.select().filter(course).filter(span.holds(Column::RevokedAt))).await
+        statement::all(conn, self.in_course(course).filter(span.holds(Column::RevokedAt))).await
     }
 
-    fn made(&self, course: Option<Uuid>, span: Span) -> Select<Entity> {
-        let course = Condition::all().add_option(course.map(|course| Column::CourseId.eq(course)));
-        self.select().filter(course).filter(span.holds(Column::CreatedAt))
+    /// The enrolments of one course, found by something else, or of all.
+    fn in_course(&self, course: Option<Uuid>) -> Select<Entity> {
+        let course = course.map(|course| statement::unindexed(Column::CourseId.eq(course)));
+        self.select().filter(Condition::all().add_option(course))
     }
 }

@@ -218,3 +218,27 @@ async fn activity_sums_add_up_over_shards() {
         assert_eq!(buckets.iter().map(|(start, _)| *start).collect::<Vec<_>>(), [0, 900_000]);
     }
 }
+
+#[tokio::test]
+async fn a_tag_that_many_have_gives_the_same_pages_as_one_that_few_have() {
+    for database in databases().await {
+        let people = students::in_workspace(OURS);
+        let rows = (0..2_100_u16)
+            .map(|n| students::Model { created_at: i64::from(n), ..student(1_000 + u128::from(n)) });
+        people.insert_many(&database, rows.collect()).await.unwrap();
+        for number in 0..2_100 {
+            let tags = if number % 700 == 5 {
+                vec!["all".to_owned(), "few".to_owned()]
+            } else {
+                vec!["all".to_owned()]
+            };
+            student_tags::insert(&database, OURS, id(1_000 + number), &tags).await.unwrap();
+        }
+        for (tag, first) in [("all", [3_099, 3_098]), ("few", [2_405, 1_705])] {
+            let filter = StudentFilter { tag: Some(tag.to_owned()), ..Default::default() };
+            let keyset = Keyset { limit: 2, ..newest(students::Column::CreatedAt) };
+            let page = people.page(&database, &filter, keyset).await.unwrap();
+            assert_eq!(page.iter().map(|student| student.id.as_u128()).collect::<Vec<_>>(), first);
+        }
+    }
+}
