@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::database::Database;
+use crate::domain::keys::Principals;
 use crate::events::Encode;
 use crate::id::Ids;
 
@@ -23,6 +24,8 @@ pub struct Parts {
     pub ids: Ids,
     /// Turns an event into the bytes that are stored, signed and sent.
     pub encode: Encode,
+    /// The API keys seen of late.
+    pub principals: Principals,
 }
 
 impl App {

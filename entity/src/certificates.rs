@@ -23,9 +23,9 @@ pub struct Model {
     /// The number people see, unique in the workspace.
     #[sea_orm(column_type = "Text")]
     pub number: String,
-    /// The name on it.
-    #[sea_orm(column_type = "Text")]
-    pub recipient_name: String,
+    /// The name on it, if it was known.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub recipient_name: Option<String>,
     /// When it was issued.
     pub issued_at: i64,
 }

@@ -71,8 +71,8 @@ async fn children_are_found(database: &DatabaseConnection) {
     assert_eq!(entitled.of_orders(database, &[id(106)]).await.unwrap(), [an_entitlement()]);
     assert_eq!(entitled.of_enrollments(database, &[id(109)]).await.unwrap(), [an_entitlement()]);
     let enrolled = enrollments::in_workspace(OURS);
-    assert_eq!(enrolled.lock_of_course(database, id(102), None, 9).await.unwrap().len(), 1);
-    assert_eq!(enrolled.lock_of_course(database, id(102), Some(id(105)), 9).await.unwrap(), []);
+    assert_eq!(enrolled.of_course(database, id(102), None, 9).await.unwrap().len(), 1);
+    assert_eq!(enrolled.of_course(database, id(102), Some(id(105)), 9).await.unwrap(), []);
     assert_eq!(events::in_workspace(OURS).counts(database).await.unwrap(), [("order.paid".to_owned(), 1)]);
     assert_eq!(
         events::in_workspace(OURS).after(database, Some((69, id(999))), 5).await.unwrap(),
