@@ -11,5 +11,6 @@ pub mod database;
 
 pub mod domain;
 pub mod events;
+pub mod feed;
 
 pub mod api;
