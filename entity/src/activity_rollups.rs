@@ -178,7 +178,7 @@ impl InWorkspace {
     /// # Errors
     /// When the database does.
     pub async fn totals<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Uuid,
         grain: Grain,
@@ -194,7 +194,7 @@ impl InWorkspace {
     /// # Errors
     /// When the database does.
     pub async fn buckets<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Uuid,
         grain: Grain,

@@ -170,7 +170,7 @@ impl InWorkspace {
     /// # Errors
     /// When the database does.
     pub async fn totals<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Uuid,
         grain: Grain,
@@ -186,7 +186,7 @@ impl InWorkspace {
     /// # Errors
     /// When the database does.
     pub async fn buckets<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Uuid,
         grain: Grain,

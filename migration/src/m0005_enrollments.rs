@@ -96,7 +96,8 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_enrollments_student ON enrollments (student_id, created_at, id)",
         "CREATE INDEX ix_enrollments_created ON enrollments (workspace_id, created_at, id)",
         "CREATE INDEX ix_enrollments_revoked ON enrollments (workspace_id, revoked_at) WHERE revoked_at IS NOT NULL",
-        "CREATE INDEX ix_enrollments_expiry ON enrollments (workspace_id, status, expires_at)",
+        "CREATE INDEX ix_enrollments_expiry ON enrollments (workspace_id, status, expires_at, created_at, course_id)
+             WHERE expires_at IS NOT NULL",
         "CREATE INDEX ix_enrollments_order ON enrollments (order_id) WHERE order_id IS NOT NULL",
         "CREATE INDEX ix_lesson_completions_lesson ON lesson_completions (lesson_id)",
         "CREATE INDEX ix_entitlements_order ON entitlements (order_id)",
