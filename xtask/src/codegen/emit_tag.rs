@@ -199,7 +199,8 @@ impl Variant<'_> {
         let about = docs(Some(&self.response.description), &format!("{status}."));
         let ambient = self.response.headers.iter().filter(|header| !carried(header)).map(|header| {
             let (name, ty) = (&*header.name, self.header_type(header).to_string().replace(' ', ""));
-            quote!(, header(name = #name, ty = #ty))
+            let deprecated = header.deprecated.then(|| quote!(, deprecated));
+            quote!(, header(name = #name, ty = #ty #deprecated))
         });
         let attribute = quote!(#[oai(status = #status #(#ambient)*)]);
         let body = self.response.content.as_ref().map(|content| {
@@ -210,7 +211,8 @@ impl Variant<'_> {
         let headers = self.carried().into_iter().map(|header| {
             let (name, ty) = (&*header.name, self.header_type(header));
             let about = docs(header.description.as_deref(), &header.name);
-            quote!(#about #[oai(header = #name)] #ty)
+            let deprecated = header.deprecated.then(|| quote!(, deprecated));
+            quote!(#about #[oai(header = #name #deprecated)] #ty)
         });
         let fields: Vec<_> = body.into_iter().chain(headers).collect();
         let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
