@@ -9,6 +9,8 @@ mod check;
 mod codegen;
 mod contract;
 mod diagnostic;
+mod test;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -56,6 +58,10 @@ enum Command {
         #[arg(long)]
         print_code: bool,
     },
+    /// Hold the house rules that a compiler does not know.
+    Tidy,
+    /// Run everything that CI runs.
+    Test(test::Args),
 }
 
 /// How a command ended.
@@ -92,6 +98,8 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Check { format, print_code } => check::run(&workspace, format, print_code),
         #[cfg(feature = "check")]
         Command::CheckLinked { format, print_code } => check::linked::run(&workspace, format, print_code),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Test(args) => test::run(&args, &workspace),
     }
 }
 

@@ -1,0 +1,76 @@
+//! The outbox: what happened, with the exact bytes that tell of it.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::{
+    Condition, QueryOrder, QuerySelect,
+    sea_query::{Expr, ExprTrait},
+};
+
+use crate::{InWorkspace, scope, statement};
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "events")]
+pub struct Model {
+    /// The event's id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The event's type, such as `order.paid`; the column is called `type`.
+    #[sea_orm(column_name = "type", column_type = "Text")]
+    pub kind: String,
+    /// When it happened.
+    pub created_at: i64,
+    /// The body to sign and send, to the byte.
+    pub body: Vec<u8>,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+scope::row!(id, workspace_id, kind, created_at, body);
+scope::tenant!();
+
+impl InWorkspace<Entity> {
+    /// The workspace's events after a position, oldest first.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn after<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        position: Option<(i64, Uuid)>,
+        limit: u64,
+    ) -> Result<Vec<Model>, DbErr> {
+        let position = position.map(|(at, id)| {
+            Expr::tuple([Column::CreatedAt.into_expr(), Column::Id.into_expr()])
+                .gt(Expr::tuple([Expr::value(at), Expr::value(id)]))
+        });
+        let page = self
+            .select()
+            .filter(Condition::all().add_option(position))
+            .order_by_asc(Column::CreatedAt)
+            .order_by_asc(Column::Id)
+            .limit(limit);
+        statement::all(conn, page).await
+    }
+
+    /// How many events the workspace has of each type.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn counts<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<(String, i64)>, DbErr> {
+        let counts = self
+            .select()
+            .select_only()
+            .column(Column::Kind)
+            .column_as(Column::Id.count(), "events")
+            .group_by(Column::Kind)
+            .order_by_asc(Column::Kind);
+        counts.into_tuple().all(conn).await
+    }
+}

@@ -1,0 +1,51 @@
+//! The modules of a course.
+
+use sea_orm::entity::prelude::*;
+
+use crate::{InWorkspace, scope};
+
+/// One module.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "modules")]
+pub struct Model {
+    /// The module's id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The course.
+    pub course_id: Uuid,
+    /// The platform's own name for it, unique in the workspace.
+    #[sea_orm(column_type = "Text")]
+    pub key: String,
+    /// The title.
+    #[sea_orm(column_type = "Text")]
+    pub title: String,
+    /// Its place in the course.
+    pub position: i32,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+scope::row!(id, workspace_id, course_id, key, title, position);
+scope::tenant!(keyed);
+
+impl InWorkspace<Entity> {
+    /// The modules of these courses, by course and place.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn of_courses<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        courses: &[Uuid],
+    ) -> Result<Vec<Model>, DbErr> {
+        let mut modules = self.among(conn, Column::CourseId, courses).await?;
+        modules.sort_unstable_by_key(|module| (module.course_id, module.position, module.id));
+        Ok(modules)
+    }
+}

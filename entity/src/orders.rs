@@ -1,0 +1,203 @@
+//! Orders, each with its receipt and a snapshot of its customer.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::{Condition, sea_query::Query};
+
+use crate::{InWorkspace, Keyset, Span, children::Children, order_items, scope, statement};
+
+/// How much of an order was paid back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
+pub enum Status {
+    /// Nothing.
+    Paid,
+    /// Some of it.
+    PartiallyRefunded,
+    /// All of it.
+    Refunded,
+}
+
+/// One order. Amounts are minor units of its currency.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "orders")]
+pub struct Model {
+    /// The order's id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The platform's own name for it, unique in the workspace.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub key: Option<String>,
+    /// The number people see, unique in the workspace.
+    #[sea_orm(column_type = "Text")]
+    pub number: String,
+    /// Who bought; none once that student is deleted.
+    pub student_id: Option<Uuid>,
+    /// The customer's address at payment.
+    #[sea_orm(column_type = "Text")]
+    pub customer_email: String,
+    /// The customer's name at payment.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub customer_name: Option<String>,
+    /// How much was paid back.
+    pub status: Status,
+    /// ISO 4217.
+    #[sea_orm(column_type = "Text")]
+    pub currency: String,
+    /// The items' sum.
+    pub subtotal_amount: i64,
+    /// What was taken off.
+    pub discount_amount: i64,
+    /// What was put on for tax.
+    pub tax_amount: i64,
+    /// What was paid.
+    pub total_amount: i64,
+    /// What was paid back, all refunds together.
+    pub refunded_amount: i64,
+    /// The receipt's number.
+    #[sea_orm(column_type = "Text")]
+    pub receipt_number: String,
+    /// Where the receipt can be read.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub receipt_url: Option<String>,
+    /// When the receipt was made out.
+    pub receipt_issued_at: i64,
+    /// When it was paid.
+    pub paid_at: i64,
+    /// When it was made.
+    pub created_at: i64,
+    /// When the server last recorded a change of it, its refunds or entitlements.
+    pub updated_at: i64,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+scope::row!(
+    id,
+    workspace_id,
+    key,
+    number,
+    student_id,
+    customer_email,
+    customer_name,
+    status,
+    currency,
+    subtotal_amount,
+    discount_amount,
+    tax_amount,
+    total_amount,
+    refunded_amount,
+    receipt_number,
+    receipt_url,
+    receipt_issued_at,
+    paid_at,
+    created_at,
+    updated_at,
+);
+scope::tenant!(keyed);
+
+/// Which orders a list holds. Everything given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OrderFilter {
+    /// Orders of this student.
+    pub student_id: Option<Uuid>,
+    /// Orders with an item of this course.
+    pub course_id: Option<Uuid>,
+    /// Orders in this state.
+    pub status: Option<Status>,
+    /// Orders in this currency.
+    pub currency: Option<String>,
+    /// The order with this number.
+    pub number: Option<String>,
+    /// Orders paid in this span.
+    pub paid: Span,
+    /// Orders made in this span.
+    pub created: Span,
+    /// Orders changed in this span.
+    pub updated: Span,
+}
+
+impl OrderFilter {
+    /// What the order's own row tells.
+    fn own(&self) -> Condition {
+        Condition::all()
+            .add_option(self.student_id.map(|student| Column::StudentId.eq(student)))
+            .add_option(self.status.map(|status| Column::Status.eq(status)))
+            .add_option(self.currency.as_deref().map(|currency| Column::Currency.eq(currency)))
+            .add_option(self.number.as_deref().map(|number| Column::Number.eq(number)))
+            .add(self.paid.holds(Column::PaidAt))
+            .add(self.created.holds(Column::CreatedAt))
+            .add(self.updated.holds(Column::UpdatedAt))
+    }
+
+    /// The items asked for, by order, if any are.
+    fn items(&self, workspace: Uuid) -> Option<Children> {
+        let rows = Query::select()
+            .from(order_items::Entity)
+            .and_where(order_items::Column::WorkspaceId.eq(workspace))
+            .and_where(order_items::Column::CourseId.eq(self.course_id?))
+            .take();
+        Some(Children { rows, parent: order_items::Column::OrderId.as_column_ref().into(), narrow: true })
+    }
+}
+
+impl InWorkspace<Entity> {
+    /// The order with this number.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
+        statement::one(conn, self.select().filter(Column::Number.eq(number))).await
+    }
+
+    /// One page of orders, without what hangs on them.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn page<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        filter: &OrderFilter,
+        keyset: Keyset<Column>,
+    ) -> Result<Vec<Model>, DbErr> {
+        let select = self.with_children(conn, [filter.items(self.workspace())]).await?.filter(filter.own());
+        statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
+    }
+
+    /// Moves the orders' `updated_at` to the recording time, for a change of what is shown with them.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
+        scope::touch(self, conn, Column::UpdatedAt, ids, at).await
+    }
+
+    /// The ids of a student's orders, for what must happen to them when the student goes.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn of_student<C: ConnectionTrait>(self, conn: &C, student: Uuid) -> Result<Vec<Model>, DbErr> {
+        statement::all(conn, self.checked().filter(Column::StudentId.eq(student))).await
+    }
+
+    /// The orders paid in a span, of one course or of all. For the short edges of an analytics window.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn paid_in<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        course: Option<Uuid>,
+        span: Span,
+    ) -> Result<Vec<Model>, DbErr> {
+        let filter = OrderFilter { course_id: course, paid: span, ..OrderFilter::default() };
+        let bought = filter.items(self.workspace()).map(|items| items.exist_for::<Entity>());
+        statement::all(conn, self.select().filter(filter.own()).filter(Condition::all().add_option(bought)))
+            .await
+    }
+}

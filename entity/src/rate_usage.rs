@@ -1,0 +1,72 @@
+//! The limiter's counts of a UTC day, kept so that they survive a restart.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
+
+use crate::{scope, statement};
+
+/// How often one subject called on one day.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "rate_usage")]
+pub struct Model {
+    /// Who is counted: a key or a client address.
+    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+    pub subject: String,
+    /// The start of the UTC day.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub day: i64,
+    /// The calls so far.
+    pub used: i64,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+scope::row!(subject, day, used);
+
+/// Adds calls to the counts, many subjects at once; no subject may occur twice.
+///
+/// # Errors
+/// When the database does.
+pub async fn add<C: ConnectionTrait>(conn: &C, mut calls: Vec<Model>) -> Result<(), DbErr> {
+    // In one order, so that two processes saving at once wait for each other instead of locking crosswise.
+    calls.sort_unstable_by(|a, b| a.subject.cmp(&b.subject));
+    let sum = Expr::col((Entity, Column::Used)).add(Expr::col(("excluded", Column::Used)));
+    let mut calls = calls.into_iter().peekable();
+    while calls.peek().is_some() {
+        let mut statement = statement::insertion::<_, ActiveModel>(calls.by_ref().take(200));
+        statement.on_conflict(
+            OnConflict::columns([Column::Subject, Column::Day]).value(Column::Used, sum.clone()).to_owned(),
+        );
+        conn.execute(&statement).await?;
+    }
+    Ok(())
+}
+
+/// The calls of one subject on one day; 0 when none are known.
+///
+/// # Errors
+/// When the database does.
+pub async fn used<C: ConnectionTrait>(conn: &C, subject: &str, day: i64) -> Result<i64, DbErr> {
+    let row = Entity::find_by_id((subject.to_owned(), day));
+    Ok(statement::one(conn, row).await?.map_or(0, |row| row.used))
+}
+
+/// All counts of one day.
+///
+/// # Errors
+/// When the database does.
+pub async fn of_day<C: ConnectionTrait>(conn: &C, day: i64) -> Result<Vec<Model>, DbErr> {
+    statement::all(conn, Entity::find().filter(Column::Day.eq(day))).await
+}
+
+/// Forgets the days before this one.
+///
+/// # Errors
+/// When the database does.
+pub async fn delete_before<C: ConnectionTrait>(conn: &C, day: i64) -> Result<u64, DbErr> {
+    Ok(Entity::delete_many().filter(Column::Day.lt(day)).exec(conn).await?.rows_affected)
+}

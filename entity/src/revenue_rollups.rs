@@ -1,0 +1,197 @@
+//! Revenue by bucket of time, course and currency.
+
+use std::{collections::BTreeMap, ops::AddAssign, ops::Neg};
+
+use sea_orm::QueryResult;
+use sea_orm::entity::prelude::*;
+
+use crate::{
+    rollups::{self, Grain, Piece},
+    statement,
+};
+
+/// One shard of the sums of one bucket. Amounts are minor units of the currency.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "revenue_rollups")]
+pub struct Model {
+    /// The workspace.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub workspace_id: Uuid,
+    /// The course, or [`rollups::ALL_COURSES`].
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub course_id: Uuid,
+    /// How long the bucket is.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub grain: Grain,
+    /// When the bucket begins.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub starts_at: i64,
+    /// ISO 4217.
+    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+    pub currency: String,
+    /// Which share of the sums: writers that run together write different ones.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub shard: i16,
+    /// Orders paid.
+    pub orders: i64,
+    /// Refunds made.
+    pub refunds: i64,
+    /// Paid.
+    pub gross_amount: i64,
+    /// Taken off before.
+    pub discount_amount: i64,
+    /// Tax in what was paid.
+    pub tax_amount: i64,
+    /// Paid back.
+    pub refunded_amount: i64,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+/// What a sum is over.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bucket {
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The course, or [`rollups::ALL_COURSES`].
+    pub course_id: Uuid,
+    /// How long the bucket is.
+    pub grain: Grain,
+    /// When the bucket begins.
+    pub starts_at: i64,
+    /// ISO 4217.
+    pub currency: String,
+}
+
+/// The sums of a bucket, or what a change adds to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Orders paid.
+    pub orders: i64,
+    /// Refunds made.
+    pub refunds: i64,
+    /// Paid.
+    pub gross_amount: i64,
+    /// Taken off before.
+    pub discount_amount: i64,
+    /// Tax in what was paid.
+    pub tax_amount: i64,
+    /// Paid back.
+    pub refunded_amount: i64,
+}
+
+impl AddAssign for Sums {
+    fn add_assign(&mut self, other: Self) {
+        self.orders += other.orders;
+        self.refunds += other.refunds;
+        self.gross_amount += other.gross_amount;
+        self.discount_amount += other.discount_amount;
+        self.tax_amount += other.tax_amount;
+        self.refunded_amount += other.refunded_amount;
+    }
+}
+
+impl Neg for Sums {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self {
+            orders: -self.orders,
+            refunds: -self.refunds,
+            gross_amount: -self.gross_amount,
+            discount_amount: -self.discount_amount,
+            tax_amount: -self.tax_amount,
+            refunded_amount: -self.refunded_amount,
+        }
+    }
+}
+
+const KEY: [Column; 6] =
+    [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt, Column::Currency, Column::Shard];
+
+const SUMS: [Column; 6] = [
+    Column::Orders,
+    Column::Refunds,
+    Column::GrossAmount,
+    Column::DiscountAmount,
+    Column::TaxAmount,
+    Column::RefundedAmount,
+];
+
+/// What one transaction adds, collected so that it is written at its end, each bucket once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deltas(BTreeMap<Bucket, Sums>);
+
+impl Deltas {
+    /// Adds to a bucket.
+    pub fn add(&mut self, bucket: Bucket, sums: Sums) {
+        *self.0.entry(bucket).or_default() += sums;
+    }
+
+    /// Writes what was collected into one shard, in the order of the buckets, so that two writers never wait
+    /// for each other crosswise. Nothing is left.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn flush<C: ConnectionTrait>(&mut self, conn: &C, shard: i16) -> Result<(), DbErr> {
+        let changed = std::mem::take(&mut self.0).into_iter().filter(|(_, sums)| *sums != Sums::default());
+        let mut rows = changed.map(|(bucket, sums)| row(bucket, sums, shard)).peekable();
+        while rows.peek().is_some() {
+            let batch = rows.by_ref().take(rollups::ROWS_A_STATEMENT);
+            let insert = statement::insertion::<_, ActiveModel>(batch);
+            conn.execute(&rollups::adding::<Entity>(insert, KEY, SUMS)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn row(bucket: Bucket, sums: Sums, shard: i16) -> Model {
+    Model {
+        workspace_id: bucket.workspace_id,
+        course_id: bucket.course_id,
+        grain: bucket.grain,
+        starts_at: bucket.starts_at,
+        currency: bucket.currency,
+        shard,
+        orders: sums.orders,
+        refunds: sums.refunds,
+        gross_amount: sums.gross_amount,
+        discount_amount: sums.discount_amount,
+        tax_amount: sums.tax_amount,
+        refunded_amount: sums.refunded_amount,
+    }
+}
+
+/// The revenue of one workspace, over all courses or of one, in each part of these pieces and each currency. Parts
+/// without any are left out.
+///
+/// # Errors
+/// When the database does.
+pub async fn sums_of<C: ConnectionTrait>(
+    conn: &C,
+    workspace: Uuid,
+    course: Option<Uuid>,
+    pieces: &[Piece],
+) -> Result<Vec<(usize, String, Sums)>, DbErr> {
+    let columns = SUMS.map(|sum| sum.to_string());
+    let statement =
+        rollups::read::statement(conn, "revenue_rollups", "currency", &columns, workspace, course, pieces);
+    let rows = conn.query_all_raw(statement).await?;
+    rows.iter().map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, sums(row, 2)?))).collect()
+}
+
+/// The sums that stand in a row from this place on.
+pub(crate) fn sums(row: &QueryResult, place: usize) -> Result<Sums, DbErr> {
+    Ok(Sums {
+        orders: row.try_get_by_index(place)?,
+        refunds: row.try_get_by_index(place + 1)?,
+        gross_amount: row.try_get_by_index(place + 2)?,
+        discount_amount: row.try_get_by_index(place + 3)?,
+        tax_amount: row.try_get_by_index(place + 4)?,
+        refunded_amount: row.try_get_by_index(place + 5)?,
+    })
+}

@@ -1,0 +1,132 @@
+//! The few ways in which rows are read and written, and what only one database knows.
+
+use sea_orm::{
+    ActiveModelTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QuerySelect, QueryTrait, Select,
+    sea_query::{Asterisk, Expr, ExprTrait, InsertStatement, OnConflict, Query, SelectStatement},
+};
+use uuid::Uuid;
+
+use crate::scope::Row;
+
+/// Rows written by one statement at most, so that its parameters stay far below what both databases take.
+const ROWS_A_STATEMENT: usize = 200;
+
+/// All rows of a query, decoded by their columns' places: decoding by name costs half of a list read.
+pub(crate) async fn all<C: ConnectionTrait, E>(conn: &C, select: Select<E>) -> Result<Vec<E::Model>, DbErr>
+where
+    E: EntityTrait<Model: Row>,
+{
+    conn.query_all(&select.into_query()).await?.iter().map(E::Model::from_row).collect()
+}
+
+/// The first row of a query, if there is one.
+pub(crate) async fn one<C: ConnectionTrait, E>(conn: &C, select: Select<E>) -> Result<Option<E::Model>, DbErr>
+where
+    E: EntityTrait<Model: Row>,
+{
+    conn.query_one(&select.into_query()).await?.as_ref().map(E::Model::from_row).transpose()
+}
+
+/// How many rows a query has.
+pub(crate) async fn count<C: ConnectionTrait, E: EntityTrait>(
+    conn: &C,
+    select: Select<E>,
+) -> Result<u64, DbErr> {
+    let count = select.select_only().expr(Expr::col(Asterisk).count()).into_query();
+    let rows: i64 = conn.query_one(&count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+    Ok(rows.unsigned_abs())
+}
+
+/// Whether a query has fewer rows than the limit; it reads no more of them than that.
+pub(crate) async fn is_short<C: ConnectionTrait>(
+    conn: &C,
+    mut rows: SelectStatement,
+    limit: u64,
+) -> Result<bool, DbErr> {
+    let rows = rows.limit(limit).take();
+    let count = Query::select().expr(Expr::col(Asterisk).count()).from_subquery(rows, "few").take();
+    let rows: i64 = conn.query_one(&count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+    Ok(rows.unsigned_abs() < limit)
+}
+
+/// The same condition in a form that no index of either database serves.
+pub(crate) fn unindexed(condition: Expr) -> Expr {
+    condition.is(Expr::custom_keyword("TRUE"))
+}
+
+/// Writes one new row, all of its columns.
+pub(crate) async fn insert<C: ConnectionTrait, M, A>(conn: &C, model: M) -> Result<(), DbErr>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    conn.execute(&insertion([model])).await.map(drop)
+}
+
+/// Writes new rows, many a statement.
+pub(crate) async fn insert_many<C: ConnectionTrait, M, A>(conn: &C, models: Vec<M>) -> Result<(), DbErr>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    let mut models = models.into_iter().peekable();
+    while models.peek().is_some() {
+        conn.execute(&insertion(models.by_ref().take(ROWS_A_STATEMENT))).await?;
+    }
+    Ok(())
+}
+
+/// Writes one new row unless the conflict's columns are taken. True when it was written.
+///
+/// On PostgreSQL this waits for a running transaction that writes the same columns and then sees its row.
+pub(crate) async fn insert_unless<C: ConnectionTrait, M, A>(
+    conn: &C,
+    model: M,
+    conflict: OnConflict,
+) -> Result<bool, DbErr>
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    let mut statement = insertion([model]);
+    statement.on_conflict(conflict);
+    Ok(conn.execute(&statement).await?.rows_affected() > 0)
+}
+
+/// The statement that writes all columns of these rows.
+pub(crate) fn insertion<M, A>(models: impl IntoIterator<Item = M>) -> InsertStatement
+where
+    M: IntoActiveModel<A>,
+    A: ActiveModelTrait,
+{
+    A::Entity::insert_many(models.into_iter().map(|model| model.into_active_model().reset_all())).into_query()
+}
+
+/// Parents found through so few children are looked up one by one and sorted; through more, the list is walked in
+/// its order, and so many children make sure that a page is soon full.
+pub(crate) const FEW: u64 = 2_000;
+
+/// The ids, padded by repeating the last one, so that lists of all lengths share a few prepared statements.
+pub(crate) fn padded(ids: &[Uuid]) -> Vec<Uuid> {
+    let mut padded = ids.to_vec();
+    if let Some(&last) = ids.last() {
+        let rungs = [1, 5, 26, 101, 512];
+        let length = rungs.into_iter().find(|&rung| rung >= ids.len()).unwrap_or(ids.len());
+        padded.resize(length, last);
+    }
+    padded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_ids_have_few_lengths() {
+        let ids: Vec<Uuid> = (0..30).map(Uuid::from_u128).collect();
+        assert_eq!(padded(&ids).len(), 101);
+        assert_eq!(padded(&ids[..5]).len(), 5);
+        assert_eq!(padded(&ids[..2]), [ids[0], ids[1], ids[1], ids[1], ids[1]]);
+        assert!(padded(&[]).is_empty());
+    }
+}

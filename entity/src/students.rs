@@ -1,0 +1,168 @@
+//! Students.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::{Condition, sea_query::Query};
+
+use crate::{
+    InWorkspace, Keyset, Span, StringList, StringMap, children::Children, enrollments, scope, statement,
+    student_tags,
+};
+
+/// One student.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "students")]
+pub struct Model {
+    /// The student's id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The platform's own name, unique in the workspace.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub key: Option<String>,
+    /// The address as it was given.
+    #[sea_orm(column_type = "Text")]
+    pub email: String,
+    /// The address without regard to case, unique in the workspace.
+    #[sea_orm(column_type = "Text")]
+    pub email_folded: String,
+    /// The name.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub name: Option<String>,
+    /// What another system calls the student; need not be unique.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub external_id: Option<String>,
+    /// The tags in their order; [`student_tags`] holds the same for searching.
+    pub tags: StringList,
+    /// What integrations keep with the student.
+    pub metadata: StringMap,
+    /// When the student was made.
+    pub created_at: i64,
+    /// When the server last recorded a change of anything shown with the student.
+    pub updated_at: i64,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+scope::row!(
+    id,
+    workspace_id,
+    key,
+    email,
+    email_folded,
+    name,
+    external_id,
+    tags,
+    metadata,
+    created_at,
+    updated_at
+);
+scope::tenant!(keyed);
+
+/// Which students a list holds. Everything given must hold; course and standing must hold of one enrolment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StudentFilter {
+    /// The student with this folded address.
+    pub email_folded: Option<String>,
+    /// Students with this external id.
+    pub external_id: Option<String>,
+    /// Students enrolled in this course, however that stands.
+    pub course_id: Option<Uuid>,
+    /// Students with an enrolment that stands so.
+    pub standing: Option<enrollments::Standing>,
+    /// The moment at which `standing` is judged.
+    pub now: i64,
+    /// Students with this tag.
+    pub tag: Option<String>,
+    /// Students made in this span.
+    pub created: Span,
+    /// Students changed in this span.
+    pub updated: Span,
+}
+
+impl StudentFilter {
+    /// What the student's own row tells.
+    fn own(&self) -> Condition {
+        Condition::all()
+            .add_option(self.email_folded.as_deref().map(|folded| Column::EmailFolded.eq(folded)))
+            .add_option(self.external_id.as_deref().map(|external| Column::ExternalId.eq(external)))
+            .add(self.created.holds(Column::CreatedAt))
+            .add(self.updated.holds(Column::UpdatedAt))
+    }
+
+    /// The enrolments asked for, by student, if any are.
+    fn enrolled(&self, workspace: Uuid) -> Option<Children> {
+        if self.course_id.is_none() && self.standing.is_none() {
+            return None;
+        }
+        let condition = Condition::all()
+            .add(enrollments::Column::WorkspaceId.eq(workspace))
+            .add_option(self.course_id.map(|course| enrollments::Column::CourseId.eq(course)))
+            .add_option(self.standing.map(|standing| standing.holds_at(self.now)));
+        Some(Children {
+            rows: Query::select().from(enrollments::Entity).cond_where(condition).take(),
+            parent: enrollments::Column::StudentId.as_column_ref().into(),
+            narrow: self.course_id.is_some(),
+        })
+    }
+
+    /// The tags asked for, by student, if one is.
+    fn tagged(&self, workspace: Uuid) -> Option<Children> {
+        let tag = self.tag.as_deref()?;
+        let rows = Query::select()
+            .from(student_tags::Entity)
+            .and_where(student_tags::Column::WorkspaceId.eq(workspace))
+            .and_where(student_tags::Column::Tag.eq(tag))
+            .take();
+        Some(Children { rows, parent: student_tags::Column::StudentId.as_column_ref().into(), narrow: true })
+    }
+}
+
+impl InWorkspace<Entity> {
+    /// The student with this folded address.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn by_email_folded<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        folded: &str,
+    ) -> Result<Option<Model>, DbErr> {
+        statement::one(conn, self.select().filter(Column::EmailFolded.eq(folded))).await
+    }
+
+    /// One page of students, without what hangs on them.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn page<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        filter: &StudentFilter,
+        keyset: Keyset<Column>,
+    ) -> Result<Vec<Model>, DbErr> {
+        let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
+        let select = self.with_children(conn, children).await?.filter(filter.own());
+        statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
+    }
+
+    /// Moves the students' `updated_at` to the recording time, for a change of what is shown with them.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
+        scope::touch(self, conn, Column::UpdatedAt, ids, at).await
+    }
+
+    /// The students made in a span, oldest first. For the short edges of an analytics window.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
+        statement::all(conn, self.select().filter(span.holds(Column::CreatedAt))).await
+    }
+}

@@ -1,0 +1,118 @@
+//! A step written once for both databases: tables as plain SQL in which only the types differ.
+//!
+//! This is the one place that knows how the two spell a type. It never decides what a table holds.
+
+use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
+
+/// One step: its tables are made in order, then its indexes; going down drops the tables in reverse.
+pub(crate) struct Step {
+    /// The name recorded in the database; its order is the order of the steps.
+    pub(crate) name: &'static str,
+    pub(crate) tables: &'static [Table],
+    /// Whole `CREATE INDEX` statements.
+    pub(crate) indexes: &'static [&'static str],
+}
+
+/// One table: its name and what stands between the brackets.
+///
+/// Types are those of PostgreSQL, in capitals, with `BYTES` for a byte string.
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) columns: &'static str,
+    pub(crate) shape: Shape,
+}
+
+/// How SQLite keeps the rows. PostgreSQL has one way only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Beside the primary key's index: for rows that are wide, or that many indexes name.
+    Heap,
+    /// Inside the primary key's index: for narrow rows that are read and written by their whole key.
+    Keyed,
+}
+
+impl Table {
+    pub(crate) const fn heap(name: &'static str, columns: &'static str) -> Self {
+        Self { name, columns, shape: Shape::Heap }
+    }
+
+    pub(crate) const fn keyed(name: &'static str, columns: &'static str) -> Self {
+        Self { name, columns, shape: Shape::Keyed }
+    }
+
+    /// The `CREATE TABLE` statement for one database.
+    fn create(&self, backend: DbBackend) -> String {
+        let Self { name, columns, shape } = self;
+        if backend == DbBackend::Postgres {
+            return format!("CREATE TABLE {name} ({})", columns.replace(" BYTES", " BYTEA"));
+        }
+        // STRICT, so that SQLite refuses a value of the wrong type as PostgreSQL does.
+        let options = if *shape == Shape::Keyed { "STRICT, WITHOUT ROWID" } else { "STRICT" };
+        format!("CREATE TABLE {name} ({}) {options}", sqlite_types(columns))
+    }
+}
+
+/// The strict types of SQLite in place of those of PostgreSQL.
+fn sqlite_types(columns: &str) -> String {
+    [
+        (" UUID", " BLOB"),
+        (" BYTES", " BLOB"),
+        (" BIGINT", " INTEGER"),
+        (" SMALLINT", " INTEGER"),
+        (" BOOLEAN", " INTEGER"),
+    ]
+    .iter()
+    .fold(columns.to_owned(), |sql, (theirs, ours)| sql.replace(theirs, ours))
+}
+
+impl MigrationName for Step {
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Step {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let backend = manager.get_database_backend();
+        let connection = manager.get_connection();
+        for table in self.tables {
+            connection.execute_unprepared(&table.create(backend)).await?;
+        }
+        for index in self.indexes {
+            connection.execute_unprepared(index).await?;
+        }
+        Ok(())
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let connection = manager.get_connection();
+        for table in self.tables.iter().rev() {
+            connection.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;
+        }
+        Ok(())
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_database_gets_its_own_types() {
+        let table =
+            Table::keyed("t", "id UUID NOT NULL, body BYTES NOT NULL, at BIGINT NOT NULL, yes BOOLEAN");
+        assert_eq!(
+            table.create(DbBackend::Sqlite),
+            "CREATE TABLE t (id BLOB NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL, yes INTEGER) STRICT, WITHOUT ROWID"
+        );
+        assert_eq!(
+            table.create(DbBackend::Postgres),
+            "CREATE TABLE t (id UUID NOT NULL, body BYTEA NOT NULL, at BIGINT NOT NULL, yes BOOLEAN)"
+        );
+    }
+}

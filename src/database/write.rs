@@ -1,0 +1,114 @@
+//! The open write transaction.
+
+use std::sync::atomic::Ordering;
+
+use entity::{activity_rollups, revenue_rollups};
+use sea_orm::{DatabaseTransaction, DbErr};
+use tracing::Instrument;
+
+use super::{Database, dialect, running::Registered};
+
+type Effect = Box<dyn FnOnce() + Send>;
+
+/// One change in the making: all of it becomes visible at [`commit`](Self::commit), or none when it is dropped.
+pub struct Write {
+    transaction: DatabaseTransaction,
+    registered: Registered,
+    shard: i16,
+    revenue: revenue_rollups::Deltas,
+    activity: activity_rollups::Deltas,
+    effects: Vec<Effect>,
+}
+
+impl Database {
+    /// Begins a write. `clock` gives the milliseconds since the epoch.
+    ///
+    /// On SQLite it waits for its turn, since one write runs at a time.
+    ///
+    /// # Errors
+    /// When the database does not answer, or another process holds the SQLite file for too long.
+    pub async fn begin_write(&self, clock: impl Fn() -> i64) -> Result<Write, DbErr> {
+        let entered = clock();
+        let transaction = dialect::begin(&self.inner.writer).await?;
+        dialect::announce_write(&transaction, entered).await?;
+        let registered = self.inner.running.register(clock);
+        let turn = self.inner.turn.fetch_add(1, Ordering::Relaxed) % dialect::shards(self.backend());
+        Ok(Write {
+            transaction,
+            registered,
+            shard: i16::try_from(turn).unwrap_or_default(),
+            revenue: revenue_rollups::Deltas::default(),
+            activity: activity_rollups::Deltas::default(),
+            effects: Vec::new(),
+        })
+    }
+}
+
+impl Write {
+    /// The transaction, to read and write in.
+    pub fn conn(&self) -> &DatabaseTransaction {
+        &self.transaction
+    }
+
+    /// The time at which this write is recorded: what `updated_at` becomes. The same for all of the write.
+    pub fn now_ms(&self) -> i64 {
+        self.registered.start()
+    }
+
+    /// Adds to the revenue sums when the write is committed.
+    pub fn add_revenue(&mut self, bucket: revenue_rollups::Bucket, sums: revenue_rollups::Sums) {
+        self.revenue.add(bucket, sums);
+    }
+
+    /// Adds to the activity sums when the write is committed.
+    pub fn add_activity(&mut self, bucket: activity_rollups::Bucket, sums: activity_rollups::Sums) {
+        self.activity.add(bucket, sums);
+    }
+
+    /// Does something once the write is committed, and never otherwise: a wake-up, the end of a cached page.
+    ///
+    /// It runs before [`commit`](Self::commit) returns, and must neither block nor fail.
+    pub fn after_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
+        self.effects.push(Box::new(effect));
+    }
+
+    /// Makes the change visible, then does what was to be done after it.
+    ///
+    /// Once begun it goes on to its end even when the caller is cancelled, so that what follows a commit always does.
+    ///
+    /// # Errors
+    /// When the database does; the change is then rolled back, or, when the connection broke amid the commit, either.
+    pub async fn commit(self) -> Result<(), DbErr> {
+        match tokio::spawn(self.finish().in_current_span()).await {
+            Ok(outcome) => outcome,
+            Err(failure) => match failure.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(failure) => Err(DbErr::Custom(failure.to_string())),
+            },
+        }
+    }
+
+    async fn finish(mut self) -> Result<(), DbErr> {
+        // The sums come last: writers meet in them, and hold them only from here to the commit.
+        self.revenue.flush(&self.transaction, self.shard).await?;
+        self.activity.flush(&self.transaction, self.shard).await?;
+        self.transaction.commit().await?;
+        drop(self.registered);
+        self.effects.into_iter().for_each(|effect| effect());
+        Ok(())
+    }
+
+    /// Takes everything back and waits until that is done. Dropping the write takes it back as well.
+    ///
+    /// # Errors
+    /// When the database does not answer; the change is not kept all the same.
+    pub async fn rollback(self) -> Result<(), DbErr> {
+        self.transaction.rollback().await
+    }
+}
+
+impl std::fmt::Debug for Write {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Write").field("now_ms", &self.now_ms()).finish_non_exhaustive()
+    }
+}
