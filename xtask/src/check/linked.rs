@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::bail;
 use creator_api::api::generated::adapter::V1;
 use creator_api::api::generated::{document, events};
+use creator_api::api::v1::Handlers;
 use serde_json::Value;
 
-use super::stand_in::Handlers;
 use super::{compare, facts, own, report};
 use crate::Outcome;
 use crate::codegen::Names;

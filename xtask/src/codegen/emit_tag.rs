@@ -144,7 +144,7 @@ fn response(types: &Types<'_>, operation: &Operation) -> TokenStream {
     let writers: Vec<_> =
         operation.responses.iter().map(|response| Variant { types, operation, response }).collect();
     let variants = writers.iter().map(Variant::declaration);
-    let from = writers.iter().map(Variant::from_parts);
+    let from = writers.iter().map(Variant::put_together);
     let into = writers.iter().map(Variant::take_apart);
     quote! {
         #[doc = #about]
@@ -219,7 +219,7 @@ impl Variant<'_> {
         quote!(#about #attribute #ident #fields,)
     }
 
-    fn from_parts(&self) -> TokenStream {
+    fn put_together(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
         let headers = self.carried();
         let reads = headers.iter().map(|header| {
