@@ -11,6 +11,7 @@ pub mod rollups;
 pub mod scope;
 pub mod word;
 
+pub mod analytics;
 pub mod certificates;
 pub mod courses;
 pub mod enrollments;
