@@ -115,13 +115,13 @@ pub struct CourseFilter {
 }
 
 impl CourseFilter {
-    fn condition(&self) -> Condition {
+    fn condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.slug.as_deref().map(|slug| Column::Slug.eq(slug)))
             .add_option(self.language.as_deref().map(|language| Column::Language.eq(language)))
-            .add(self.created.holds(Column::CreatedAt))
-            .add(self.updated.holds(Column::UpdatedAt))
+            .add(keyset.within(Column::CreatedAt, self.created))
+            .add(keyset.within(Column::UpdatedAt, self.updated))
     }
 }
 
@@ -130,7 +130,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_slug<C: ConnectionTrait>(&self, conn: &C, slug: &str) -> Result<Option<Model>, DbErr> {
+    pub async fn by_slug<C: ConnectionTrait>(self, conn: &C, slug: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Slug.eq(slug))).await
     }
 
@@ -139,11 +139,12 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn page<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         filter: &CourseFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, keyset.page(self.select().filter(filter.condition()), Column::UpdatedAt)).await
+        statement::all(conn, keyset.page(self.select().filter(filter.condition(&keyset)), Column::UpdatedAt))
+            .await
     }
 }

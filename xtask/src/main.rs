@@ -1,2 +1,110 @@
-//! The project tasks.
-fn main() {}
+//! `cargo xtask`: the project's own tools.
+//!
+//! Parses the command line and turns outcomes into exit codes: 0 fine, 1 findings, 2 could not run.
+
+// A binary exports nothing: `pub` says here what a module offers to its neighbours.
+#![allow(unreachable_pub)]
+
+mod check;
+mod codegen;
+mod contract;
+mod diagnostic;
+mod test;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::diagnostic::Format;
+
+/// The project's own tools. Exit codes: 0 fine, 1 findings, 2 could not run.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Generate src/api/generated from openapi/v1.yaml.
+    Codegen {
+        /// Write nothing; show what is stale and exit 1.
+        #[arg(long)]
+        check: bool,
+        /// How findings are printed.
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+    },
+    /// Hold the contract against the code, both ways, and the generated files against the contract.
+    Check {
+        /// How findings are printed.
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+        /// Print the code's own OpenAPI document and stop.
+        #[arg(long)]
+        print_code: bool,
+    },
+    /// The part of `check` that links the server; `check` starts it.
+    #[cfg(feature = "check")]
+    #[command(hide = true)]
+    CheckLinked {
+        /// How findings are printed.
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+        /// Print the code's own OpenAPI document and stop.
+        #[arg(long)]
+        print_code: bool,
+    },
+    /// Hold the house rules that a compiler does not know.
+    Tidy,
+    /// Run everything that CI runs.
+    Test(test::Args),
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing to complain about.
+    Fine,
+    /// Something was found, and printed.
+    Findings,
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    match run(arguments.command) {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<Outcome> {
+    let workspace = workspace();
+    match command {
+        Command::Codegen { check, format } => codegen::run(&workspace, check, format),
+        Command::Check { format, print_code } => check::run(&workspace, format, print_code),
+        #[cfg(feature = "check")]
+        Command::CheckLinked { format, print_code } => check::linked::run(&workspace, format, print_code),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Test(args) => test::run(&args, &workspace),
+    }
+}
+
+/// The root of the workspace: the parent of this crate's folder.
+fn workspace() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}

@@ -1,0 +1,544 @@
+// Generated from openapi/v1.yaml (sha256 7cf860a7a0f75de9018465ebeadcd329a2f7848ad053e7c9153a99acdb7d772d), do not edit. Run `cargo xtask codegen`.
+
+//! The traits of all tags as one poem-openapi API.
+
+use poem_openapi::OpenApi;
+use super::operations;
+use super::schemas;
+use super::{courses, students, orders, enrollments, analytics};
+use crate::api::call::Checked;
+use crate::api::error::answer;
+use crate::api::parameter::{Header, Path, Query};
+use crate::api::payload::Json;
+use crate::api::scalar::Timestamp;
+use crate::api::security::ApiKey;
+
+/// The tags of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
+pub enum Tag {
+    /// Published courses, with their modules and the metadata of their lessons.
+    #[oai(rename = "courses")]
+    Courses,
+    /// The people who take courses, with their progress and enrollment history.
+    #[oai(rename = "students")]
+    Students,
+    /// What was bought, with receipts, refunds and the entitlements that came of it.
+    #[oai(rename = "orders")]
+    Orders,
+    /// The links of students to courses.
+    #[oai(rename = "enrollments")]
+    Enrollments,
+    /// Aggregate revenue and completion metrics over a window of time.
+    #[oai(rename = "analytics")]
+    Analytics,
+}
+
+/// The scopes of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, poem_openapi::OAuthScopes)]
+pub enum Scope {
+    /// `read:courses`.
+    #[oai(rename = "read:courses")]
+    ReadCourses,
+    /// `read:students`.
+    #[oai(rename = "read:students")]
+    ReadStudents,
+    /// `write:students`.
+    #[oai(rename = "write:students")]
+    WriteStudents,
+    /// `read:orders`.
+    #[oai(rename = "read:orders")]
+    ReadOrders,
+    /// `write:enrollments`.
+    #[oai(rename = "write:enrollments")]
+    WriteEnrollments,
+    /// `read:analytics`.
+    #[oai(rename = "read:analytics")]
+    ReadAnalytics,
+}
+
+impl Scope {
+    /// Every scope, in the order of the contract.
+    pub const ALL: &'static [Self] = &[
+        Self::ReadCourses,
+        Self::ReadStudents,
+        Self::WriteStudents,
+        Self::ReadOrders,
+        Self::WriteEnrollments,
+        Self::ReadAnalytics,
+    ];
+    /// The scope as it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadCourses => "read:courses",
+            Self::ReadStudents => "read:students",
+            Self::WriteStudents => "write:students",
+            Self::ReadOrders => "read:orders",
+            Self::WriteEnrollments => "write:enrollments",
+            Self::ReadAnalytics => "read:analytics",
+        }
+    }
+}
+
+/// The API over whoever implements the traits of its tags.
+pub struct V1<S>(pub S);
+
+#[OpenApi]
+impl<
+    S: courses::Courses + students::Students + orders::Orders + enrollments::Enrollments
+        + analytics::Analytics,
+> V1<S> {
+    /// List published courses
+    #[oai(
+        path = "/api/v1/courses",
+        method = "get",
+        operation_id = "listCourses",
+        tag = "Tag::Courses"
+    )]
+    async fn list_courses(
+        &self,
+        #[oai(scope = "Scope::ReadCourses")]
+        _key: ApiKey,
+        call: Checked<operations::ListCourses>,
+        #[oai(
+            name = "cursor",
+            validator(min_length = 1, max_length = 1024, pattern = "^[!-~]+$")
+        )]
+        cursor: Query<Option<String>>,
+        #[oai(
+            name = "limit",
+            default = "list_courses_limit_default",
+            validator(minimum(value = "1"), maximum(value = "100"))
+        )]
+        limit: Query<i32>,
+        #[oai(name = "sort", default = "list_courses_sort_default")]
+        sort: Query<schemas::CourseSort>,
+        #[oai(name = "created_after")]
+        created_after: Query<Option<Timestamp>>,
+        #[oai(name = "created_before")]
+        created_before: Query<Option<Timestamp>>,
+        #[oai(name = "updated_after")]
+        updated_after: Query<Option<Timestamp>>,
+        #[oai(name = "updated_before")]
+        updated_before: Query<Option<Timestamp>>,
+        #[oai(
+            name = "slug",
+            validator(
+                min_length = 1,
+                max_length = 200,
+                pattern = "^[a-z0-9]+(-[a-z0-9]+)*$"
+            )
+        )]
+        slug: Query<Option<String>>,
+        #[oai(
+            name = "language",
+            validator(
+                min_length = 2,
+                max_length = 35,
+                pattern = "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+            )
+        )]
+        language: Query<Option<String>>,
+        #[oai(name = "If-None-Match", validator(max_length = 4096))]
+        if_none_match: Header<Option<String>>,
+    ) -> courses::ListCoursesResponse {
+        answer(
+            &call.0,
+            self
+                .0
+                .list_courses(
+                    call.0.clone(),
+                    courses::ListCoursesRequest {
+                        cursor: cursor.0,
+                        limit: limit.0,
+                        sort: sort.0,
+                        created_after: created_after.0,
+                        created_before: created_before.0,
+                        updated_after: updated_after.0,
+                        updated_before: updated_before.0,
+                        slug: slug.0,
+                        language: language.0,
+                        if_none_match: if_none_match.0,
+                    },
+                )
+                .await,
+        )
+    }
+    /// Fetch one course
+    #[oai(
+        path = "/api/v1/courses/:id",
+        method = "get",
+        operation_id = "getCourse",
+        tag = "Tag::Courses"
+    )]
+    async fn get_course(
+        &self,
+        #[oai(scope = "Scope::ReadCourses")]
+        _key: ApiKey,
+        call: Checked<operations::GetCourse>,
+        #[oai(name = "id", validator(min_length = 1))]
+        id: Path<String>,
+        #[oai(name = "If-None-Match", validator(max_length = 4096))]
+        if_none_match: Header<Option<String>>,
+    ) -> courses::GetCourseResponse {
+        answer(
+            &call.0,
+            self
+                .0
+                .get_course(
+                    call.0.clone(),
+                    courses::GetCourseRequest {
+                        id: id.0,
+                        if_none_match: if_none_match.0,
+                    },
+                )
+                .await,
+        )
+    }
+    /// List students with progress and enrollment history
+    #[oai(
+        path = "/api/v1/students",
+        method = "get",
+        operation_id = "listStudents",
+        tag = "Tag::Students"
+    )]
+    async fn list_students(
+        &self,
+        #[oai(scope = "Scope::ReadStudents")]
+        _key: ApiKey,
+        call: Checked<operations::ListStudents>,
+        #[oai(
+            name = "cursor",
+            validator(min_length = 1, max_length = 1024, pattern = "^[!-~]+$")
+        )]
+        cursor: Query<Option<String>>,
+        #[oai(
+            name = "limit",
+            default = "list_students_limit_default",
+            validator(minimum(value = "1"), maximum(value = "100"))
+        )]
+        limit: Query<i32>,
+        #[oai(name = "sort", default = "list_students_sort_default")]
+        sort: Query<schemas::StudentSort>,
+        #[oai(name = "created_after")]
+        created_after: Query<Option<Timestamp>>,
+        #[oai(name = "created_before")]
+        created_before: Query<Option<Timestamp>>,
+        #[oai(name = "updated_after")]
+        updated_after: Query<Option<Timestamp>>,
+        #[oai(name = "updated_before")]
+        updated_before: Query<Option<Timestamp>>,
+        #[oai(
+            name = "email",
+            validator(
+                min_length = 3,
+                max_length = 320,
+                pattern = "^[^@\\s\\x00-\\x1f\\x7f]+@[^@\\s\\x00-\\x1f\\x7f]+$"
+            )
+        )]
+        email: Query<Option<String>>,
+        #[oai(
+            name = "external_id",
+            validator(
+                min_length = 1,
+                max_length = 255,
+                pattern = "^[^\\x00-\\x1f\\x7f]*$"
+            )
+        )]
+        external_id: Query<Option<String>>,
+        #[oai(
+            name = "courseId",
+            validator(pattern = "^crs_[0-7][0-9a-hjkmnp-tv-z]{25}$")
+        )]
+        course_id: Query<Option<String>>,
+        #[oai(name = "enrollment_status")]
+        enrollment_status: Query<Option<schemas::EnrollmentStatus>>,
+        #[oai(
+            name = "tag",
+            validator(
+                min_length = 1,
+                max_length = 64,
+                pattern = "^[^\\x00-\\x1f\\x7f]*$"
+            )
+        )]
+        tag: Query<Option<String>>,
+        #[oai(name = "If-None-Match", validator(max_length = 4096))]
+        if_none_match: Header<Option<String>>,
+    ) -> students::ListStudentsResponse {
+        answer(
+            &call.0,
+            self
+                .0
+                .list_students(
+                    call.0.clone(),
+                    students::ListStudentsRequest {
+                        cursor: cursor.0,
+                        limit: limit.0,
+                        sort: sort.0,
+                        created_after: created_after.0,
+                        created_before: created_before.0,
+                        updated_after: updated_after.0,
+                        updated_before: updated_before.0,
+                        email: email.0,
+                        external_id: external_id.0,
+                        course_id: course_id.0,
+                        enrollment_status: enrollment_status.0,
+                        tag: tag.0,
+                        if_none_match: if_none_match.0,
+                    },
+                )
+                .await,
+        )
+    }
+    /// Create a student
+    #[oai(
+        path = "/api/v1/students",
+        method = "post",
+        operation_id = "createStudent",
+        tag = "Tag::Students"
+    )]
+    async fn create_student(
+        &self,
+        #[oai(scope = "Scope::WriteStudents")]
+        _key: ApiKey,
+        call: Checked<operations::CreateStudent>,
+        #[oai(
+            name = "Idempotency-Key",
+            validator(min_length = 1, max_length = 255, pattern = "^[!-~]+$")
+        )]
+        idempotency_key: Header<Option<String>>,
+        body: Json<schemas::NewStudent>,
+    ) -> poem::Result<students::CreateStudentResponse> {
+        Ok(
+            answer(
+                &call.0,
+                self
+                    .0
+                    .create_student(
+                        call.0.clone(),
+                        students::CreateStudentRequest {
+                            idempotency_key: idempotency_key.0,
+                            body: value(body)?,
+                        },
+                    )
+                    .await,
+            ),
+        )
+    }
+    /// List orders with receipts and entitlement history
+    #[oai(
+        path = "/api/v1/orders",
+        method = "get",
+        operation_id = "listOrders",
+        tag = "Tag::Orders"
+    )]
+    async fn list_orders(
+        &self,
+        #[oai(scope = "Scope::ReadOrders")]
+        _key: ApiKey,
+        call: Checked<operations::ListOrders>,
+        #[oai(
+            name = "cursor",
+            validator(min_length = 1, max_length = 1024, pattern = "^[!-~]+$")
+        )]
+        cursor: Query<Option<String>>,
+        #[oai(
+            name = "limit",
+            default = "list_orders_limit_default",
+            validator(minimum(value = "1"), maximum(value = "100"))
+        )]
+        limit: Query<i32>,
+        #[oai(name = "sort", default = "list_orders_sort_default")]
+        sort: Query<schemas::OrderSort>,
+        #[oai(name = "created_after")]
+        created_after: Query<Option<Timestamp>>,
+        #[oai(name = "created_before")]
+        created_before: Query<Option<Timestamp>>,
+        #[oai(name = "updated_after")]
+        updated_after: Query<Option<Timestamp>>,
+        #[oai(name = "updated_before")]
+        updated_before: Query<Option<Timestamp>>,
+        #[oai(
+            name = "studentId",
+            validator(pattern = "^stu_[0-7][0-9a-hjkmnp-tv-z]{25}$")
+        )]
+        student_id: Query<Option<String>>,
+        #[oai(
+            name = "courseId",
+            validator(pattern = "^crs_[0-7][0-9a-hjkmnp-tv-z]{25}$")
+        )]
+        course_id: Query<Option<String>>,
+        #[oai(name = "status")]
+        status: Query<Option<schemas::OrderStatus>>,
+        #[oai(name = "currency", validator(pattern = "^[A-Z]{3}$"))]
+        currency: Query<Option<String>>,
+        #[oai(
+            name = "number",
+            validator(
+                min_length = 1,
+                max_length = 255,
+                pattern = "^[^\\x00-\\x1f\\x7f]*$"
+            )
+        )]
+        number: Query<Option<String>>,
+        #[oai(name = "paid_after")]
+        paid_after: Query<Option<Timestamp>>,
+        #[oai(name = "paid_before")]
+        paid_before: Query<Option<Timestamp>>,
+        #[oai(name = "If-None-Match", validator(max_length = 4096))]
+        if_none_match: Header<Option<String>>,
+    ) -> orders::ListOrdersResponse {
+        answer(
+            &call.0,
+            self
+                .0
+                .list_orders(
+                    call.0.clone(),
+                    orders::ListOrdersRequest {
+                        cursor: cursor.0,
+                        limit: limit.0,
+                        sort: sort.0,
+                        created_after: created_after.0,
+                        created_before: created_before.0,
+                        updated_after: updated_after.0,
+                        updated_before: updated_before.0,
+                        student_id: student_id.0,
+                        course_id: course_id.0,
+                        status: status.0,
+                        currency: currency.0,
+                        number: number.0,
+                        paid_after: paid_after.0,
+                        paid_before: paid_before.0,
+                        if_none_match: if_none_match.0,
+                    },
+                )
+                .await,
+        )
+    }
+    /// Enrol a student in a course
+    #[oai(
+        path = "/api/v1/enrollments",
+        method = "post",
+        operation_id = "createEnrollment",
+        tag = "Tag::Enrollments"
+    )]
+    async fn create_enrollment(
+        &self,
+        #[oai(scope = "Scope::WriteEnrollments")]
+        _key: ApiKey,
+        call: Checked<operations::CreateEnrollment>,
+        #[oai(
+            name = "Idempotency-Key",
+            validator(min_length = 1, max_length = 255, pattern = "^[!-~]+$")
+        )]
+        idempotency_key: Header<Option<String>>,
+        body: Json<schemas::NewEnrollment>,
+    ) -> poem::Result<enrollments::CreateEnrollmentResponse> {
+        Ok(
+            answer(
+                &call.0,
+                self
+                    .0
+                    .create_enrollment(
+                        call.0.clone(),
+                        enrollments::CreateEnrollmentRequest {
+                            idempotency_key: idempotency_key.0,
+                            body: value(body)?,
+                        },
+                    )
+                    .await,
+            ),
+        )
+    }
+    /// Read aggregate revenue and completion metrics
+    #[oai(
+        path = "/api/v1/analytics/summary",
+        method = "get",
+        operation_id = "getAnalyticsSummary",
+        tag = "Tag::Analytics"
+    )]
+    async fn get_analytics_summary(
+        &self,
+        #[oai(scope = "Scope::ReadAnalytics")]
+        _key: ApiKey,
+        call: Checked<operations::GetAnalyticsSummary>,
+        #[oai(name = "from")]
+        from: Query<Option<Timestamp>>,
+        #[oai(name = "to")]
+        to: Query<Option<Timestamp>>,
+        #[oai(
+            name = "timezone",
+            default = "get_analytics_summary_timezone_default",
+            validator(
+                min_length = 1,
+                max_length = 64,
+                pattern = "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$"
+            )
+        )]
+        timezone: Query<String>,
+        #[oai(
+            name = "courseId",
+            validator(pattern = "^crs_[0-7][0-9a-hjkmnp-tv-z]{25}$")
+        )]
+        course_id: Query<Option<String>>,
+        #[oai(name = "interval")]
+        interval: Query<Option<schemas::Interval>>,
+        #[oai(name = "If-None-Match", validator(max_length = 4096))]
+        if_none_match: Header<Option<String>>,
+    ) -> analytics::GetAnalyticsSummaryResponse {
+        answer(
+            &call.0,
+            self
+                .0
+                .get_analytics_summary(
+                    call.0.clone(),
+                    analytics::GetAnalyticsSummaryRequest {
+                        from: from.0,
+                        to: to.0,
+                        timezone: timezone.0,
+                        course_id: course_id.0,
+                        interval: interval.0,
+                        if_none_match: if_none_match.0,
+                    },
+                )
+                .await,
+        )
+    }
+}
+
+fn list_courses_limit_default() -> i32 {
+    25
+}
+
+fn list_courses_sort_default() -> schemas::CourseSort {
+    schemas::CourseSort::CreatedAtDescending
+}
+
+fn list_students_limit_default() -> i32 {
+    25
+}
+
+fn list_students_sort_default() -> schemas::StudentSort {
+    schemas::StudentSort::CreatedAtDescending
+}
+
+fn list_orders_limit_default() -> i32 {
+    25
+}
+
+fn list_orders_sort_default() -> schemas::OrderSort {
+    schemas::OrderSort::CreatedAtDescending
+}
+
+fn get_analytics_summary_timezone_default() -> String {
+    "UTC".to_owned()
+}
+
+/// The value of a body. The extractor hands over read values, so the second arm is for completeness.
+fn value<T: serde::de::DeserializeOwned>(body: Json<T>) -> poem::Result<T> {
+    match body {
+        Json::Value(value) => Ok(value),
+        Json::Ready(bytes) => {
+            serde_json::from_slice(&bytes).map_err(poem::error::InternalServerError)
+        }
+    }
+}

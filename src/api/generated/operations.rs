@@ -1,0 +1,507 @@
+// Generated from openapi/v1.yaml (sha256 7cf860a7a0f75de9018465ebeadcd329a2f7848ad053e7c9153a99acdb7d772d), do not edit. Run `cargo xtask codegen`.
+
+//! The contract as static tables.
+
+use crate::api::contract::{Body, Describes, Operation, Parameter, ParameterKind, Place};
+
+/// Every operation, in the order of the contract.
+pub static OPERATIONS: &[&Operation] = &[
+    &LIST_COURSES,
+    &GET_COURSE,
+    &LIST_STUDENTS,
+    &CREATE_STUDENT,
+    &LIST_ORDERS,
+    &CREATE_ENROLLMENT,
+    &GET_ANALYTICS_SUMMARY,
+];
+
+/// List published courses
+#[derive(Debug, Clone, Copy)]
+pub struct ListCourses;
+
+impl Describes for ListCourses {
+    const OPERATION: &'static Operation = &LIST_COURSES;
+}
+
+/// The description of [`ListCourses`].
+pub static LIST_COURSES: Operation = Operation {
+    id: "listCourses",
+    method: "GET",
+    path: "/api/v1/courses",
+    tag: "courses",
+    scope: Some("read:courses"),
+    parameters: &[
+        Parameter {
+            name: "cursor",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/Cursor/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "limit",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/Limit/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "sort",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1courses/get/parameters/2/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "created_after",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/CreatedAfter/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "created_before",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/CreatedBefore/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "updated_after",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/UpdatedAfter/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "updated_before",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/UpdatedBefore/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "slug",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1courses/get/parameters/7/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "language",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1courses/get/parameters/8/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 422, 429, 500],
+};
+
+/// Fetch one course
+#[derive(Debug, Clone, Copy)]
+pub struct GetCourse;
+
+impl Describes for GetCourse {
+    const OPERATION: &'static Operation = &GET_COURSE;
+}
+
+/// The description of [`GetCourse`].
+pub static GET_COURSE: Operation = Operation {
+    id: "getCourse",
+    method: "GET",
+    path: "/api/v1/courses/{id}",
+    tag: "courses",
+    scope: Some("read:courses"),
+    parameters: &[
+        Parameter {
+            name: "id",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v1~1courses~1{id}/get/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 404, 422, 429, 500],
+};
+
+/// List students with progress and enrollment history
+#[derive(Debug, Clone, Copy)]
+pub struct ListStudents;
+
+impl Describes for ListStudents {
+    const OPERATION: &'static Operation = &LIST_STUDENTS;
+}
+
+/// The description of [`ListStudents`].
+pub static LIST_STUDENTS: Operation = Operation {
+    id: "listStudents",
+    method: "GET",
+    path: "/api/v1/students",
+    tag: "students",
+    scope: Some("read:students"),
+    parameters: &[
+        Parameter {
+            name: "cursor",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/Cursor/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "limit",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/Limit/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "sort",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1students/get/parameters/2/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "created_after",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/CreatedAfter/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "created_before",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/CreatedBefore/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "updated_after",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/UpdatedAfter/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "updated_before",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/UpdatedBefore/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "email",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1students/get/parameters/7/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "external_id",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1students/get/parameters/8/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "courseId",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1students/get/parameters/9/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "enrollment_status",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1students/get/parameters/10/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "tag",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1students/get/parameters/11/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 422, 429, 500],
+};
+
+/// Create a student
+#[derive(Debug, Clone, Copy)]
+pub struct CreateStudent;
+
+impl Describes for CreateStudent {
+    const OPERATION: &'static Operation = &CREATE_STUDENT;
+}
+
+/// The description of [`CreateStudent`].
+pub static CREATE_STUDENT: Operation = Operation {
+    id: "createStudent",
+    method: "POST",
+    path: "/api/v1/students",
+    tag: "students",
+    scope: Some("write:students"),
+    parameters: &[
+        Parameter {
+            name: "Idempotency-Key",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        required: true,
+        media_type: "application/json",
+        schema: "/paths/~1api~1v1~1students/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[201, 401, 403, 409, 413, 415, 422, 429, 500],
+};
+
+/// List orders with receipts and entitlement history
+#[derive(Debug, Clone, Copy)]
+pub struct ListOrders;
+
+impl Describes for ListOrders {
+    const OPERATION: &'static Operation = &LIST_ORDERS;
+}
+
+/// The description of [`ListOrders`].
+pub static LIST_ORDERS: Operation = Operation {
+    id: "listOrders",
+    method: "GET",
+    path: "/api/v1/orders",
+    tag: "orders",
+    scope: Some("read:orders"),
+    parameters: &[
+        Parameter {
+            name: "cursor",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/Cursor/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "limit",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/Limit/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "sort",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1orders/get/parameters/2/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "created_after",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/CreatedAfter/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "created_before",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/CreatedBefore/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "updated_after",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/UpdatedAfter/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "updated_before",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/UpdatedBefore/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "studentId",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1orders/get/parameters/7/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "courseId",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1orders/get/parameters/8/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "status",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1orders/get/parameters/9/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "currency",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1orders/get/parameters/10/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "number",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1orders/get/parameters/11/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "paid_after",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1orders/get/parameters/12/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "paid_before",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1orders/get/parameters/13/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 422, 429, 500],
+};
+
+/// Enrol a student in a course
+#[derive(Debug, Clone, Copy)]
+pub struct CreateEnrollment;
+
+impl Describes for CreateEnrollment {
+    const OPERATION: &'static Operation = &CREATE_ENROLLMENT;
+}
+
+/// The description of [`CreateEnrollment`].
+pub static CREATE_ENROLLMENT: Operation = Operation {
+    id: "createEnrollment",
+    method: "POST",
+    path: "/api/v1/enrollments",
+    tag: "enrollments",
+    scope: Some("write:enrollments"),
+    parameters: &[
+        Parameter {
+            name: "Idempotency-Key",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/IdempotencyKey/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        required: true,
+        media_type: "application/json",
+        schema: "/paths/~1api~1v1~1enrollments/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200, 201, 401, 403, 404, 409, 413, 415, 422, 429, 500],
+};
+
+/// Read aggregate revenue and completion metrics
+#[derive(Debug, Clone, Copy)]
+pub struct GetAnalyticsSummary;
+
+impl Describes for GetAnalyticsSummary {
+    const OPERATION: &'static Operation = &GET_ANALYTICS_SUMMARY;
+}
+
+/// The description of [`GetAnalyticsSummary`].
+pub static GET_ANALYTICS_SUMMARY: Operation = Operation {
+    id: "getAnalyticsSummary",
+    method: "GET",
+    path: "/api/v1/analytics/summary",
+    tag: "analytics",
+    scope: Some("read:analytics"),
+    parameters: &[
+        Parameter {
+            name: "from",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "to",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/1/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "timezone",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/2/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "courseId",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/3/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "interval",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/4/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "If-None-Match",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/IfNoneMatch/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: None,
+    statuses: &[200, 304, 401, 403, 422, 429, 500],
+};

@@ -1,0 +1,237 @@
+// Generated from openapi/v1.yaml (sha256 7cf860a7a0f75de9018465ebeadcd329a2f7848ad053e7c9153a99acdb7d772d), do not edit. Run `cargo xtask codegen`.
+
+//! The operations of `orders`.
+
+use super::schemas;
+use crate::api::answer::{Answer, Parts};
+use crate::api::call::Call;
+use crate::api::error::Reply;
+use crate::api::payload::Json;
+use crate::api::scalar::Timestamp;
+
+/// What was bought, with receipts, refunds and the entitlements that came of it.
+pub trait Orders: Send + Sync + 'static {
+    /// List orders with receipts and entitlement history
+    ///
+    /// Lists the paid orders of the workspace, page by page, each with its items, receipt, refunds and entitlements. Orders of deleted students stay, with `studentId` null.
+    fn list_orders(
+        &self,
+        call: Call,
+        request: ListOrdersRequest,
+    ) -> impl Future<Output = Reply<ListOrdersResponse>> + Send;
+}
+
+/// What `listOrders` is called with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListOrdersRequest {
+    /// `pagination.cursor` of the page before. Leave it out for the first page. The filters and `sort` must be those of the first page.
+    pub cursor: Option<String>,
+    /// Greatest number of items of the page.
+    pub limit: i32,
+    /// Order of the list.
+    pub sort: schemas::OrderSort,
+    /// Only items with `created_at` at or after this time.
+    pub created_after: Option<Timestamp>,
+    /// Only items with `created_at` before this time.
+    pub created_before: Option<Timestamp>,
+    /// Only items with `updated_at` at or after this time. With `sort=updated_at` this is a complete delta sync.
+    pub updated_after: Option<Timestamp>,
+    /// Only items with `updated_at` before this time.
+    pub updated_before: Option<Timestamp>,
+    /// Only orders of this student.
+    pub student_id: Option<String>,
+    /// Only orders that hold an item of this course.
+    pub course_id: Option<String>,
+    /// Only orders with this status.
+    pub status: Option<schemas::OrderStatus>,
+    /// Only orders in this currency.
+    pub currency: Option<String>,
+    /// Only the order with this number, compared exactly.
+    pub number: Option<String>,
+    /// Only orders with `paid_at` at or after this time.
+    pub paid_after: Option<Timestamp>,
+    /// Only orders with `paid_at` before this time.
+    pub paid_before: Option<Timestamp>,
+    /// The `ETag` of an earlier response. When it still holds, the answer is 304 without a body.
+    pub if_none_match: Option<String>,
+}
+
+/// The answers of `listOrders`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum ListOrdersResponse {
+    /// A page of orders.
+    #[oai(
+        status = 200,
+        header(name = "ETag", ty = "String"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    Ok(
+        Json<schemas::OrderList>,
+        /// Address of the next page with `rel="next"`. Absent on the last page.
+        #[oai(header = "Link")]
+        Option<String>,
+    ),
+    /// Nothing has changed since the response whose `ETag` was sent. There is no body.
+    #[oai(
+        status = 304,
+        header(name = "ETag", ty = "String"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    NotModified,
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, `request_id` aside.
+    #[oai(
+        status = 401,
+        header(name = "WWW-Authenticate", ty = "String"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    Unauthorized(Json<schemas::ErrorEnvelope>),
+    /// The key is valid, but lacks the scope that the operation needs.
+    #[oai(
+        status = 403,
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    Forbidden(Json<schemas::ErrorEnvelope>),
+    /// The body, a parameter or a header failed validation. `error.details` names each fault.
+    #[oai(
+        status = 422,
+        header(name = "Idempotent-Replayed", ty = "Option<String>"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    UnprocessableEntity(Json<schemas::ErrorEnvelope>),
+    /// The bucket of the minute or of the day is exhausted. Wait for `Retry-After` seconds.
+    #[oai(
+        status = 429,
+        header(name = "Retry-After", ty = "i32"),
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    TooManyRequests(Json<schemas::ErrorEnvelope>),
+    /// A fault of the server. Repeat the request with exponential backoff; `error.request_id` finds the cause in the log.
+    #[oai(
+        status = 500,
+        header(name = "Cache-Control", ty = "String"),
+        header(name = "X-Request-Id", ty = "String"),
+        header(name = "X-RateLimit-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Reset", ty = "i64"),
+        header(name = "X-RateLimit-Daily-Limit", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Remaining", ty = "i32"),
+        header(name = "X-RateLimit-Daily-Reset", ty = "i64")
+    )]
+    InternalServerError(Json<schemas::ErrorEnvelope>),
+}
+
+impl Answer for ListOrdersResponse {
+    fn from_parts(parts: Parts) -> Option<Self> {
+        match parts.status {
+            200 => {
+                let link = parts.header("Link");
+                Some(Self::Ok(Json::Ready(parts.body?), link))
+            }
+            304 => Some(Self::NotModified),
+            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> Parts {
+        match self {
+            Self::Ok(body, link) => {
+                Parts {
+                    status: 200,
+                    headers: [link.map(|value| ("Link", value))]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::NotModified => {
+                Parts {
+                    status: 304,
+                    headers: Vec::new(),
+                    body: None,
+                }
+            }
+            Self::Unauthorized(body) => {
+                Parts {
+                    status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                Parts {
+                    status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnprocessableEntity(body) => {
+                Parts {
+                    status: 422,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::TooManyRequests(body) => {
+                Parts {
+                    status: 429,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::InternalServerError(body) => {
+                Parts {
+                    status: 500,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}

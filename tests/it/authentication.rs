@@ -1,0 +1,122 @@
+//! Keys: who is let in, and what those see who are not.
+
+use std::time::Duration;
+
+use creator_api::domain::keys;
+use creator_api::domain::workspaces::Quota;
+use insta::assert_json_snapshot;
+use reqwest::Method;
+
+use crate::support::{Answer, TestApp, send};
+
+const COURSES: &str = "/api/v1/courses";
+
+#[tokio::test]
+async fn a_key_opens_the_api_whatever_the_case_of_the_scheme() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key("read:courses").await;
+
+    for scheme in ["Bearer", "bearer", "BEARER"] {
+        let request = app.request(Method::GET, COURSES).header("authorization", format!("{scheme} {}", key.secret));
+        send(request).await.assert_status(200);
+    }
+}
+
+#[tokio::test]
+async fn every_request_without_a_valid_key_is_refused_in_the_same_words() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let good = workspace.key("read:courses").await;
+
+    let mut one_changed = good.secret.clone();
+    let last = one_changed.pop().expect("a secret is not empty");
+    one_changed.push(if last == 'a' { 'b' } else { 'a' });
+    let mut middle_changed = good.secret.clone();
+    let swapped = if &middle_changed[15..16] == "a" { "b" } else { "a" };
+    middle_changed.replace_range(15..16, swapped);
+
+    let headers = [
+        format!("Basic {}", good.secret),
+        format!("Bearer {one_changed}"),
+        format!("Bearer {middle_changed}"),
+        format!("Bearer {} ", good.secret.to_lowercase()),
+        format!("Bearer  {}x", good.secret),
+        "Bearer".to_owned(),
+        "Bearer ".to_owned(),
+        good.secret.clone(),
+        "Bearer svc_live_".to_owned(),
+    ];
+    let mut answers = vec![send(app.request(Method::GET, COURSES)).await];
+    for header in &headers {
+        answers.push(send(app.request(Method::GET, COURSES).header("authorization", header)).await);
+    }
+    let twice = app.request(Method::GET, COURSES).bearer_auth(&good.secret).bearer_auth(&good.secret);
+    answers.push(send(twice).await);
+
+    for answer in &answers {
+        assert_eq!(answer.status, 401);
+        assert_eq!(answer.header("www-authenticate"), "Bearer");
+        assert_eq!(without_request_id(answer), without_request_id(&answers[0]));
+    }
+    assert_json_snapshot!(without_request_id(&answers[0]));
+}
+
+fn without_request_id(answer: &Answer) -> serde_json::Value {
+    let mut body = answer.json();
+    let id = body["error"]["request_id"].take();
+    assert!(id.as_str().is_some_and(|id| id.starts_with("req_")), "{id}");
+    body
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_refused_from_the_next_request_on() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    key.get(COURSES).await.assert_status(200);
+
+    let mut write = app.write().await;
+    let revoked = keys::revoke(&app.app, &mut write, Some(workspace.id), key.id.parse().unwrap()).await.unwrap();
+    write.commit().await.unwrap();
+
+    assert!(revoked.revoked_at.is_some());
+    key.get(COURSES).await.assert_status(401);
+}
+
+#[tokio::test]
+async fn a_key_revoked_by_another_process_is_refused_within_two_seconds() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    key.get(COURSES).await.assert_status(200);
+
+    let other = app.other_process().await;
+    let mut write = other.begin_write().await.unwrap();
+    keys::revoke(&other, &mut write, None, key.id.parse().unwrap()).await.unwrap();
+    write.commit().await.unwrap();
+
+    app.clock.advance(Duration::from_millis(2_000));
+    key.get(COURSES).await.assert_status(401);
+}
+
+#[tokio::test]
+async fn an_expired_key_is_refused_from_its_last_instant_on() {
+    let app = TestApp::start().await;
+    let ends = app.clock.now() + Duration::from_secs(60);
+    let key = app.workspace("acme").await.key_with("read:courses", Quota::default(), Some(ends)).await;
+
+    app.clock.advance(Duration::from_millis(59_999));
+    key.get(COURSES).await.assert_status(200);
+    app.clock.advance(Duration::from_millis(1));
+    key.get(COURSES).await.assert_status(401);
+}
+
+#[tokio::test]
+async fn a_key_without_the_scope_is_told_which_one_is_missing() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key("read:courses").await;
+
+    let answer = key.get("/api/v1/students?limit=nonsense").await.assert_status(403);
+    assert_eq!(answer.code(), "forbidden");
+    assert!(answer.message().contains("`read:students`"), "{}", answer.message());
+}

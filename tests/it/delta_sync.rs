@@ -1,0 +1,92 @@
+//! `sort=updated_at` as a complete delta sync: nothing that commits late is missed.
+
+use std::time::Duration;
+
+use creator_api::domain::students::{self, NewStudent};
+use serde_json::json;
+
+use crate::support::TestApp;
+
+#[tokio::test]
+async fn a_row_that_commits_late_is_not_missed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:students").await;
+    let early = workspace.student("early").await;
+    app.clock.advance(Duration::from_secs(1));
+
+    // A write begins, and stays open while time goes on.
+    let mut held = app.write().await;
+    let late = NewStudent { email: "late@example.com".to_owned(), ..NewStudent::default() };
+    let late = students::create(&app.app, &mut held, workspace.id, app.clock.now(), late).await.unwrap();
+    let late = late.summary.id.to_string();
+    app.clock.advance(Duration::from_secs(1));
+
+    // On PostgreSQL another write begins and commits meanwhile; SQLite has one writer.
+    let other = match app.has_many_writers() {
+        true => Some(workspace.student_by_change("other").await),
+        false => None,
+    };
+    app.clock.advance(Duration::from_secs(1));
+
+    let list = "/api/v1/students?sort=updated_at";
+    // The reader stops behind the open write, whatever committed since.
+    assert_eq!(key.get(list).await.assert_status(200).ids(), [early.clone()]);
+    held.commit().await.unwrap();
+
+    let mut whole = vec![early, late];
+    match other {
+        Some(()) => {
+            let read = key.get(list).await.assert_status(200).ids();
+            assert_eq!(read[..2], whole);
+            assert_eq!(read.len(), 3);
+        }
+        None => assert_eq!(key.get(list).await.assert_status(200).ids(), std::mem::take(&mut whole)),
+    }
+}
+
+#[tokio::test]
+async fn what_changes_in_a_record_moves_it_to_the_end_of_the_delta() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let course = workspace.course("rust", 2).await;
+    let ada = workspace.student("ada").await;
+    app.clock.advance(Duration::from_secs(1));
+    let bob = workspace.student("bob").await;
+    app.clock.advance(Duration::from_secs(1));
+    let list = "/api/v1/students?sort=updated_at";
+    assert_eq!(key.get(list).await.ids(), [ada.clone(), bob.clone()]);
+
+    let since = key.get(list).await.json()["data"][1]["updated_at"].as_str().unwrap().to_owned();
+    let delta = format!("{list}&updated_after={since}");
+
+    key.post("/api/v1/enrollments", json!({"studentId": ada, "courseId": course})).await.assert_status(201);
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(key.get(&delta).await.ids(), [bob.clone(), ada.clone()]);
+
+    workspace.change("enrollment.grant", json!({"student": "bob", "course": "rust"})).await;
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(key.get(list).await.ids(), [ada.clone(), bob.clone()]);
+
+    workspace.change("progress.record", json!({"student": "ada", "course": "rust", "lesson": "rust-1"})).await;
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(key.get(list).await.ids(), [bob, ada]);
+}
+
+#[tokio::test]
+async fn a_change_that_happened_long_ago_still_appears_at_the_end_of_the_delta() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let now = workspace.student("now").await;
+    app.clock.advance(Duration::from_secs(1));
+    let data = json!({"key": "old", "email": "old@example.com"});
+    workspace.change_at("2024-01-01T00:00:00Z", "student.upsert", data).await;
+    app.clock.advance(Duration::from_secs(1));
+
+    let page = key.get("/api/v1/students?sort=updated_at").await.assert_status(200).json();
+    assert_eq!(page["data"][0]["id"], now);
+    assert_eq!(page["data"][1]["created_at"], "2024-01-01T00:00:00.000Z");
+    assert_eq!(page["data"][1]["updated_at"], "2026-03-02T10:00:31.000Z");
+}

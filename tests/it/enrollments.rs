@@ -1,0 +1,124 @@
+//! Enrolling a student in a course, once.
+
+use std::time::Duration;
+
+use insta::assert_json_snapshot;
+use serde_json::json;
+
+use crate::support::{TestApp, course};
+
+const ENROLLMENTS: &str = "/api/v1/enrollments";
+
+#[tokio::test]
+async fn the_first_call_enrols_and_the_second_finds_the_same_enrollment() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let pair = json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
+
+    let first = key.post(ENROLLMENTS, pair.clone()).await.assert_status(201).json();
+    assert_json_snapshot!(first, {
+        ".id" => "enr", ".studentId" => "stu", ".courseId" => "crs"
+    });
+    app.clock.advance(Duration::from_secs(5));
+    let second = key.post(ENROLLMENTS, pair).await.assert_status(200).json();
+    assert_eq!(first, second);
+    assert_eq!(app.events_of("enrollment.created").await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_pair_from_fifty_connections_at_once_is_one_enrollment_and_one_event() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let pair = json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
+
+    let answers =
+        futures_util::future::join_all((0..50).map(|_| key.post(ENROLLMENTS, pair.clone()))).await;
+    let made = answers.iter().filter(|answer| answer.status == 201).count();
+    let found = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!((made, found), (1, 49));
+    let ids: std::collections::BTreeSet<String> =
+        answers.iter().map(|answer| answer.json()["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(ids.len(), 1);
+    assert_eq!(app.events_of("enrollment.created").await.len(), 1);
+    let student = key.get("/api/v1/students").await.json();
+    assert_eq!(student["data"][0]["progress"]["enrollments_total"], 1);
+}
+
+#[tokio::test]
+async fn a_revoked_pair_becomes_active_again_under_the_same_id() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let pair = json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
+    let first = key.post(ENROLLMENTS, pair.clone()).await.assert_status(201).json();
+
+    workspace.change("enrollment.revoke", json!({"student": "ada", "course": "rust", "reason": "chargeback"})).await;
+    let revoked = key.get("/api/v1/students").await.json()["data"][0]["enrollments"][0].clone();
+    assert_eq!(revoked["status"], "revoked");
+    assert_eq!(revoked["revoked_at"], "2026-03-02T10:00:30.000Z");
+
+    let again = key.post(ENROLLMENTS, pair).await.assert_status(200).json();
+    assert_eq!(again["id"], first["id"]);
+    assert_eq!(again["status"], "active");
+    assert!(again["revoked_at"].is_null());
+    assert_eq!(app.events_of("enrollment.created").await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_enrollment_ends_at_its_last_instant() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let (student, course) = (workspace.student("ada").await, workspace.course("rust", 2).await);
+
+    let past = json!({"studentId": student, "courseId": course, "expires_at": "2026-03-02T10:00:30Z"});
+    key.post(ENROLLMENTS, past).await.assert_faults_at(&["body /expires_at"]);
+
+    let hour = json!({"studentId": student, "courseId": course, "expires_at": "2026-03-02T12:00:30+01:00"});
+    let enrolled = key.post(ENROLLMENTS, hour).await.assert_status(201).json();
+    assert_eq!(enrolled["expires_at"], "2026-03-02T11:00:30.000Z");
+    app.clock.advance(Duration::from_millis(3_599_999));
+    let active = key.get("/api/v1/students?enrollment_status=active").await;
+    assert_eq!(active.ids(), [student.clone()]);
+
+    app.clock.advance(Duration::from_millis(1));
+    assert!(key.get("/api/v1/students?enrollment_status=active").await.ids().is_empty());
+    let expired = key.get("/api/v1/students?enrollment_status=expired").await.json();
+    assert_eq!(expired["data"][0]["enrollments"][0]["status"], "expired");
+}
+
+#[tokio::test]
+async fn only_a_published_course_of_the_workspace_takes_students() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let student = workspace.student("ada").await;
+    let published = workspace.course("rust", 1).await;
+    let archived = workspace.course("old", 1).await;
+    workspace.change("course.upsert", course("old", "archived", 1)).await;
+    workspace.change("course.upsert", course("new", "draft", 1)).await;
+    let draft = app.course_id(&workspace, "new").await;
+    let foreign = app.workspace("globex").await.course("rust", 1).await;
+    let foreign_student = app.workspace("globex").await.student("eve").await;
+
+    let absent = "crs_01k424mh00e2mbrajjfteg1k8f";
+    let ask = |student: &str, course: &str| json!({"studentId": student, "courseId": course});
+    for course in [absent, &foreign, "nonsense", "ord_01k424mh00e2mbrajjfteg1k8f"] {
+        let answer = key.post(ENROLLMENTS, ask(&student, course)).await.assert_status(404);
+        assert_eq!(answer.code(), "not_found");
+    }
+    for course in [&archived, &draft] {
+        key.post(ENROLLMENTS, ask(&student, course)).await.assert_faults_at(&["body /courseId"]);
+    }
+    key.post(ENROLLMENTS, ask(&foreign_student, &published)).await.assert_status(404);
+    assert!(app.events_of("enrollment.created").await.is_empty());
+
+    // An absent and a foreign id read the same, the id itself aside.
+    let absent_says = key.post(ENROLLMENTS, ask(&student, absent)).await.message();
+    let foreign_says = key.post(ENROLLMENTS, ask(&student, &foreign)).await.message();
+    assert_eq!(absent_says.replace(absent, "ID"), foreign_says.replace(&foreign, "ID"));
+    let order_says = key.post(ENROLLMENTS, ask(&student, "ord_01k424mh00e2mbrajjfteg1k8f")).await.message();
+    assert!(order_says.contains("names an order; a course id begins with `crs_`"), "{order_says}");
+}

@@ -1,0 +1,148 @@
+//! Limits: what counts, what is told, and what happens at the end of a window.
+
+use std::time::Duration;
+
+use creator_api::domain::workspaces::Quota;
+use reqwest::Method;
+
+use crate::support::{Answer, TestApp, send};
+
+const COURSES: &str = "/api/v1/courses";
+
+fn remaining(answer: &Answer) -> (i64, i64) {
+    let number = |name| answer.header(name).parse().unwrap_or_else(|_| panic!("{name} is no number"));
+    (number("x-ratelimit-remaining"), number("x-ratelimit-daily-remaining"))
+}
+
+#[tokio::test]
+async fn every_answer_tells_both_buckets() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.plain_key("read:courses").await;
+
+    let answer = key.get(COURSES).await.assert_status(200);
+    let headers = ["limit", "remaining", "reset", "daily-limit", "daily-remaining", "daily-reset"]
+        .map(|name| answer.header(&format!("x-ratelimit-{name}")).to_owned());
+    // 2026-03-02T10:01:00Z and 2026-03-03T00:00:00Z.
+    assert_eq!(headers, ["60", "59", "1772445660", "1000", "999", "1772496000"]);
+    assert_eq!(answer.header("retry-after"), "");
+}
+
+#[tokio::test]
+async fn a_request_counts_whatever_its_answer() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.plain_key("read:courses").await;
+
+    assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)), (59, 999));
+    assert_eq!(remaining(&key.get("/api/v1/orders").await.assert_status(403)), (58, 998));
+    assert_eq!(remaining(&key.get("/api/v1/nothing").await.assert_status(404)), (57, 997));
+    assert_eq!(remaining(&key.get("/api/v1/courses?limit=0").await.assert_status(422)), (56, 996));
+    assert_eq!(remaining(&key.post(COURSES, serde_json::json!({})).await.assert_status(405)), (55, 995));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_sixty_one_requests_at_once_exactly_sixty_pass() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.plain_key("read:courses").await;
+
+    let answers = futures_util::future::join_all((0..61).map(|_| key.get(COURSES))).await;
+    let passed = answers.iter().filter(|answer| answer.status == 200).count();
+    let refused: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 429).collect();
+    assert_eq!((passed, refused.len()), (60, 1));
+
+    let refused = refused[0];
+    assert_eq!(refused.code(), "rate_limited");
+    // The clock stands at half past the minute.
+    assert_eq!(refused.header("retry-after"), "30");
+    assert_eq!(refused.json()["error"]["retryAfterSeconds"], 30);
+    // The refused one counted nowhere: 940 are left of the day, not 939.
+    assert_eq!(remaining(refused), (0, 940));
+}
+
+#[tokio::test]
+async fn the_minute_opens_again_at_the_top_of_the_clock_minute() {
+    let app = TestApp::start().await;
+    let quota = Quota { per_minute: Some(2), per_day: None };
+    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+
+    key.get(COURSES).await.assert_status(200);
+    key.get(COURSES).await.assert_status(200);
+    app.clock.advance(Duration::from_millis(29_500));
+    let refused = key.get(COURSES).await.assert_status(429);
+    assert_eq!(refused.header("retry-after"), "1");
+
+    app.clock.advance(Duration::from_millis(500));
+    assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)), (1, 997));
+}
+
+#[tokio::test]
+async fn a_day_is_a_utc_day_and_its_wait_wins_when_both_buckets_are_empty() {
+    let app = TestApp::start().await;
+    let quota = Quota { per_minute: Some(2), per_day: Some(2) };
+    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+
+    key.get(COURSES).await.assert_status(200);
+    key.get(COURSES).await.assert_status(200);
+    let refused = key.get(COURSES).await.assert_status(429);
+    // From 10:00:30 to midnight.
+    assert_eq!(refused.header("retry-after"), "50370");
+
+    app.clock.advance(Duration::from_secs(50_370));
+    assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)), (1, 1));
+}
+
+#[tokio::test]
+async fn the_count_of_the_day_survives_a_restart() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    for _ in 0..5 {
+        key.get(COURSES).await.assert_status(200);
+    }
+
+    let app = app.restart().await;
+    let key = app.key_of(key.id, key.secret);
+    assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)).1, 994);
+}
+
+#[tokio::test]
+async fn keys_do_not_share_their_buckets() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let quota = Quota { per_minute: Some(1), per_day: None };
+    let one = workspace.key_with("read:courses", quota, None).await;
+    let two = workspace.key_with("read:courses", quota, None).await;
+
+    one.get(COURSES).await.assert_status(200);
+    one.get(COURSES).await.assert_status(429);
+    two.get(COURSES).await.assert_status(200);
+}
+
+#[tokio::test]
+async fn whoever_has_no_key_draws_on_the_bucket_of_the_address() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.plain_key("read:courses").await;
+
+    for left in (0..60).rev() {
+        let answer = send(app.request(Method::GET, COURSES).bearer_auth("svc_live_guess")).await;
+        assert_eq!((answer.status, remaining(&answer).0), (401, left));
+    }
+    let refused = send(app.request(Method::GET, COURSES)).await.assert_status(429);
+    assert_eq!(refused.header("retry-after"), "30");
+    // A forwarded address is not believed from a stranger.
+    let forwarded = app.request(Method::GET, COURSES).header("x-forwarded-for", "203.0.113.7");
+    send(forwarded).await.assert_status(429);
+    // A valid key has a bucket of its own.
+    assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)).0, 59);
+}
+
+#[tokio::test]
+async fn a_change_of_the_quota_holds_at_once() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.plain_key("read:courses").await;
+    assert_eq!(key.get(COURSES).await.header("x-ratelimit-limit"), "60");
+
+    workspace.set_quota(Quota { per_minute: Some(7), per_day: Some(9) }).await;
+    let answer = key.get(COURSES).await.assert_status(200);
+    assert_eq!((answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-daily-limit")), ("7", "9"));
+    assert_eq!(remaining(&answer), (5, 7));
+}

@@ -1,0 +1,162 @@
+//! Lists: pages, cursors, sorts, and what a cursor is bound to.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{TestApp, Workspace};
+
+const STUDENTS: &str = "/api/v1/students";
+
+/// Seven students, a second apart: `s0` is the oldest.
+async fn seven(workspace: &Workspace<'_>) -> Vec<String> {
+    let mut ids = Vec::new();
+    for n in 0..7 {
+        ids.push(workspace.student(&format!("s{n}")).await);
+        workspace.app.clock.advance(Duration::from_secs(1));
+    }
+    ids
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_newest_first_until_there_are_no_more() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let ids = seven(&workspace).await;
+    let key = workspace.key("read:students").await;
+
+    let first = key.get("/api/v1/students?limit=3").await.assert_status(200);
+    assert_eq!(first.ids(), [&*ids[6], &ids[5], &ids[4]]);
+    let cursor = first.cursor().expect("there is more");
+    assert_eq!(
+        first.header("link"),
+        format!("</api/v1/students?limit=3&cursor={cursor}>; rel=\"next\"")
+    );
+
+    // The size may change from page to page.
+    let second = key.get(&format!("{STUDENTS}?limit=4&cursor={cursor}")).await.assert_status(200);
+    assert_eq!(second.ids(), [&*ids[3], &ids[2], &ids[1], &ids[0]]);
+    assert_eq!(second.cursor(), None);
+    assert_eq!(second.header("link"), "");
+}
+
+#[tokio::test]
+async fn a_reader_neither_skips_nor_repeats_when_rows_come_and_go() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let ids = seven(&workspace).await;
+    let key = workspace.key("read:students").await;
+
+    let first = key.get("/api/v1/students?limit=3").await.assert_status(200);
+    let cursor = first.cursor().expect("there is more");
+    // The last item of the first page goes, a new one comes in front.
+    workspace.change("student.delete", json!({"student": ids[4]})).await;
+    workspace.student("newcomer").await;
+
+    let second = key.get(&format!("{STUDENTS}?limit=100&cursor={cursor}")).await.assert_status(200);
+    assert_eq!(second.ids(), [&*ids[3], &ids[2], &ids[1], &ids[0]]);
+}
+
+#[tokio::test]
+async fn rows_of_the_same_instant_are_all_read_once() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let mut ids = Vec::new();
+    for n in 0..9 {
+        ids.push(workspace.student(&format!("twin{n}")).await);
+    }
+    let key = workspace.key("read:students").await;
+    for sort in ["created_at", "-created_at"] {
+        let read = key.all(&format!("{STUDENTS}?limit=2&sort={sort}")).await;
+        let mut read: Vec<String> = read.iter().map(|s| s["id"].as_str().unwrap().to_owned()).collect();
+        read.sort();
+        ids.sort();
+        assert_eq!(read, ids, "{sort}");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_is_refused_wherever_it_does_not_belong() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    seven(&workspace).await;
+    let key = workspace.full_key().await;
+    let cursor = key.get("/api/v1/students?limit=2").await.cursor().expect("there is more");
+
+    let foreign = app.workspace("globex").await.full_key().await;
+    foreign.get(&format!("{STUDENTS}?cursor={cursor}")).await.assert_faults_at(&["query cursor"]);
+
+    let cut = &cursor[..cursor.len() - 1];
+    let first = if cursor.starts_with('A') { 'B' } else { 'A' };
+    let forged = format!("{first}{}", &cursor[1..]);
+    let paths = [
+        format!("/api/v1/courses?cursor={cursor}"),
+        format!("{STUDENTS}?cursor={cursor}&tag=vip"),
+        format!("{STUDENTS}?cursor={cursor}&sort=created_at"),
+        format!("{STUDENTS}?cursor={cut}"),
+        format!("{STUDENTS}?cursor={forged}"),
+        format!("{STUDENTS}?cursor=nonsense"),
+    ];
+    for path in paths {
+        key.get(&path).await.assert_faults_at(&["query cursor"]);
+    }
+    key.get(&format!("{STUDENTS}?cursor={cursor}&limit=50")).await.assert_status(200);
+}
+
+#[tokio::test]
+async fn a_parameter_out_of_its_bounds_is_named() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    let cases = [
+        ("/api/v1/students?limit=0", "query limit"),
+        ("/api/v1/students?limit=101", "query limit"),
+        ("/api/v1/students?limit=-1", "query limit"),
+        ("/api/v1/students?limit=1e2", "query limit"),
+        ("/api/v1/students?limit=", "query limit"),
+        ("/api/v1/students?limit=99999999999999999999", "query limit"),
+        ("/api/v1/students?limit=5&limit=6", "query limit"),
+        ("/api/v1/students?cursor=", "query cursor"),
+        ("/api/v1/students?sort=name", "query sort"),
+        ("/api/v1/students?sort=paid_at", "query sort"),
+        ("/api/v1/students?page=2", "query page"),
+        ("/api/v1/students?Limit=2", "query Limit"),
+        ("/api/v1/students?created_after=2026-03-01T00:00:00", "query created_after"),
+        ("/api/v1/students?created_after=2026-03-01", "query created_after"),
+        ("/api/v1/students?created_after=2026-02-30T00:00:00Z", "query created_after"),
+        ("/api/v1/students?courseId=crs_nope", "query courseId"),
+        ("/api/v1/students?courseId=ord_01k424mh00e2mbrajjfteg1k8f", "query courseId"),
+        ("/api/v1/students?enrollment_status=paused", "query enrollment_status"),
+        ("/api/v1/students?email=nobody", "query email"),
+        ("/api/v1/students?tag=%FF", "query tag"),
+        ("/api/v1/students?tag=%00", "query tag"),
+        ("/api/v1/orders?status=open", "query status"),
+        ("/api/v1/orders?currency=usd", "query currency"),
+        ("/api/v1/courses?slug=Not%20a%20slug", "query slug"),
+    ];
+    for (path, place) in cases {
+        let answer = key.get(path).await;
+        assert_eq!((answer.status, answer.places()), (422, vec![place.to_owned()]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn all_faults_of_a_query_are_told_at_once() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    let answer = key.get("/api/v1/orders?limit=500&sort=number&colour=red&paid_after=yesterday").await;
+    assert_eq!(answer.status, 422);
+    insta::assert_json_snapshot!(answer.json()["error"]["details"]);
+}
+
+#[tokio::test]
+async fn an_id_filter_that_names_nothing_gives_an_empty_page() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+    let absent = "crs_01k424mh00e2mbrajjfteg1k8f";
+    for list in ["students", "orders"] {
+        let page = key.get(&format!("/api/v1/{list}?courseId={absent}")).await.assert_status(200);
+        assert_eq!(page.json(), json!({"data": [], "pagination": {"cursor": null, "has_more": false}}));
+    }
+}

@@ -1,0 +1,62 @@
+//! An API key in the hand of an integrator.
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
+
+use super::Answer;
+
+/// A key, and the server it opens.
+#[derive(Debug, Clone)]
+pub struct Key {
+    pub secret: String,
+    pub id: String,
+    pub base: String,
+    pub http: reqwest::Client,
+}
+
+impl Key {
+    /// A request with this key, still to be sent.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.secret)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.request(Method::GET, path)).await
+    }
+
+    pub async fn head(&self, path: &str) -> Answer {
+        send(self.request(Method::HEAD, path)).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        send(self.request(Method::POST, path).json(&body)).await
+    }
+
+    /// Posts bytes as they are, declared as JSON.
+    pub async fn post_bytes(&self, path: &str, body: impl Into<reqwest::Body>) -> Answer {
+        send(self.request(Method::POST, path).header("content-type", "application/json").body(body)).await
+    }
+
+    /// Posts under an idempotency key.
+    pub async fn post_once(&self, path: &str, idempotency_key: &str, body: &Value) -> Answer {
+        send(self.request(Method::POST, path).header("idempotency-key", idempotency_key).json(body)).await
+    }
+
+    /// Every item of a list, page after page.
+    pub async fn all(&self, path: &str) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut next = path.to_owned();
+        loop {
+            let page = self.get(&next).await.assert_status(200);
+            items.extend(page.json()["data"].as_array().expect("a page has data").clone());
+            let Some(cursor) = page.cursor() else { return items };
+            let glue = if path.contains('?') { '&' } else { '?' };
+            next = format!("{path}{glue}cursor={cursor}");
+        }
+    }
+}
+
+/// Sends a request and reads its answer.
+pub async fn send(request: RequestBuilder) -> Answer {
+    Answer::read(request.send().await.expect("the server answers")).await
+}

@@ -1,0 +1,192 @@
+//! Two sets of facts, and what only one of them holds.
+
+use super::facts::Fact;
+use super::unsayable::{self, Row};
+
+/// What only one of two documents says.
+#[derive(Debug, Default)]
+pub struct Differences {
+    /// In the contract, not in the code.
+    pub contract_only: Vec<Difference>,
+    /// In the code, not in the contract.
+    pub code_only: Vec<Difference>,
+    /// In the contract, and beyond what poem-openapi can say: how often each row of the list came up.
+    pub unsayable: Vec<(&'static Row, usize)>,
+}
+
+/// One thing that only one document says.
+#[derive(Debug)]
+pub struct Difference {
+    /// The way to it: operation, parameter or response, and so on down.
+    pub path: String,
+    /// The JSON pointer into the contract: to the thing, or to the nearest thing around it that the contract has.
+    pub pointer: String,
+    /// How many other ways lead to the same thing, by shared schemas.
+    pub other_uses: usize,
+}
+
+/// Compares the contract's facts with the code's.
+pub fn compare(contract: &Fact, code: &Fact) -> Differences {
+    let mut differences = Differences::default();
+    differences.descend(&mut vec![contract], code);
+    differences
+}
+
+impl Differences {
+    /// Whether the two documents say the same.
+    pub fn is_empty(&self) -> bool {
+        self.contract_only.is_empty() && self.code_only.is_empty()
+    }
+
+    /// Compares what stands under the last fact of `path`, which both documents hold.
+    fn descend<'f>(&mut self, path: &mut Vec<&'f Fact>, code: &'f Fact) {
+        let Some(contract) = path.last().copied() else { return };
+        for fact in &contract.children {
+            path.push(fact);
+            match code.child(&fact.name) {
+                Some(same) => self.descend(path, same),
+                None => self.missing(path),
+            }
+            path.pop();
+        }
+        for fact in code.children.iter().filter(|fact| contract.child(&fact.name).is_none()) {
+            path.push(fact);
+            push(&mut self.code_only, spelled(path), contract.pointer.clone());
+            path.pop();
+        }
+    }
+
+    fn missing(&mut self, path: &[&Fact]) {
+        let Some(fact) = path.last() else { return };
+        match unsayable::row(path) {
+            None => push(&mut self.contract_only, spelled(path), fact.pointer.clone()),
+            Some(row) => match self.unsayable.iter_mut().find(|(known, _)| known.id == row.id) {
+                Some((_, count)) => *count += 1,
+                None => self.unsayable.push((row, 1)),
+            },
+        }
+    }
+}
+
+fn spelled(path: &[&Fact]) -> String {
+    path.iter().skip(1).map(|fact| &*fact.name).collect::<Vec<_>>().join(" > ")
+}
+
+/// Adds a difference, or counts one more use of a thing that is already listed.
+fn push(list: &mut Vec<Difference>, path: String, pointer: String) {
+    let what = |path: &str| path.rsplit(" > ").next().map(str::to_owned);
+    let known = list.iter_mut().find(|known| known.pointer == pointer && what(&known.path) == what(&path));
+    match known {
+        Some(known) => known.other_uses += 1,
+        None => list.push(Difference { path, pointer, other_uses: 0 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::check::facts;
+
+    /// A document with one operation, whose one parameter and one answer are given.
+    fn document(parameter: Value, answer: Value) -> Value {
+        json!({
+            "paths": { "/things": { "get": {
+                "operationId": "listThings",
+                "security": [{ "apiKey": ["read:things"] }],
+                "parameters": [{ "name": "limit", "in": "query", "schema": parameter }],
+                "responses": { "200": { "content": { "application/json": { "schema": answer } } } },
+            } } },
+            "components": { "schemas": {
+                "Limit": { "type": "integer", "maximum": 100.0 },
+                "Thing": { "type": "object", "required": ["id"], "properties": { "id": { "type": "string" } } },
+            } },
+        })
+    }
+
+    fn between(contract: &Value, code: &Value) -> (Vec<String>, Vec<String>) {
+        let differences = compare(&facts::of(contract), &facts::of(code));
+        let paths = |list: Vec<Difference>| list.into_iter().map(|difference| difference.path).collect();
+        (paths(differences.contract_only), paths(differences.code_only))
+    }
+
+    #[test]
+    fn two_ways_of_writing_the_same_are_equal() {
+        let thing = json!({ "$ref": "#/components/schemas/Thing" });
+        let limit = json!({ "$ref": "#/components/schemas/Limit" });
+        let one = document(json!({ "type": "integer", "maximum": 100 }), thing);
+        let inline =
+            json!({ "required": ["id"], "type": "object", "properties": { "id": { "type": "string" } } });
+        assert_eq!(between(&one, &document(limit, inline)), (vec![], vec![]));
+    }
+
+    #[test]
+    fn an_operation_that_only_one_document_has_is_told_as_a_whole() {
+        let both = document(json!({ "type": "integer" }), json!({ "type": "string" }));
+        let neither = json!({ "paths": {} });
+        let path = || vec!["GET /things".to_owned()];
+        assert_eq!(between(&both, &neither), (path(), vec![]));
+        assert_eq!(between(&neither, &both), (vec![], path()));
+    }
+
+    #[test]
+    fn another_bound_stands_in_both_lists() {
+        let answer = json!({ "type": "string" });
+        let contract = document(json!({ "type": "integer", "maximum": 100 }), answer.clone());
+        let code = document(json!({ "type": "integer", "maximum": 50 }), answer);
+        let path = |bound| vec![format!("GET /things > query parameter `limit` > maximum {bound}")];
+        assert_eq!(between(&contract, &code), (path(100), path(50)));
+    }
+
+    #[test]
+    fn a_field_that_became_optional_and_one_that_is_gone_are_told_where_they_are_used() {
+        let limit = json!({ "type": "integer" });
+        let field = json!({ "type": "string" });
+        let contract = json!({ "type": "array", "items": {
+            "type": "object", "required": ["id"], "properties": { "id": field, "name": field },
+        } });
+        let code = json!({ "type": "array", "items": { "type": "object", "properties": { "id": field, "size": field } } });
+        let (contract_only, code_only) = between(&document(limit.clone(), contract), &document(limit, code));
+        let under = "GET /things > response 200 > application/json > items > property";
+        assert_eq!(contract_only, [format!("{under} `id` > required"), format!("{under} `name`")]);
+        assert_eq!(code_only, [format!("{under} `size`")]);
+    }
+
+    #[test]
+    fn what_a_shared_schema_says_is_told_once_with_its_uses() {
+        let list = |item: Value| json!({ "type": "object", "properties": { "first": item, "second": item } });
+        let shared = list(json!({ "$ref": "#/components/schemas/Thing" }));
+        let code = list(json!({ "type": "object", "properties": { "id": { "type": "string" } } }));
+        let limit = json!({ "type": "integer" });
+        let (contract, code) = (document(limit.clone(), shared), document(limit, code));
+        let differences = compare(&facts::of(&contract), &facts::of(&code));
+        let [only] = &differences.contract_only[..] else { panic!("{differences:?}") };
+        assert_eq!((&*only.pointer, only.other_uses), ("/components/schemas/Thing/required", 1));
+    }
+
+    #[test]
+    fn what_poem_openapi_cannot_say_is_counted_and_no_difference() {
+        let limit = json!({ "type": "integer" });
+        let contract = json!({
+            "type": "object", "additionalProperties": false, "required": ["at"],
+            "properties": { "at": { "type": ["string", "null"], "format": "uri" } },
+        });
+        let code = json!({ "type": "object", "properties": { "at": { "type": ["string", "null"] } } });
+        let differences =
+            compare(&facts::of(&document(limit.clone(), contract)), &facts::of(&document(limit, code)));
+        assert!(differences.is_empty(), "{differences:?}");
+        let rows: Vec<_> = differences.unsayable.iter().map(|(row, count)| (row.id, *count)).collect();
+        assert_eq!(rows, [("closed-object", 1), ("required-and-nullable", 1), ("string-format", 1)]);
+    }
+
+    #[test]
+    fn a_circle_of_references_ends() {
+        let tree = json!({ "paths": { "/tree": { "get": { "responses": { "200": { "content": { "application/json": {
+            "schema": { "$ref": "#/components/schemas/Tree" },
+        } } } } } } }, "components": { "schemas": { "Tree": {
+            "type": "object", "properties": { "below": { "$ref": "#/components/schemas/Tree" } },
+        } } } });
+        assert_eq!(between(&tree, &tree), (vec![], vec![]));
+    }
+}

@@ -1,0 +1,103 @@
+//! What the contract says and poem-openapi cannot: a written list.
+//!
+//! Each row is as narrow as it can be, and names the behavioural test that sends the violating request or looks at the
+//! answer instead. Whatever no row covers is a finding.
+
+use super::facts::Fact;
+
+/// One thing that poem-openapi cannot say.
+#[derive(Debug)]
+pub struct Row {
+    /// A short name.
+    pub id: &'static str,
+    /// What it is, and why it cannot be said.
+    pub what: &'static str,
+    /// The test, or the judge that many tests call, that shows it instead: a file and a function.
+    pub test: &'static str,
+    /// Whether the last fact of a path is such a thing.
+    covers: fn(&[&Fact]) -> bool,
+}
+
+/// The list.
+pub const ROWS: &[Row] = &[
+    Row {
+        id: "closed-object",
+        what: "`additionalProperties: false`: enforced by `deny_unknown_fields`, never emitted",
+        test: "tests/it/students.rs: what_the_contract_does_not_name_is_refused_with_its_place",
+        covers: |path| is(path, "other properties are refused"),
+    },
+    Row {
+        id: "property-names",
+        what: "`propertyNames`: a map says what its values are, never its keys",
+        test: "tests/it/students.rs: each_bound_holds_to_the_last_character",
+        covers: |path| is(path, "property names"),
+    },
+    Row {
+        id: "required-and-nullable",
+        what: "required and nullable together: an `Option` is never listed under `required`",
+        test: "tests/it/conformance.rs: assert_documents",
+        covers: |path| {
+            is(path, "required") && parent(path).is_some_and(|parent| parent.child("may be null").is_some())
+        },
+    },
+    Row {
+        id: "string-format",
+        what: "`format` of a string: only times have a type of their own",
+        test: "tests/it/conformance.rs: assert_documents",
+        covers: |path| {
+            starts(path, "format ")
+                && parent(path).is_some_and(|parent| parent.child("type string").is_some())
+                && !is(path, "format \"date-time\"")
+        },
+    },
+    Row {
+        id: "time-text",
+        what: "the length of a time's text: a time is no text to poem-openapi",
+        test: "tests/it/pagination.rs: a_parameter_out_of_its_bounds_is_named",
+        covers: |path| {
+            starts(path, "minLength ")
+                && parent(path).is_some_and(|parent| parent.child("format \"date-time\"").is_some())
+        },
+    },
+    Row {
+        id: "header-bounds",
+        what: "bounds of a response header: a header says its type and no more",
+        test: "tests/it/conformance.rs: assert_documents",
+        covers: |path| {
+            let header = parent(path).is_some_and(|parent| parent.name.starts_with("header `"));
+            header && ["pattern ", "minimum ", "maximum ", "value "].iter().any(|bound| starts(path, bound))
+        },
+    },
+];
+
+/// The row that covers the last fact of a path, if one does.
+pub fn row(path: &[&Fact]) -> Option<&'static Row> {
+    ROWS.iter().find(|row| (row.covers)(path))
+}
+
+fn is(path: &[&Fact], name: &str) -> bool {
+    path.last().is_some_and(|fact| fact.name == name)
+}
+
+fn starts(path: &[&Fact], prefix: &str) -> bool {
+    path.last().is_some_and(|fact| fact.name.starts_with(prefix))
+}
+
+fn parent<'f>(path: &[&'f Fact]) -> Option<&'f Fact> {
+    path.len().checked_sub(2).map(|at| path[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_says_what_it_is_and_where_it_is_shown() {
+        for row in ROWS {
+            assert!(!row.what.is_empty(), "{} says nothing", row.id);
+            let (file, function) = row.test.split_once(": ").expect("a file and a function");
+            assert!(file.starts_with("tests/it/") && file.ends_with(".rs"), "{file}");
+            assert!(function.chars().all(|one| one == '_' || one.is_ascii_lowercase()), "{function}");
+        }
+    }
+}

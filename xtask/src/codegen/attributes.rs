@@ -1,0 +1,135 @@
+//! Small parts of generated items: documentation, validators, defaults.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::types::{Module, Types};
+use crate::contract::model::{Document, NumberShape, Schema, Shape};
+use crate::contract::node::{Node, Value};
+use crate::contract::rust_name;
+
+/// The lines of a text as documentation; `otherwise` when there is none.
+pub fn docs(text: Option<&str>, otherwise: &str) -> TokenStream {
+    let text = text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(otherwise);
+    let lines =
+        text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {}", safe(line)) });
+    quote!(#(#[doc = #lines])*)
+}
+
+/// Two texts as documentation: a summary, and what follows it after an empty line.
+pub fn docs_with_summary(summary: Option<&str>, description: Option<&str>, otherwise: &str) -> TokenStream {
+    let summary = summary.unwrap_or(otherwise);
+    match description {
+        Some(description) => docs(Some(&format!("{summary}\n\n{description}")), otherwise),
+        None => docs(Some(summary), otherwise),
+    }
+}
+
+/// Keeps rustdoc from reading brackets and angle brackets of prose as links and tags.
+fn safe(line: &str) -> String {
+    let mut in_code = false;
+    let mut safe = String::with_capacity(line.len());
+    for character in line.chars() {
+        match character {
+            '`' => in_code = !in_code,
+            '[' | ']' | '<' | '>' if !in_code => safe.push('\\'),
+            _ => {}
+        }
+        safe.push(character);
+    }
+    safe
+}
+
+/// What poem-openapi is told about the values of a schema, as the parts of `validator(...)`.
+pub fn validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
+    let mut parts = Vec::new();
+    match &document.resolve(schema).shape {
+        Shape::Array(array) => {
+            parts = validators(document, &array.items);
+            parts.extend(array.min_items.map(|count| sized("min_items", count)));
+            parts.extend(array.max_items.map(|count| sized("max_items", count)));
+            parts.extend(array.unique_items.then(|| quote!(unique_items)));
+        }
+        Shape::Map(map) => {
+            parts = validators(document, &map.values);
+            parts.extend(map.min_properties.map(|count| sized("min_properties", count)));
+            parts.extend(map.max_properties.map(|count| sized("max_properties", count)));
+        }
+        // A time is no text to poem-openapi; what else its schema says is implied by the format.
+        Shape::String(string) if string.is_time() => {}
+        Shape::String(string) => {
+            parts.extend(string.min_length.map(|count| sized("min_length", count)));
+            parts.extend(string.max_length.map(|count| sized("max_length", count)));
+            parts.extend(string.pattern.as_deref().map(|pattern| quote!(pattern = #pattern)));
+        }
+        Shape::Integer(number) | Shape::Number(number) => parts = bounds(number),
+        Shape::Reference(_) | Shape::Object(_) | Shape::Enum(_) | Shape::Boolean => {}
+    }
+    parts
+}
+
+fn sized(name: &str, count: u64) -> TokenStream {
+    let name = format_ident!("{name}");
+    let count = Literal::u64_unsuffixed(count);
+    quote!(#name = #count)
+}
+
+fn bounds(number: &NumberShape) -> Vec<TokenStream> {
+    let bound = |name, value: Option<f64>, exclusive: Option<TokenStream>| {
+        let (name, value) = (format_ident!("{name}"), value?.to_string());
+        Some(quote!(#name(value = #value #exclusive)))
+    };
+    let exclusive = || Some(quote!(, exclusive));
+    let parts = [
+        bound("minimum", number.minimum, None),
+        bound("maximum", number.maximum, None),
+        bound("minimum", number.exclusive_minimum, exclusive()),
+        bound("maximum", number.exclusive_maximum, exclusive()),
+        number.multiple_of.map(|value| value.to_string()).map(|value| quote!(multiple_of = #value)),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+/// The default of a schema, or of what it stands for.
+pub fn default_of<'a>(document: &'a Document, schema: &'a Schema) -> Option<&'a Node> {
+    schema.default.as_ref().or_else(|| match &schema.shape {
+        Shape::Reference(name) => default_of(document, document.schema(name)?),
+        _ => None,
+    })
+}
+
+/// A default as an expression of Rust. Only scalars get this far: a rule refuses every other default.
+pub fn default_expression(
+    types: &Types<'_>,
+    document: &Document,
+    schema: &Schema,
+    (owner, from): (&str, Option<Module>),
+) -> Option<TokenStream> {
+    let default = default_of(document, schema)?;
+    let value = match (&document.resolve(schema).shape, &default.value) {
+        (Shape::Enum(_), Value::String(value)) => {
+            let path = types.bare(schema, owner, from);
+            let variant = format_ident!("{}", rust_name::upper(value));
+            quote!(#path::#variant)
+        }
+        (Shape::String(_), Value::String(value)) => quote!(#value.to_owned()),
+        (Shape::Integer(_), Value::Integer(value)) => Literal::i64_unsuffixed(*value).into_token(),
+        (Shape::Number(_), Value::Float(value)) => Literal::f64_unsuffixed(*value).into_token(),
+        (Shape::Number(_), Value::Integer(value)) => {
+            format!("{value}.0").parse::<Literal>().ok()?.into_token()
+        }
+        (Shape::Boolean, Value::Bool(value)) => quote!(#value),
+        _ => return None,
+    };
+    Some(value)
+}
+
+trait IntoToken {
+    fn into_token(self) -> TokenStream;
+}
+
+impl IntoToken for Literal {
+    fn into_token(self) -> TokenStream {
+        quote!(#self)
+    }
+}

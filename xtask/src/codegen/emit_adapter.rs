@@ -1,0 +1,243 @@
+//! `adapter.rs`: the one `#[OpenApi]` implementation over the traits of all tags.
+//!
+//! Two implementations that share a path would give duplicate keys in poem-openapi's own document, hence one.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::attributes::{default_expression, docs, validators};
+use super::emit_schemas::uses_times;
+use super::emit_tag::{names, of_tag, parameter_type, variable};
+use super::types::Types;
+use crate::contract::model::{Document, Location, Operation, Parameter, Tag};
+use crate::contract::rust_name;
+
+/// The items of `adapter.rs`, for the adapter of that name.
+pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str) -> TokenStream {
+    let adapter = format_ident!("{adapter}");
+    let tags = served(document);
+    let modules: Vec<Ident> = tags.iter().map(|tag| module(tag)).collect();
+    let traits: Vec<Ident> =
+        tags.iter().map(|tag| format_ident!("{}", rust_name::upper(&tag.name))).collect();
+    let methods: TokenStream =
+        document.operations.iter().map(|operation| method(document, types, operation)).collect();
+    let defaults: TokenStream =
+        document.operations.iter().map(|operation| defaults(document, types, operation)).collect();
+    let times = uses_times(&methods).then(|| {
+        quote!(
+            use crate::api::scalar::Timestamp;
+        )
+    });
+    let places = places(document);
+    let parameters = (!places.is_empty()).then(|| quote!(use crate::api::parameter::{#(#places),*};));
+    let (tag_enum, scope_enum) = (tag_enum(&tags), scope_enum(document));
+    let body = document.operations.iter().any(|operation| operation.body.is_some());
+    let payload = body.then(|| {
+        quote!(
+            use crate::api::payload::Json;
+        )
+    });
+    let value = body.then(value);
+    quote! {
+        use poem_openapi::OpenApi;
+
+        use super::operations;
+        use super::schemas;
+        use super::{#(#modules),*};
+        use crate::api::call::Checked;
+        use crate::api::error::answer;
+        #parameters
+        #payload
+        #times
+        use crate::api::security::ApiKey;
+
+        #tag_enum
+
+        #scope_enum
+
+        /// The API over whoever implements the traits of its tags.
+        pub struct #adapter<S>(pub S);
+
+        #[OpenApi]
+        impl<S: #(#modules::#traits)+*> #adapter<S> { #methods }
+
+        #defaults
+
+        #value
+    }
+}
+
+/// The function that takes the value out of a body.
+fn value() -> TokenStream {
+    quote! {
+        /// The value of a body. The extractor hands over read values, so the second arm is for completeness.
+        fn value<T: serde::de::DeserializeOwned>(body: Json<T>) -> poem::Result<T> {
+            match body {
+                Json::Value(value) => Ok(value),
+                Json::Ready(bytes) => serde_json::from_slice(&bytes).map_err(poem::error::InternalServerError),
+            }
+        }
+    }
+}
+
+/// The tags that have operations, in document order.
+pub fn served(document: &Document) -> Vec<&Tag> {
+    document.tags.iter().filter(|tag| of_tag(document, tag).next().is_some()).collect()
+}
+
+/// The module of a tag.
+pub fn module(tag: &Tag) -> Ident {
+    syn::parse_str(&rust_name::lower(&tag.name)).expect("the name was made to be an identifier")
+}
+
+fn places(document: &Document) -> Vec<Ident> {
+    let all = || document.operations.iter().flat_map(|operation| &operation.parameters);
+    let used = |location| all().any(|parameter: &Parameter| parameter.location == location);
+    let known = [(Location::Header, "Header"), (Location::Path, "Path"), (Location::Query, "Query")];
+    known
+        .into_iter()
+        .filter(|(location, _)| used(*location))
+        .map(|(_, name)| format_ident!("{name}"))
+        .collect()
+}
+
+fn tag_enum(tags: &[&Tag]) -> TokenStream {
+    let variants = tags.iter().map(|tag| {
+        let (ident, name) = (format_ident!("{}", rust_name::upper(&tag.name)), &*tag.name);
+        let about = docs(tag.description.as_deref(), name);
+        quote!(#about #[oai(rename = #name)] #ident,)
+    });
+    quote! {
+        /// The tags of the contract.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
+        pub enum Tag { #(#variants)* }
+    }
+}
+
+fn scope_enum(document: &Document) -> TokenStream {
+    let mut scopes: Vec<&str> = Vec::new();
+    for operation in &document.operations {
+        if !scopes.contains(&&*operation.scope) {
+            scopes.push(&operation.scope);
+        }
+    }
+    let idents: Vec<_> = scopes.iter().map(|scope| format_ident!("{}", rust_name::upper(scope))).collect();
+    let abouts = scopes.iter().map(|scope| format!(" `{scope}`."));
+    quote! {
+        /// The scopes of the contract.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, poem_openapi::OAuthScopes)]
+        pub enum Scope { #(#[doc = #abouts] #[oai(rename = #scopes)] #idents,)* }
+
+        impl Scope {
+            /// Every scope, in the order of the contract.
+            pub const ALL: &'static [Self] = &[#(Self::#idents),*];
+
+            /// The scope as it is written.
+            pub const fn as_str(self) -> &'static str {
+                match self { #(Self::#idents => #scopes,)* }
+            }
+        }
+    }
+}
+
+fn method(document: &Document, types: &Types<'_>, operation: &Operation) -> TokenStream {
+    let (name, request, response) = names(operation);
+    let module: Ident =
+        syn::parse_str(&rust_name::lower(&operation.tag)).expect("the name was made to be an identifier");
+    let marker = format_ident!("{}", rust_name::upper(&operation.id));
+    let (id, method) = (&*operation.id, operation.method.key());
+    let path = operation.path.replace('{', ":").replace('}', "");
+    let tag = format!("Tag::{}", rust_name::upper(&operation.tag));
+    let scope = format!("Scope::{}", rust_name::upper(&operation.scope));
+    let about = docs(operation.summary.as_deref(), id);
+    let deprecated = operation.deprecated.then(|| quote!(, deprecated));
+    let arguments =
+        operation.parameters.iter().map(|parameter| argument(document, types, operation, parameter));
+    let fields = operation.parameters.iter().map(|parameter| {
+        let name = variable(parameter);
+        quote!(#name: #name.0,)
+    });
+    let (body_argument, body_field) = match &operation.body {
+        None => (None, None),
+        Some(body) => {
+            let ty = types.full(&body.content.schema, &(rust_name::upper(&operation.id) + "Body"), None);
+            (Some(quote!(body: Json<#ty>,)), Some(quote!(body: value(body)?,)))
+        }
+    };
+    let (output, run) = match body_field {
+        None => (
+            quote!(#module::#response),
+            quote!(answer(&call.0, self.0.#name(call.0.clone(), #module::#request { #(#fields)* }).await)),
+        ),
+        Some(body) => (
+            quote!(poem::Result<#module::#response>),
+            quote!(Ok(answer(&call.0, self.0.#name(call.0.clone(), #module::#request { #(#fields)* #body }).await))),
+        ),
+    };
+    quote! {
+        #about
+        #[oai(path = #path, method = #method, operation_id = #id, tag = #tag #deprecated)]
+        async fn #name(
+            &self,
+            #[oai(scope = #scope)] _key: ApiKey,
+            call: Checked<operations::#marker>,
+            #(#arguments,)*
+            #body_argument
+        ) -> #output {
+            #run
+        }
+    }
+}
+
+fn argument(
+    document: &Document,
+    types: &Types<'_>,
+    operation: &Operation,
+    parameter: &Parameter,
+) -> TokenStream {
+    let (variable, name) = (variable(parameter), &*parameter.name);
+    let place = match parameter.location {
+        Location::Path => quote!(Path),
+        Location::Query => quote!(Query),
+        Location::Header => quote!(Header),
+    };
+    let ty = parameter_type(document, types, operation, parameter);
+    let mut oai = vec![quote!(name = #name)];
+    if defaulted(document, types, operation, parameter) {
+        let function = default_name(operation, parameter);
+        oai.push(quote!(default = #function));
+    }
+    let validators = validators(document, &parameter.schema);
+    oai.extend((!validators.is_empty()).then(|| quote!(validator(#(#validators),*))));
+    oai.extend(parameter.deprecated.then(|| quote!(deprecated)));
+    quote!(#[oai(#(#oai),*)] #variable: #place<#ty>)
+}
+
+fn default_name(operation: &Operation, parameter: &Parameter) -> String {
+    let name = rust_name::lower(&format!("{}_{}", operation.id.text, parameter.name.text));
+    format!("{name}_default")
+}
+
+fn owner(operation: &Operation, parameter: &Parameter) -> String {
+    rust_name::upper(&operation.id) + &rust_name::upper(&parameter.name)
+}
+
+fn defaulted(document: &Document, types: &Types<'_>, operation: &Operation, parameter: &Parameter) -> bool {
+    let owner = owner(operation, parameter);
+    !parameter.required && default_expression(types, document, &parameter.schema, (&owner, None)).is_some()
+}
+
+/// The functions that make an operation's defaults.
+fn defaults(document: &Document, types: &Types<'_>, operation: &Operation) -> TokenStream {
+    let parameters =
+        operation.parameters.iter().filter(|parameter| defaulted(document, types, operation, parameter));
+    parameters
+        .map(|parameter| {
+            let function = format_ident!("{}", default_name(operation, parameter));
+            let owner = owner(operation, parameter);
+            let ty = types.bare(&parameter.schema, &owner, None);
+            let value = default_expression(types, document, &parameter.schema, (&owner, None));
+            quote!(fn #function() -> #ty { #value })
+        })
+        .collect()
+}

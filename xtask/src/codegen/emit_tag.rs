@@ -1,0 +1,275 @@
+//! One file a tag: its trait, and a request struct and a response enum for each of its operations.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::attributes::{default_expression, docs, docs_with_summary};
+use super::emit_schemas::uses_times;
+use super::types::Types;
+use crate::contract::model::{Document, Header, Operation, Parameter, Response, Shape, Tag};
+use crate::contract::rust_name;
+
+/// Headers that middleware sets on whole classes of answers. A variant declares them and does not carry them.
+const AMBIENT: [&str; 12] = [
+    "cache-control",
+    "etag",
+    "idempotent-replayed",
+    "retry-after",
+    "www-authenticate",
+    "x-ratelimit-daily-limit",
+    "x-ratelimit-daily-remaining",
+    "x-ratelimit-daily-reset",
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "x-request-id",
+];
+
+fn carried(header: &Header) -> bool {
+    !AMBIENT.contains(&&*header.name.to_lowercase())
+}
+
+/// The items of one tag's file.
+pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag) -> TokenStream {
+    let name = format_ident!("{}", rust_name::upper(&tag.name));
+    let about = docs(tag.description.as_deref(), &format!("The operations of `{}`.", tag.name.text));
+    let operations: Vec<_> = of_tag(document, tag).collect();
+    let methods = operations.iter().map(|operation| method(operation));
+    let items: TokenStream = operations
+        .iter()
+        .map(|operation| {
+            let (request, response) = (request(document, types, operation), response(types, operation));
+            quote!(#request #response)
+        })
+        .collect();
+    let times = uses_times(&items).then(|| {
+        quote!(
+            use crate::api::scalar::Timestamp;
+        )
+    });
+    let answers = operations.iter().any(|operation| !operation.responses.is_empty());
+    let answer = answers.then(|| {
+        quote!(
+            use crate::api::answer::{Answer, Parts};
+        )
+    });
+    quote! {
+        use super::schemas;
+        #answer
+        use crate::api::call::Call;
+        use crate::api::error::Reply;
+        use crate::api::payload::Json;
+        #times
+
+        #about
+        pub trait #name: Send + Sync + 'static { #(#methods)* }
+
+        #items
+    }
+}
+
+/// The operations of a tag, in document order.
+pub fn of_tag<'a>(document: &'a Document, tag: &'a Tag) -> impl Iterator<Item = &'a Operation> {
+    document.operations.iter().filter(|operation| operation.tag.text == tag.name.text)
+}
+
+/// The names of an operation's method, request and response.
+pub fn names(operation: &Operation) -> (Ident, Ident, Ident) {
+    let upper = rust_name::upper(&operation.id);
+    let method =
+        syn::parse_str(&rust_name::lower(&operation.id)).expect("the name was made to be an identifier");
+    (method, format_ident!("{upper}Request"), format_ident!("{upper}Response"))
+}
+
+fn method(operation: &Operation) -> TokenStream {
+    let (name, request, response) = names(operation);
+    let about =
+        docs_with_summary(operation.summary.as_deref(), operation.description.as_deref(), &operation.id);
+    let deprecated =
+        operation.deprecated.then(|| quote!(#[doc = ""] #[doc = " Deprecated in the contract."]));
+    quote! {
+        #about
+        #deprecated
+        fn #name(&self, call: Call, request: #request) -> impl Future<Output = Reply<#response>> + Send;
+    }
+}
+
+fn request(document: &Document, types: &Types<'_>, operation: &Operation) -> TokenStream {
+    let (_, name, _) = names(operation);
+    let about = format!(" What `{}` is called with.", operation.id.text);
+    let fields = operation.parameters.iter().map(|parameter| {
+        let ident = variable(parameter);
+        let ty = parameter_type(document, types, operation, parameter);
+        let otherwise = format!("`{}`.", parameter.name.text);
+        let about = docs(parameter.description.as_deref(), &otherwise);
+        quote!(#about pub #ident: #ty,)
+    });
+    let body = operation.body.as_ref().map(|body| {
+        let owner = rust_name::upper(&operation.id) + "Body";
+        let ty = types.full(&body.content.schema, &owner, None);
+        let ty = if body.required { ty } else { quote!(Option<#ty>) };
+        quote! {
+            /// The body.
+            pub body: #ty,
+        }
+    });
+    quote! {
+        #[doc = #about]
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct #name { #(#fields)* #body }
+    }
+}
+
+/// The field and the variable of a parameter.
+pub fn variable(parameter: &Parameter) -> Ident {
+    syn::parse_str(&rust_name::lower(&parameter.name)).expect("the name was made to be an identifier")
+}
+
+/// The type of a parameter: an `Option` when it may be absent and no default stands in for it.
+pub fn parameter_type(
+    document: &Document,
+    types: &Types<'_>,
+    operation: &Operation,
+    parameter: &Parameter,
+) -> TokenStream {
+    let owner = rust_name::upper(&operation.id) + &rust_name::upper(&parameter.name);
+    let bare = types.bare(&parameter.schema, &owner, None);
+    let defaulted = default_expression(types, document, &parameter.schema, (&owner, None)).is_some();
+    if parameter.required || defaulted { bare } else { quote!(Option<#bare>) }
+}
+
+fn response(types: &Types<'_>, operation: &Operation) -> TokenStream {
+    let (_, _, name) = names(operation);
+    let about = format!(" The answers of `{}`.", operation.id.text);
+    let writers: Vec<_> =
+        operation.responses.iter().map(|response| Variant { types, operation, response }).collect();
+    let variants = writers.iter().map(Variant::declaration);
+    let from = writers.iter().map(Variant::put_together);
+    let into = writers.iter().map(Variant::take_apart);
+    quote! {
+        #[doc = #about]
+        #[derive(Debug, poem_openapi::ApiResponse)]
+        pub enum #name { #(#variants)* }
+
+        impl Answer for #name {
+            fn from_parts(parts: Parts) -> Option<Self> {
+                match parts.status {
+                    #(#from)*
+                    _ => None,
+                }
+            }
+
+            fn into_parts(self) -> Parts {
+                match self { #(#into)* }
+            }
+        }
+    }
+}
+
+struct Variant<'a> {
+    types: &'a Types<'a>,
+    operation: &'a Operation,
+    response: &'a Response,
+}
+
+impl Variant<'_> {
+    fn ident(&self) -> Ident {
+        format_ident!("{}", rust_name::status(self.response.status))
+    }
+
+    fn status(&self) -> proc_macro2::Literal {
+        proc_macro2::Literal::u16_unsuffixed(self.response.status)
+    }
+
+    fn carried(&self) -> Vec<&Header> {
+        self.response.headers.iter().filter(|header| carried(header)).collect()
+    }
+
+    fn header_type(&self, header: &Header) -> TokenStream {
+        // What poem-openapi can say of a header is its type; an enum of strings is a string there.
+        let bare = match &header.schema.shape {
+            Shape::Enum(_) => quote!(String),
+            _ => self.types.bare(&header.schema, "Header", None),
+        };
+        if header.required { bare } else { quote!(Option<#bare>) }
+    }
+
+    fn declaration(&self) -> TokenStream {
+        let (ident, status) = (self.ident(), self.status());
+        let about = docs(Some(&self.response.description), &format!("{status}."));
+        let ambient = self.response.headers.iter().filter(|header| !carried(header)).map(|header| {
+            let (name, ty) = (&*header.name, self.header_type(header).to_string().replace(' ', ""));
+            let deprecated = header.deprecated.then(|| quote!(, deprecated));
+            quote!(, header(name = #name, ty = #ty #deprecated))
+        });
+        let attribute = quote!(#[oai(status = #status #(#ambient)*)]);
+        let body = self.response.content.as_ref().map(|content| {
+            let owner = rust_name::upper(&self.operation.id) + &ident.to_string() + "Body";
+            let ty = self.types.full(&content.schema, &owner, None);
+            quote!(Json<#ty>)
+        });
+        let headers = self.carried().into_iter().map(|header| {
+            let (name, ty) = (&*header.name, self.header_type(header));
+            let about = docs(header.description.as_deref(), &header.name);
+            let deprecated = header.deprecated.then(|| quote!(, deprecated));
+            quote!(#about #[oai(header = #name #deprecated)] #ty)
+        });
+        let fields: Vec<_> = body.into_iter().chain(headers).collect();
+        let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
+        quote!(#about #attribute #ident #fields,)
+    }
+
+    fn put_together(&self) -> TokenStream {
+        let (ident, status) = (self.ident(), self.status());
+        let headers = self.carried();
+        let reads = headers.iter().map(|header| {
+            let (variable, name) = (header_variable(header), &*header.name);
+            if header.required {
+                quote!(let #variable = parts.header(#name)?;)
+            } else {
+                quote!(let #variable = parts.header(#name);)
+            }
+        });
+        let body = self.response.content.as_ref().map(|_| quote!(Json::Ready(parts.body?)));
+        let fields: Vec<_> = body
+            .into_iter()
+            .chain(headers.iter().map(|header| header_variable(header)).map(|name| quote!(#name)))
+            .collect();
+        let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
+        if headers.is_empty() {
+            quote!(#status => Some(Self::#ident #fields),)
+        } else {
+            quote!(#status => { #(#reads)* Some(Self::#ident #fields) })
+        }
+    }
+
+    fn take_apart(&self) -> TokenStream {
+        let (ident, status) = (self.ident(), self.status());
+        let headers = self.carried();
+        let body = self.response.content.as_ref().map(|_| quote!(body));
+        let has_body = if body.is_some() { quote!(Some(body.into_bytes())) } else { quote!(None) };
+        let fields: Vec<_> = body
+            .into_iter()
+            .chain(headers.iter().map(|header| header_variable(header)).map(|name| quote!(#name)))
+            .collect();
+        let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
+        let pairs = headers.iter().map(|header| {
+            let (variable, name) = (header_variable(header), &*header.name);
+            if header.required {
+                quote!(Some((#name, #variable)))
+            } else {
+                quote!(#variable.map(|value| (#name, value)))
+            }
+        });
+        let headers = if headers.is_empty() {
+            quote!(Vec::new())
+        } else {
+            quote!([#(#pairs),*].into_iter().flatten().collect())
+        };
+        quote!(Self::#ident #fields => Parts { status: #status, headers: #headers, body: #has_body },)
+    }
+}
+
+fn header_variable(header: &Header) -> Ident {
+    syn::parse_str(&rust_name::lower(&header.name)).expect("the name was made to be an identifier")
+}

@@ -1,0 +1,136 @@
+//! The generated folder: written, or compared.
+//!
+//! Owns which files are in it, and that no other file is. It never knows what is in them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use similar::TextDiff;
+
+/// A file to be generated.
+pub struct File {
+    /// Its name inside the folder.
+    pub name: String,
+    /// Its whole text.
+    pub text: String,
+}
+
+/// What a folder lacks to be fresh.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Stale {
+    /// A file has another text, or is missing; with the difference.
+    Differs { path: String, diff: String },
+    /// A file that nothing generates.
+    Orphan { path: String },
+}
+
+impl Stale {
+    /// The file's path, from the workspace.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Differs { path, .. } | Self::Orphan { path } => path,
+        }
+    }
+}
+
+/// Writes what differs and removes orphans; says what was done, one line each.
+///
+/// # Errors
+/// When the folder cannot be read or written.
+pub fn write(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Vec<String>> {
+    fs::create_dir_all(workspace.join(folder)).with_context(|| format!("cannot make {folder}"))?;
+    let mut done = Vec::new();
+    for file in files {
+        let path = format!("{folder}/{}", file.name);
+        if fs::read_to_string(workspace.join(&path)).ok().as_deref() != Some(&file.text) {
+            fs::write(workspace.join(&path), &file.text).with_context(|| format!("cannot write {path}"))?;
+            done.push(format!("wrote {path}"));
+        }
+    }
+    for path in orphans(workspace, folder, files)? {
+        fs::remove_file(workspace.join(&path)).with_context(|| format!("cannot remove {path}"))?;
+        done.push(format!("removed {path}, which nothing generates"));
+    }
+    Ok(done)
+}
+
+/// What differs between a folder and the files that belong there.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn compare(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Vec<Stale>> {
+    let mut stale = Vec::new();
+    for file in files {
+        let path = format!("{folder}/{}", file.name);
+        let there = fs::read_to_string(workspace.join(&path)).unwrap_or_default();
+        if there != file.text {
+            let diff = TextDiff::from_lines(&there, &file.text)
+                .unified_diff()
+                .context_radius(2)
+                .header(&format!("{path} (as it is)"), &format!("{path} (as the contract wants it)"))
+                .to_string();
+            stale.push(Stale::Differs { path, diff });
+        }
+    }
+    stale.extend(orphans(workspace, folder, files)?.into_iter().map(|path| Stale::Orphan { path }));
+    Ok(stale)
+}
+
+fn orphans(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<BTreeSet<String>> {
+    let mut orphans = BTreeSet::new();
+    let Ok(entries) = fs::read_dir(workspace.join(folder)) else { return Ok(orphans) };
+    for entry in entries {
+        let name = entry.with_context(|| format!("cannot read {folder}"))?.file_name();
+        let name = name.to_string_lossy();
+        if !files.iter().any(|file| file.name == name) {
+            orphans.insert(format!("{folder}/{name}"));
+        }
+    }
+    Ok(orphans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> File {
+        File { name: name.into(), text: text.into() }
+    }
+
+    #[test]
+    fn what_was_written_is_fresh_and_writing_again_does_nothing() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let files = [file("a.rs", "one\n"), file("b.rs", "two\n")];
+        let done = write(workspace.path(), "out", &files).expect("it is written");
+        assert_eq!(done, ["wrote out/a.rs", "wrote out/b.rs"]);
+        assert_eq!(compare(workspace.path(), "out", &files).expect("it is compared"), []);
+        assert!(write(workspace.path(), "out", &files).expect("it is written").is_empty());
+    }
+
+    #[test]
+    fn an_edited_file_is_shown_with_the_difference_and_written_anew() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let files = [file("a.rs", "one\ntwo\n")];
+        write(workspace.path(), "out", &files).expect("it is written");
+        fs::write(workspace.path().join("out/a.rs"), "one\n2\n").expect("somebody edits it");
+        let stale = compare(workspace.path(), "out", &files).expect("it is compared");
+        let [Stale::Differs { path, diff }] = &stale[..] else { panic!("{stale:?}") };
+        assert_eq!(path, "out/a.rs");
+        assert!(diff.contains("-2\n+two\n"), "{diff}");
+        assert_eq!(write(workspace.path(), "out", &files).expect("it is written"), ["wrote out/a.rs"]);
+    }
+
+    #[test]
+    fn a_file_that_nothing_generates_is_reported_and_then_removed() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let files = [file("a.rs", "one\n")];
+        write(workspace.path(), "out", &files).expect("it is written");
+        fs::write(workspace.path().join("out/old.rs"), "").expect("something is left over");
+        let stale = compare(workspace.path(), "out", &files).expect("it is compared");
+        assert_eq!(stale, [Stale::Orphan { path: "out/old.rs".into() }]);
+        write(workspace.path(), "out", &files).expect("it is written");
+        assert!(!workspace.path().join("out/old.rs").exists());
+    }
+}

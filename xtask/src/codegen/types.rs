@@ -1,0 +1,205 @@
+//! Which Rust types stand for the contract's schemas.
+//!
+//! Owns the choice of types, their names and their modules. It never writes an item; [`super::emit_schemas`] does.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::contract::model::{Document, EnumShape, Property, Schema, Shape};
+use crate::contract::rust_name;
+
+/// The module in which a type stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Module {
+    /// Reached by operations: known to poem-openapi and serde.
+    Schemas,
+    /// Reached by events only: known to serde.
+    Events,
+}
+
+/// A type to be written.
+pub struct TypeItem<'a> {
+    /// Its name in Rust.
+    pub name: Ident,
+    /// Its name in the contract, or the place it stands at.
+    pub origin: String,
+    /// The schema it stands for.
+    pub schema: &'a Schema,
+    /// What it is made of.
+    pub kind: TypeKind<'a>,
+}
+
+/// The kinds of types to be written.
+pub enum TypeKind<'a> {
+    /// A struct, with every property that it has, inherited ones first.
+    Struct { properties: Vec<&'a Property>, closed: bool },
+    /// An enum of strings.
+    Enum(&'a EnumShape),
+}
+
+/// The types of a contract.
+pub struct Types<'a> {
+    document: &'a Document,
+    /// The names of `components.schemas` that operations reach.
+    reached: BTreeSet<&'a str>,
+    /// And those that webhooks reach besides.
+    sent: BTreeSet<&'a str>,
+}
+
+impl<'a> Types<'a> {
+    /// Finds out which schemas are reached from where.
+    pub fn new(document: &'a Document) -> Self {
+        let (mut reached, mut sent) = (BTreeSet::new(), BTreeSet::new());
+        for operation in &document.operations {
+            let parameters = operation.parameters.iter().map(|parameter| &parameter.schema);
+            let body = operation.body.iter().map(|body| &body.content.schema);
+            let responses = operation.responses.iter().filter_map(|response| response.content.as_ref());
+            for schema in parameters.chain(body).chain(responses.map(|content| &content.schema)) {
+                reach(document, schema, &mut reached);
+            }
+        }
+        for webhook in &document.webhooks {
+            reach(document, &webhook.content.schema, &mut sent);
+        }
+        let sent = sent.difference(&reached).copied().collect();
+        Self { document, reached, sent }
+    }
+
+    /// The types of a module, in document order, each followed by those written inside it.
+    pub fn items(&self, module: Module) -> Vec<TypeItem<'a>> {
+        let mut items = Vec::new();
+        for named in &self.document.schemas {
+            let name = &*named.name.text;
+            let here = match module {
+                Module::Schemas => self.reached.contains(name),
+                Module::Events => self.sent.contains(name),
+            };
+            if here {
+                self.collect(&named.schema, &rust_name::upper(name), &named.name.text, &mut items);
+            }
+        }
+        if module == Module::Schemas {
+            for operation in &self.document.operations {
+                for parameter in &operation.parameters {
+                    let owner = rust_name::upper(&operation.id) + &rust_name::upper(&parameter.name);
+                    let origin = format!("{} {}", operation.id.text, parameter.name.text);
+                    self.collect(&parameter.schema, &owner, &origin, &mut items);
+                }
+            }
+        }
+        items
+    }
+
+    /// Adds the types that a schema needs, when it stands for itself and is not a reference.
+    fn collect(&self, schema: &'a Schema, owner: &str, origin: &str, items: &mut Vec<TypeItem<'a>>) {
+        let (name, at) = (format_ident!("{owner}"), origin.to_owned());
+        match &schema.shape {
+            Shape::Object(object) => {
+                let properties = self.document.properties(object);
+                let kind = TypeKind::Struct { properties: properties.clone(), closed: object.closed };
+                items.push(TypeItem { name, origin: at, schema, kind });
+                for property in &properties {
+                    let owner = owner.to_owned() + &rust_name::upper(&property.name);
+                    self.collect(
+                        &property.schema,
+                        &owner,
+                        &format!("{origin}.{}", property.name.text),
+                        items,
+                    );
+                }
+            }
+            Shape::Enum(shape) => {
+                items.push(TypeItem { name, origin: at, schema, kind: TypeKind::Enum(shape) })
+            }
+            Shape::Array(array) => {
+                self.collect(&array.items, &format!("{owner}Item"), &format!("{at}[]"), items)
+            }
+            Shape::Map(map) => self.collect(&map.values, &format!("{owner}Value"), &format!("{at}.*"), items),
+            Shape::Reference(_)
+            | Shape::String(_)
+            | Shape::Integer(_)
+            | Shape::Number(_)
+            | Shape::Boolean => {}
+        }
+    }
+
+    /// The type of a schema as a module names it, without regard to null. `owner` names what is written inside.
+    pub fn bare(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
+        match &schema.shape {
+            Shape::Reference(name) => {
+                let target = self.document.schema(name).expect("references were resolved");
+                let stands_for_itself = matches!(target.shape, Shape::Object(_) | Shape::Enum(_));
+                if stands_for_itself {
+                    self.path(name, from)
+                } else {
+                    self.bare(target, &rust_name::upper(name), from)
+                }
+            }
+            Shape::Object(_) | Shape::Enum(_) => {
+                // A type written inside another stands where its owner stands.
+                let ident = format_ident!("{owner}");
+                if from.is_some() { quote!(#ident) } else { quote!(schemas::#ident) }
+            }
+            Shape::Array(array) => {
+                let items = self.full(&array.items, &format!("{owner}Item"), from);
+                quote!(Vec<#items>)
+            }
+            Shape::Map(map) => {
+                let values = self.full(&map.values, &format!("{owner}Value"), from);
+                quote!(std::collections::BTreeMap<String, #values>)
+            }
+            Shape::String(string) if string.is_time() => quote!(Timestamp),
+            Shape::String(_) => quote!(String),
+            Shape::Integer(number) if number.format.as_deref() == Some("int32") => quote!(i32),
+            Shape::Integer(_) => quote!(i64),
+            Shape::Number(number) if number.format.as_deref() == Some("float") => quote!(f32),
+            Shape::Number(_) => quote!(f64),
+            Shape::Boolean => quote!(bool),
+        }
+    }
+
+    /// The type of a schema; an `Option` when null is a value of it.
+    pub fn full(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
+        let bare = self.bare(schema, owner, from);
+        if self.nullable(schema) { quote!(Option<#bare>) } else { bare }
+    }
+
+    /// Whether null is a value of a schema, or of what it stands for.
+    pub fn nullable(&self, schema: &Schema) -> bool {
+        schema.nullable || self.document.resolve(schema).nullable
+    }
+
+    fn path(&self, name: &str, from: Option<Module>) -> TokenStream {
+        let ident = format_ident!("{}", rust_name::upper(name));
+        let home = if self.reached.contains(name) { Module::Schemas } else { Module::Events };
+        match (home, from) {
+            (home, Some(here)) if home == here => quote!(#ident),
+            (Module::Schemas, _) => quote!(schemas::#ident),
+            (Module::Events, _) => quote!(events::#ident),
+        }
+    }
+}
+
+/// Collects the names of every schema that a schema leads to. The base of an object is written into the object, so it is
+/// reached only by who names it.
+fn reach<'a>(document: &'a Document, schema: &'a Schema, names: &mut BTreeSet<&'a str>) {
+    match &schema.shape {
+        Shape::Reference(name) => {
+            if names.insert(name)
+                && let Some(target) = document.schema(name)
+            {
+                reach(document, target, names);
+            }
+        }
+        Shape::Object(object) => {
+            for property in document.properties(object) {
+                reach(document, &property.schema, names);
+            }
+        }
+        Shape::Array(array) => reach(document, &array.items, names),
+        Shape::Map(map) => reach(document, &map.values, names),
+        Shape::String(_) | Shape::Enum(_) | Shape::Integer(_) | Shape::Number(_) | Shape::Boolean => {}
+    }
+}

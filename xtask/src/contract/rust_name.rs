@@ -1,0 +1,115 @@
+//! The names in Rust of what the contract names.
+//!
+//! Owns the spelling rules between the two, so that the rule against collisions and the generator agree.
+
+use heck::{ToSnakeCase, ToUpperCamelCase};
+
+/// A type or a variant: `order.paid` is `OrderPaid`, `-created_at` is `CreatedAtDescending`.
+pub fn upper(name: &str) -> String {
+    let (name, suffix) = match name.strip_prefix('-') {
+        Some(rest) => (rest, "Descending"),
+        None => (name, ""),
+    };
+    let camel = name.to_upper_camel_case() + suffix;
+    match camel.chars().next() {
+        Some(first) if first.is_alphabetic() && camel != "Self" => camel,
+        _ => format!("Value{camel}"),
+    }
+}
+
+/// A field, a method, a module or a variable: `studentId` is `student_id`, `If-None-Match` is `if_none_match`.
+///
+/// Keywords of Rust are written raw (`r#type`).
+pub fn lower(name: &str) -> String {
+    let snake = name.to_snake_case();
+    if !snake.starts_with(char::is_alphabetic) {
+        return format!("value_{snake}");
+    }
+    if matches!(&*snake, "self" | "super" | "crate") {
+        return snake + "_";
+    }
+    if syn::parse_str::<syn::Ident>(&snake).is_err() { format!("r#{snake}") } else { snake }
+}
+
+/// A constant or a static: `listCourses` is `LIST_COURSES`.
+pub fn constant(name: &str) -> String {
+    lower(name).trim_start_matches("r#").to_uppercase()
+}
+
+/// The variant of a response enum for a status.
+pub fn status(status: u16) -> String {
+    let known = match status {
+        200 => "Ok",
+        201 => "Created",
+        202 => "Accepted",
+        204 => "NoContent",
+        206 => "PartialContent",
+        301 => "MovedPermanently",
+        302 => "Found",
+        303 => "SeeOther",
+        304 => "NotModified",
+        307 => "TemporaryRedirect",
+        308 => "PermanentRedirect",
+        400 => "BadRequest",
+        401 => "Unauthorized",
+        402 => "PaymentRequired",
+        403 => "Forbidden",
+        404 => "NotFound",
+        405 => "MethodNotAllowed",
+        406 => "NotAcceptable",
+        408 => "RequestTimeout",
+        409 => "Conflict",
+        410 => "Gone",
+        411 => "LengthRequired",
+        412 => "PreconditionFailed",
+        413 => "PayloadTooLarge",
+        415 => "UnsupportedMediaType",
+        422 => "UnprocessableEntity",
+        428 => "PreconditionRequired",
+        429 => "TooManyRequests",
+        500 => "InternalServerError",
+        501 => "NotImplemented",
+        502 => "BadGateway",
+        503 => "ServiceUnavailable",
+        504 => "GatewayTimeout",
+        _ => return format!("Status{status}"),
+    };
+    known.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_and_variants_are_upper_camel_case() {
+        let names = ["Course", "order.paid", "read:courses", "-created_at", "2xx", "self", "listCourses"];
+        let rust: Vec<_> = names.into_iter().map(upper).collect();
+        let expected = [
+            "Course",
+            "OrderPaid",
+            "ReadCourses",
+            "CreatedAtDescending",
+            "Value2xx",
+            "ValueSelf",
+            "ListCourses",
+        ];
+        assert_eq!(rust, expected);
+    }
+
+    #[test]
+    fn fields_and_methods_are_snake_case_and_never_keywords() {
+        let names = ["studentId", "type", "If-None-Match", "self", "4th", "in", "X-RateLimit-Daily-Limit"];
+        let rust: Vec<_> = names.into_iter().map(lower).collect();
+        let expected = [
+            "student_id",
+            "r#type",
+            "if_none_match",
+            "self_",
+            "value_4th",
+            "r#in",
+            "x_rate_limit_daily_limit",
+        ];
+        assert_eq!(rust, expected);
+    }
+}
