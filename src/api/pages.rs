@@ -197,5 +197,6 @@ fn is_kept(operation: &'static Operation, path: &str, headers: &HeaderMap) -> bo
         && path.len() <= LONGEST_PATH
         && !path.contains("updated_at")
         && !path.contains('%')
-        && conditions.all(|value| value.len() <= LONGEST_CONDITION && value.to_str().is_ok_and(|it| !it.is_empty()))
+        && conditions
+            .all(|value| value.len() <= LONGEST_CONDITION && value.to_str().is_ok_and(|it| !it.is_empty()))
 }
