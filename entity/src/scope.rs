@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter,
-    QueryResult, QuerySelect, Select,
+    QueryOrder, QueryResult, QuerySelect, Select,
     sea_query::{Expr, LockType, OnConflict},
 };
 use uuid::Uuid;
@@ -94,6 +94,19 @@ impl<E: Tenant> InWorkspace<E> {
         E::find().filter(E::WORKSPACE.eq(self.workspace))
     }
 
+    /// The workspace's rows where another condition finds them and this one only checks.
+    ///
+    /// Written so that no index can serve it: without statistics SQLite would sooner read the whole workspace by one
+    /// of its many indexes than look up a list of ids.
+    pub(crate) fn checked(&self) -> Select<E> {
+        E::find().filter(self.inside())
+    }
+
+    /// True for the workspace's rows, without the help of an index; see [`checked`](Self::checked).
+    pub(crate) fn inside(&self) -> Expr {
+        statement::unindexed(E::WORKSPACE.eq(self.workspace))
+    }
+
     pub(crate) fn identified(&self, id: Uuid) -> Select<E> {
         self.select().filter(E::ID.eq(id))
     }
@@ -102,7 +115,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_id<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn by_id<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.identified(id)).await
     }
 
@@ -110,7 +123,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_ids<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn by_ids<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
         self.among(conn, E::ID, ids).await
     }
 
@@ -120,15 +133,39 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn lock<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn lock<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, locked(self.identified(id))).await
+    }
+
+    /// The rows with these ids in the order of the ids, each locked as by [`lock`](Self::lock).
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn lock_many<C: ConnectionTrait>(
+        &self,
+        conn: &C,
+        ids: &[Uuid],
+    ) -> Result<Vec<E::Model>, DbErr> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.select().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
+        statement::all(conn, locked(rows)).await
+    }
+
+    /// The row with this id, which stays as it is until the transaction ends; others may share it.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn share<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+        statement::one(conn, self.identified(id).lock(LockType::Share)).await
     }
 
     /// Writes a new row into this workspace, whatever workspace the model names.
     ///
     /// # Errors
     /// When the database does, a unique constraint included.
-    pub async fn insert<C: ConnectionTrait>(&self, conn: &C, model: E::Model) -> Result<(), DbErr> {
+    pub async fn insert<C: ConnectionTrait>(self, conn: &C, model: E::Model) -> Result<(), DbErr> {
         statement::insert(conn, self.owned(model)).await
     }
 
@@ -140,7 +177,7 @@ impl<E: Tenant> InWorkspace<E> {
     /// # Errors
     /// When the database does.
     pub async fn insert_unless_taken<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         model: E::Model,
     ) -> Result<bool, DbErr> {
@@ -152,11 +189,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does, a unique constraint included.
-    pub async fn insert_many<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        models: Vec<E::Model>,
-    ) -> Result<(), DbErr> {
+    pub async fn insert_many<C: ConnectionTrait>(self, conn: &C, models: Vec<E::Model>) -> Result<(), DbErr> {
         let models = models.into_iter().map(|model| self.owned(model)).collect();
         statement::insert_many::<_, E::ActiveModel, _>(conn, models).await
     }
@@ -166,7 +199,7 @@ impl<E: Tenant> InWorkspace<E> {
     /// # Errors
     /// When the database does, a unique constraint included.
     pub async fn update<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         id: Uuid,
         changes: E::ActiveModel,
@@ -180,7 +213,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn delete<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
+    pub async fn delete<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
         Ok(self.delete_many(conn, &[id]).await? > 0)
     }
 
@@ -188,12 +221,12 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn delete_many<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
+    pub async fn delete_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
         if ids.is_empty() {
             return Ok(0);
         }
         let ids = statement::padded(ids);
-        let delete = E::delete_many().filter(E::WORKSPACE.eq(self.workspace)).filter(E::ID.is_in(ids));
+        let delete = E::delete_many().filter(self.inside()).filter(E::ID.is_in(ids));
         Ok(delete.exec(conn).await?.rows_affected)
     }
 
@@ -201,13 +234,13 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn count<C: ConnectionTrait>(&self, conn: &C) -> Result<u64, DbErr> {
+    pub async fn count<C: ConnectionTrait>(self, conn: &C) -> Result<u64, DbErr> {
         statement::count(conn, self.select()).await
     }
 
     /// The rows whose column holds one of these ids.
     pub(crate) async fn among<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         column: E::Column,
         ids: &[Uuid],
@@ -215,7 +248,7 @@ impl<E: Tenant> InWorkspace<E> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        statement::all(conn, self.select().filter(column.is_in(statement::padded(ids)))).await
+        statement::all(conn, self.checked().filter(column.is_in(statement::padded(ids)))).await
     }
 
     /// The model as a row of this workspace.
@@ -231,7 +264,7 @@ impl<E: Keyed> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_key<C: ConnectionTrait>(&self, conn: &C, key: &str) -> Result<Option<E::Model>, DbErr> {
+    pub async fn by_key<C: ConnectionTrait>(self, conn: &C, key: &str) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.select().filter(E::KEY.eq(key))).await
     }
 
@@ -239,7 +272,7 @@ impl<E: Keyed> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_keys<C: ConnectionTrait>(&self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn by_keys<C: ConnectionTrait>(self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
         statement::all(conn, self.select().filter(E::KEY.is_in(keys.iter().copied()))).await
     }
 
@@ -248,11 +281,23 @@ impl<E: Keyed> InWorkspace<E> {
     /// # Errors
     /// When the database does.
     pub async fn lock_by_key<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         key: &str,
     ) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, locked(self.select().filter(E::KEY.eq(key)))).await
+    }
+
+    /// The row with this key, shared as by [`share`](Self::share).
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn share_by_key<C: ConnectionTrait>(
+        &self,
+        conn: &C,
+        key: &str,
+    ) -> Result<Option<E::Model>, DbErr> {
+        statement::one(conn, self.select().filter(E::KEY.eq(key)).lock(LockType::Share)).await
     }
 }
 
@@ -265,7 +310,7 @@ pub(crate) fn locked<E: EntityTrait>(select: Select<E>) -> Select<E> {
 
 /// Moves a time of these rows forward to `at`, never back.
 pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
-    scope: &InWorkspace<E>,
+    scope: InWorkspace<E>,
     conn: &C,
     column: E::Column,
     ids: &[Uuid],
@@ -276,7 +321,7 @@ pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
     }
     let update = E::update_many()
         .col_expr(column, Expr::value(at))
-        .filter(E::WORKSPACE.eq(scope.workspace))
+        .filter(scope.inside())
         .filter(E::ID.is_in(statement::padded(ids)))
         .filter(column.lt(at));
     update.exec(conn).await.map(drop)

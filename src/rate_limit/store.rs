@@ -1,0 +1,58 @@
+//! The day counts in the database, so that a restart does not hand out a second day.
+//!
+//! Owns their reading and writing. Counts are added, never set, so that what several processes count sums up.
+
+use entity::rate_usage;
+
+use crate::clock::Clock;
+use crate::database::Database;
+use crate::id::KeyId;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Requests of one key on one day that have yet to be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    /// The key.
+    pub key: KeyId,
+    /// The UTC day, counted from the epoch.
+    pub day: i64,
+    /// How many.
+    pub count: u64,
+}
+
+/// How many requests of a key the database knows of on a day.
+///
+/// # Errors
+/// When the database fails.
+pub async fn used(db: &Database, key: KeyId, day: i64) -> anyhow::Result<u64> {
+    let used = rate_usage::used(db.read(), &key.to_string(), day * DAY_MS).await?;
+    Ok(u64::try_from(used).unwrap_or(0))
+}
+
+/// Adds counts in one transaction.
+///
+/// # Errors
+/// When the database fails; nothing was added then.
+pub async fn add(db: &Database, clock: &Clock, counts: &[Count]) -> anyhow::Result<()> {
+    let rows = counts.iter().map(|count| rate_usage::Model {
+        subject: count.key.to_string(),
+        day: count.day * DAY_MS,
+        used: i64::try_from(count.count).unwrap_or(i64::MAX),
+    });
+    let write = db.begin_write(|| clock.now_ms()).await?;
+    rate_usage::add(write.conn(), rows.collect()).await?;
+    write.commit().await?;
+    Ok(())
+}
+
+/// Forgets the days before this one; returns how many counts.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_before(db: &Database, clock: &Clock, day: i64) -> anyhow::Result<u64> {
+    let write = db.begin_write(|| clock.now_ms()).await?;
+    let forgotten = rate_usage::delete_before(write.conn(), day * DAY_MS).await?;
+    write.commit().await?;
+    Ok(forgotten)
+}
