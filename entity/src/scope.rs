@@ -141,15 +141,11 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn lock_many<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        ids: &[Uuid],
-    ) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn lock_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.select().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
+        let rows = self.checked().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
         statement::all(conn, locked(rows)).await
     }
 
@@ -157,7 +153,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn share<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn share<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.identified(id).lock(LockType::Share)).await
     }
 

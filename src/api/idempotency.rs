@@ -120,8 +120,7 @@ fn assemble<T: Answer>(parts: Parts) -> Reply<T> {
 }
 
 async fn begin(app: &App) -> Reply<Write> {
-    let clock = app.clock.clone();
-    Ok(app.db.begin_write(move || clock.now_ms()).await.map_err(domain::Error::from)?)
+    Ok(app.begin_write().await.map_err(domain::Error::from)?)
 }
 
 async fn commit(write: Write) -> Reply<()> {

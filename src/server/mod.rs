@@ -25,7 +25,6 @@ use crate::api::generated::{document, operations};
 use crate::api::middleware::Gate;
 use crate::api::v1::Handlers;
 use crate::app::App;
-use crate::config::Config;
 use crate::secret::MasterKey;
 
 /// A server that is ready to take connections.
@@ -40,22 +39,25 @@ impl Server {
     ///
     /// # Errors
     /// When the contract's generated files do not belong together, or a setting cannot stand in a header.
-    pub fn new(app: App, config: &Config, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
-        let settings = Settings::new(config, local_url)?;
+    pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
+        let settings = Settings::new(&app.config, local_url)?;
+        let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
         let front = Front::new(app.clone(), settings, master, document::JSON, operations::OPERATIONS)?;
         let operations = OpenApiService::new(V1(Handlers { app }), document::TITLE, document::VERSION);
         let gate = Gate::new(Arc::clone(&front), operations.into_endpoint());
         let site = site::Site::new(Arc::clone(&front), gate);
-        let patience = Duration::from_secs(u64::from(config.server.shutdown_seconds.get()));
         Ok(Self { front, site, patience })
     }
 
     /// Serves until `shutdown` is done; then takes no more connections, lets running requests finish within the
     /// configured time, and saves what was counted.
-    pub async fn serve(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+    ///
+    /// # Errors
+    /// When the last counts could not be saved: up to a second of them is lost.
+    pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
         let upkeep = tokio::spawn(upkeep::run(Arc::clone(&self.front)));
         connections::serve(listener, self.site, shutdown, self.patience).await;
         upkeep.abort();
-        upkeep::save(&self.front).await;
+        upkeep::save(&self.front).await
     }
 }

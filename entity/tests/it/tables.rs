@@ -223,7 +223,7 @@ fn a_certificate() -> certificates::Model {
         course_id: id(102),
         enrollment_id: Some(id(109)),
         number: "C-1".to_owned(),
-        recipient_name: "Grace".to_owned(),
+        recipient_name: Some("Grace".to_owned()),
         issued_at: 60,
     }
 }

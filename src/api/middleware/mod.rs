@@ -61,10 +61,9 @@ impl<E: Endpoint> Gate<E> {
     async fn admit(&self, seen: &mut Seen, mut request: Request) -> Result<Response, ApiError> {
         let front = &self.front;
         let body = body::take(&mut request).await;
-        let now_ms = front.app.clock.now_ms();
         let principal = caller::authenticate(front, &request).await?;
         let (subject, caps) = throttle::bucket(front, &request, principal.as_ref());
-        let draw = front.limiter.draw(&front.app.db, subject, caps, now_ms).await;
+        let draw = front.limiter.draw(&front.app, subject, caps).await;
         seen.standing = Some(draw.standing());
         seen.entry.key = principal.map(|principal| principal.key);
         let body = body?;

@@ -11,7 +11,11 @@ use super::{Counts, Spec, WORKSPACE};
 ///
 /// # Errors
 /// When the spec cannot be made, or the writer fails.
-pub fn write_changes(spec: &Spec, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> anyhow::Result<Counts> {
+pub fn write_changes(
+    spec: &Spec,
+    to: &mut dyn Write,
+    progress: &mut dyn FnMut(u64),
+) -> anyhow::Result<Counts> {
     spec.check()?;
     let mut lines = Lines { to, next: 0 };
     let mut counts = Counts::default();
@@ -29,11 +33,35 @@ pub fn write_changes(spec: &Spec, to: &mut dyn Write, progress: &mut dyn FnMut(u
         progress(counts.students);
     }
     for number in 0..spec.orders {
-        order(spec, number, &mut lines, &mut counts)?;
+        let order = model::order(spec, number);
+        self::order(&order, &mut lines)?;
+        counts.add(&order);
         progress(counts.students + counts.orders);
     }
     lines.to.flush()?;
     Ok(counts)
+}
+
+/// How much a spec makes.
+pub(super) fn count(spec: &Spec) -> Counts {
+    let mut counts =
+        Counts { courses: spec.courses.into(), students: spec.students.into(), ..Counts::default() };
+    for number in 0..spec.orders {
+        counts.add(&model::order(spec, number));
+    }
+    counts
+}
+
+impl Counts {
+    fn add(&mut self, order: &model::Order) {
+        self.orders += 1;
+        self.refunds += u64::from(order.refund.is_some());
+        for item in &order.items {
+            self.enrollments += u64::from(order.enrols(item));
+            self.completions += item.lessons_ms.len() as u64;
+            self.certificates += u64::from(item.certificate_ms.is_some());
+        }
+    }
 }
 
 struct Lines<'a> {
@@ -60,7 +88,8 @@ fn course(spec: &Spec, course: u32) -> Value {
         })
     };
     let module = |module: u32| {
-        let lessons: Vec<Value> = (module * LESSONS_OF_MODULE..(module + 1) * LESSONS_OF_MODULE).map(lesson).collect();
+        let lessons: Vec<Value> =
+            (module * LESSONS_OF_MODULE..(module + 1) * LESSONS_OF_MODULE).map(lesson).collect();
         json!({"key": module_key(course, module), "title": format!("Part {}", module + 1), "lessons": lessons})
     };
     json!({
@@ -78,8 +107,8 @@ fn student(spec: &Spec, student: u32) -> Value {
 }
 
 /// An order, what its student learned with it, and its refund, in the order in which they happened.
-fn order(spec: &Spec, number: u32, lines: &mut Lines<'_>, counts: &mut Counts) -> io::Result<()> {
-    let order = model::order(spec, number);
+fn order(order: &model::Order, lines: &mut Lines<'_>) -> io::Result<()> {
+    let number = order.number;
     let student = student_key(order.student);
     let items: Vec<Value> = order
         .items
@@ -91,26 +120,22 @@ fn order(spec: &Spec, number: u32, lines: &mut Lines<'_>, counts: &mut Counts) -
         "items": items, "discount_amount": order.discount, "tax_amount": order.tax,
     });
     lines.change("order.pay", order.paid_ms, pay)?;
-    counts.orders += 1;
-    counts.enrollments += order.items.iter().filter(|item| order.enrols(item)).count() as u64;
     for item in &order.items {
         let course = course_key(item.course);
         for (lesson, at_ms) in (0..).zip(&item.lessons_ms) {
-            let data = json!({"student": student, "course": course, "lesson": lesson_key(item.course, lesson)});
+            let data =
+                json!({"student": student, "course": course, "lesson": lesson_key(item.course, lesson)});
             lines.change("progress.record", *at_ms, data)?;
-            counts.completions += 1;
         }
         if let Some(at_ms) = item.certificate_ms {
             let number = certificate_number(number, item.course);
             let data = json!({"student": student, "course": course, "number": number});
             lines.change("certificate.issue", at_ms, data)?;
-            counts.certificates += 1;
         }
     }
     if let Some(refund) = order.refund {
         let amount = if refund.whole { Value::Null } else { refund.amount.into() };
         lines.change("order.refund", refund.at_ms, json!({"order": order_key(number), "amount": amount}))?;
-        counts.refunds += 1;
     }
     Ok(())
 }

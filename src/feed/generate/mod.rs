@@ -8,6 +8,7 @@
 mod bulk;
 mod changes;
 mod model;
+mod rows;
 
 use jiff::Timestamp;
 

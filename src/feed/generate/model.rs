@@ -17,16 +17,40 @@ pub(super) const LESSONS_OF_MODULE: u32 = LESSONS / MODULES;
 pub(super) const LESSON_SECONDS: i64 = 600;
 
 const GIVEN: [&str; 16] = [
-    "Ada", "Bruno", "Chiara", "Dmitri", "Elif", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lena", "Mateo",
-    "Noor", "Oskar", "Priya",
+    "Ada", "Bruno", "Chiara", "Dmitri", "Elif", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lena",
+    "Mateo", "Noor", "Oskar", "Priya",
 ];
 const FAMILY: [&str; 16] = [
-    "Almeida", "Berger", "Castillo", "Dahl", "Eriksen", "Fischer", "Gupta", "Haddad", "Ito", "Jansen", "Kovacs",
-    "Lindqvist", "Moreau", "Novak", "Okafor", "Petrov",
+    "Almeida",
+    "Berger",
+    "Castillo",
+    "Dahl",
+    "Eriksen",
+    "Fischer",
+    "Gupta",
+    "Haddad",
+    "Ito",
+    "Jansen",
+    "Kovacs",
+    "Lindqvist",
+    "Moreau",
+    "Novak",
+    "Okafor",
+    "Petrov",
 ];
 const SUBJECTS: [&str; 12] = [
-    "Watercolour", "Bookkeeping", "Bread Baking", "Photography", "Public Speaking", "Statistics", "Gardening",
-    "Sound Design", "Typography", "Woodworking", "Storytelling", "Navigation",
+    "Watercolour",
+    "Bookkeeping",
+    "Bread Baking",
+    "Photography",
+    "Public Speaking",
+    "Statistics",
+    "Gardening",
+    "Sound Design",
+    "Typography",
+    "Woodworking",
+    "Storytelling",
+    "Navigation",
 ];
 const TAGS: [&str; 4] = ["newsletter", "partner", "beta", "alumni"];
 
@@ -64,6 +88,8 @@ pub(super) struct Item {
     pub(super) amount: i64,
     /// The order with which this student first bought this course: this one, for most.
     pub(super) first_order: u32,
+    /// The place of the course in that order, 0 or 1.
+    pub(super) first_place: u32,
     /// Lessons done, and when each; none when it was bought before.
     pub(super) lessons_ms: Vec<i64>,
     pub(super) certificate_ms: Option<i64>,
@@ -143,9 +169,13 @@ pub(super) fn student_tags(spec: &Spec, student: u32) -> Vec<&'static str> {
     TAGS.iter().enumerate().filter(|(place, _)| number >> (place * 3) & 7 == 0).map(|(_, tag)| *tag).collect()
 }
 
+pub(super) fn paid_ms(spec: &Spec, order: u32) -> i64 {
+    along(spec, order, spec.orders)
+}
+
 pub(super) fn order(spec: &Spec, number: u32) -> Order {
     let (student, round) = (number % spec.students, number / spec.students);
-    let paid_ms = along(spec, number, spec.orders);
+    let paid_ms = paid_ms(spec, number);
     let mut order = Order {
         number,
         student,
@@ -157,12 +187,14 @@ pub(super) fn order(spec: &Spec, number: u32) -> Order {
         refund: None,
     };
     for place in 0..spec.courses.min(2) {
-        let course = ((u64::from(student) + 2 * u64::from(round) + u64::from(place)) % u64::from(spec.courses)) as u32;
-        let first_round = (2 * round + place) % spec.courses / 2;
+        let course =
+            ((u64::from(student) + 2 * u64::from(round) + u64::from(place)) % u64::from(spec.courses)) as u32;
+        let first = (2 * round + place) % spec.courses;
         order.items.push(Item {
             course,
             amount: course_price(spec, course),
-            first_order: first_round * spec.students + student,
+            first_order: first / 2 * spec.students + student,
+            first_place: first % 2,
             lessons_ms: Vec::new(),
             certificate_ms: None,
         });

@@ -58,7 +58,7 @@ impl TestApp {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let master = MasterKey::from_hex(MASTER_KEY, "the test").expect("a key");
-        let server = Server::new(app.clone(), &app.config, &master, "http://api.test").expect("a server");
+        let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(server.serve(listener, async move {
             let _ = stopped.await;
