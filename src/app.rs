@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use sea_orm::DbErr;
+
 use crate::clock::Clock;
-use crate::database::Database;
+use crate::config::Config;
+use crate::database::{Database, Write};
+use crate::domain::keys::Principals;
 use crate::events::Encode;
 use crate::id::Ids;
 
@@ -15,6 +19,8 @@ pub struct App {
 
 /// What an [`App`] is made of.
 pub struct Parts {
+    /// What was set.
+    pub config: Config,
     /// The database.
     pub db: Database,
     /// Wall time.
@@ -23,12 +29,23 @@ pub struct Parts {
     pub ids: Ids,
     /// Turns an event into the bytes that are stored, signed and sent.
     pub encode: Encode,
+    /// The API keys seen of late.
+    pub principals: Principals,
 }
 
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Self {
         Self { inner: Arc::new(parts) }
+    }
+
+    /// Begins a write, recorded at this process's time.
+    ///
+    /// # Errors
+    /// When the database does not answer, or another process holds the SQLite file for too long.
+    pub async fn begin_write(&self) -> Result<Write, DbErr> {
+        let clock = self.clock.clone();
+        self.db.begin_write(move || clock.now_ms()).await
     }
 }
 

@@ -4,12 +4,20 @@
 //! answered, and the commands that start it all. The map is `src/README.md`.
 
 pub mod clock;
+pub mod config;
 pub mod id;
+pub mod secret;
+pub mod telemetry;
 
 pub mod app;
 pub mod database;
 
+pub mod rate_limit;
+
 pub mod domain;
 pub mod events;
+pub mod feed;
 
 pub mod api;
+
+pub mod cli;

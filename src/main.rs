@@ -1,2 +1,7 @@
 //! The `creator-api` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    creator_api::cli::run()
+}

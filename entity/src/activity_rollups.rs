@@ -1,16 +1,12 @@
 //! What students did, by bucket of time and course.
 
-use std::{collections::BTreeMap, ops::AddAssign};
+use std::{collections::BTreeMap, ops::AddAssign, ops::Neg};
 
+use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
-use sea_orm::{
-    QueryResult,
-    sea_query::{Query, SelectStatement},
-};
 
 use crate::{
-    Span,
-    rollups::{self, Grain},
+    rollups::{self, Grain, Piece},
     statement,
 };
 
@@ -35,14 +31,12 @@ pub struct Model {
     pub shard: i16,
     /// Students made in the bucket, less those of them deleted since.
     pub students_new: i64,
-    /// Enrolments made in the bucket.
+    /// Enrolments made in the bucket, less those of them deleted since: the completion cohort.
     pub enrollments_created: i64,
-    /// Enrolments revoked in the bucket.
+    /// Enrolments revoked in the bucket, less those made active again since.
     pub enrollments_revoked: i64,
     /// Of the enrolments made in the bucket, those stored as active.
     pub enrollments_active: i64,
-    /// Of the enrolments made in the bucket, those that still exist.
-    pub cohort_enrollments: i64,
     /// Of the enrolments made in the bucket, those completed.
     pub cohort_completed: i64,
     /// Of the enrolments made in the bucket, the sum of their percentages.
@@ -81,8 +75,6 @@ pub struct Sums {
     pub enrollments_revoked: i64,
     /// Enrolments stored as active.
     pub enrollments_active: i64,
-    /// Enrolments that still exist.
-    pub cohort_enrollments: i64,
     /// Enrolments completed.
     pub cohort_completed: i64,
     /// The sum of the enrolments' percentages.
@@ -97,22 +89,36 @@ impl AddAssign for Sums {
         self.enrollments_created += other.enrollments_created;
         self.enrollments_revoked += other.enrollments_revoked;
         self.enrollments_active += other.enrollments_active;
-        self.cohort_enrollments += other.cohort_enrollments;
         self.cohort_completed += other.cohort_completed;
         self.cohort_percent_sum += other.cohort_percent_sum;
         self.certificates_issued += other.certificates_issued;
     }
 }
 
+impl Neg for Sums {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self {
+            students_new: -self.students_new,
+            enrollments_created: -self.enrollments_created,
+            enrollments_revoked: -self.enrollments_revoked,
+            enrollments_active: -self.enrollments_active,
+            cohort_completed: -self.cohort_completed,
+            cohort_percent_sum: -self.cohort_percent_sum,
+            certificates_issued: -self.certificates_issued,
+        }
+    }
+}
+
 const KEY: [Column; 5] =
     [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt, Column::Shard];
 
-const SUMS: [Column; 8] = [
+const SUMS: [Column; 7] = [
     Column::StudentsNew,
     Column::EnrollmentsCreated,
     Column::EnrollmentsRevoked,
     Column::EnrollmentsActive,
-    Column::CohortEnrollments,
     Column::CohortCompleted,
     Column::CohortPercentSum,
     Column::CertificatesIssued,
@@ -156,81 +162,39 @@ fn row(bucket: Bucket, sums: Sums, shard: i16) -> Model {
         enrollments_created: sums.enrollments_created,
         enrollments_revoked: sums.enrollments_revoked,
         enrollments_active: sums.enrollments_active,
-        cohort_enrollments: sums.cohort_enrollments,
         cohort_completed: sums.cohort_completed,
         cohort_percent_sum: sums.cohort_percent_sum,
         certificates_issued: sums.certificates_issued,
     }
 }
 
-/// The sums of one workspace.
-#[derive(Clone, Copy, Debug)]
-pub struct InWorkspace(Uuid);
-
-/// The sums of one workspace.
-pub const fn in_workspace(workspace: Uuid) -> InWorkspace {
-    InWorkspace(workspace)
-}
-
-impl InWorkspace {
-    /// The sums over the buckets that begin in a span.
-    ///
-    /// # Errors
-    /// When the database does.
-    pub async fn totals<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        course: Uuid,
-        grain: Grain,
-        span: Span,
-    ) -> Result<Sums, DbErr> {
-        // Grouped by the course, which is one: without a group there would be a row of nulls over nothing.
-        let select = self.range(course, grain, span, Column::CourseId);
-        conn.query_one(&select).await?.map_or_else(|| Ok(Sums::default()), |row| sums(&row, 1))
-    }
-
-    /// The sums of each bucket that begins in a span, oldest first.
-    ///
-    /// # Errors
-    /// When the database does.
-    pub async fn buckets<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        course: Uuid,
-        grain: Grain,
-        span: Span,
-    ) -> Result<Vec<(i64, Sums)>, DbErr> {
-        let rows = conn.query_all(&self.range(course, grain, span, Column::StartsAt)).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, sums(row, 1)?))).collect()
-    }
-
-    /// One range of the primary key, summed over its shards and whatever is not grouped by.
-    fn range(&self, course: Uuid, grain: Grain, span: Span, group: Column) -> SelectStatement {
-        let mut select = Query::select();
-        select
-            .column(group)
-            .from(Entity)
-            .and_where(Column::WorkspaceId.eq(self.0))
-            .and_where(Column::CourseId.eq(course))
-            .and_where(Column::Grain.eq(grain))
-            .cond_where(span.holds(Column::StartsAt))
-            .add_group_by([group.into_expr()])
-            .order_by(group, sea_orm::Order::Asc);
-        rollups::summing(&mut select, SUMS);
-        select
-    }
+/// What happened in one workspace, over all courses or in one, in each part of these pieces. Parts without anything
+/// are left out.
+///
+/// # Errors
+/// When the database does.
+pub async fn sums_of<C: ConnectionTrait>(
+    conn: &C,
+    workspace: Uuid,
+    course: Option<Uuid>,
+    pieces: &[Piece],
+) -> Result<Vec<(usize, Sums)>, DbErr> {
+    let columns = SUMS.map(|sum| sum.to_string());
+    let statement =
+        rollups::read::statement(conn, "activity_rollups", "''", &columns, workspace, course, pieces);
+    let rows = conn.query_all_raw(statement).await?;
+    rows.iter().map(|row| Ok((rollups::read::part(row)?, sums(row, 2)?))).collect()
 }
 
 /// The sums that stand in a row from this place on.
-fn sums(row: &QueryResult, place: usize) -> Result<Sums, DbErr> {
+pub(crate) fn sums(row: &QueryResult, place: usize) -> Result<Sums, DbErr> {
     Ok(Sums {
         students_new: row.try_get_by_index(place)?,
         enrollments_created: row.try_get_by_index(place + 1)?,
         enrollments_revoked: row.try_get_by_index(place + 2)?,
         enrollments_active: row.try_get_by_index(place + 3)?,
-        cohort_enrollments: row.try_get_by_index(place + 4)?,
-        cohort_completed: row.try_get_by_index(place + 5)?,
-        cohort_percent_sum: row.try_get_by_index(place + 6)?,
-        certificates_issued: row.try_get_by_index(place + 7)?,
+        cohort_completed: row.try_get_by_index(place + 4)?,
+        cohort_percent_sum: row.try_get_by_index(place + 5)?,
+        certificates_issued: row.try_get_by_index(place + 6)?,
     })
 }

@@ -38,6 +38,33 @@ pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Res
     statement::insert_unless::<_, _, ActiveModel>(conn, model, taken).await
 }
 
+/// Records changes as applied, all of one workspace. Those of the ids that were not recorded before.
+///
+/// On PostgreSQL it waits for a running transaction that applies one of the same changes; ids should be sorted, so
+/// that two of them never wait for each other crosswise.
+///
+/// # Errors
+/// When the database does.
+pub async fn insert_new<C: ConnectionTrait>(
+    conn: &C,
+    workspace_key: &str,
+    change_ids: &[&str],
+    applied_at: i64,
+) -> Result<Vec<String>, DbErr> {
+    if change_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let model = |id: &&str| Model {
+        workspace_key: workspace_key.to_owned(),
+        change_id: (*id).to_owned(),
+        applied_at,
+    };
+    let taken = OnConflict::columns([Column::WorkspaceKey, Column::ChangeId]).do_nothing().to_owned();
+    let mut insert = statement::insertion::<_, ActiveModel>(change_ids.iter().map(model));
+    insert.on_conflict(taken).returning_col(Column::ChangeId);
+    conn.query_all(&insert).await?.iter().map(|row| row.try_get_by_index(0)).collect()
+}
+
 /// Those of the workspace's changes that were applied, in no particular order: to pass over a batch quickly.
 ///
 /// # Errors

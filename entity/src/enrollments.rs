@@ -1,10 +1,7 @@
 //! Enrolments: which student may attend which course, and how far they are.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{
-    Condition, QuerySelect,
-    sea_query::{LockType, OnConflict},
-};
+use sea_orm::{Condition, QueryOrder, QuerySelect, sea_query::OnConflict};
 
 use crate::{InWorkspace, Span, scope, statement};
 
@@ -212,26 +209,24 @@ impl InWorkspace<Entity> {
         self.among(conn, Column::OrderId, orders).await
     }
 
-    /// One batch of a course's enrolments by student, locked, beginning after a student: for changes to them all.
+    /// One batch of a course's enrolments by student, beginning after a student: for changes to them all.
     ///
     /// # Errors
     /// When the database does.
-    pub async fn lock_of_course<C: ConnectionTrait>(
+    pub async fn of_course<C: ConnectionTrait>(
         &self,
         conn: &C,
         course: Uuid,
         after_student: Option<Uuid>,
         limit: u64,
     ) -> Result<Vec<Model>, DbErr> {
-        use sea_orm::QueryOrder;
         let begin = Condition::all().add_option(after_student.map(|student| Column::StudentId.gt(student)));
         let batch = self
             .select()
             .filter(Column::CourseId.eq(course))
             .filter(begin)
             .order_by_asc(Column::StudentId)
-            .limit(limit)
-            .lock(LockType::NoKeyUpdate);
+            .limit(limit);
         statement::all(conn, batch).await
     }
 

@@ -1,16 +1,12 @@
 //! Revenue by bucket of time, course and currency.
 
-use std::{collections::BTreeMap, ops::AddAssign};
+use std::{collections::BTreeMap, ops::AddAssign, ops::Neg};
 
+use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
-use sea_orm::{
-    QueryResult,
-    sea_query::{Query, SelectStatement},
-};
 
 use crate::{
-    Span,
-    rollups::{self, Grain},
+    rollups::{self, Grain, Piece},
     statement,
 };
 
@@ -99,6 +95,21 @@ impl AddAssign for Sums {
     }
 }
 
+impl Neg for Sums {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self {
+            orders: -self.orders,
+            refunds: -self.refunds,
+            gross_amount: -self.gross_amount,
+            discount_amount: -self.discount_amount,
+            tax_amount: -self.tax_amount,
+            refunded_amount: -self.refunded_amount,
+        }
+    }
+}
+
 const KEY: [Column; 6] =
     [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt, Column::Currency, Column::Shard];
 
@@ -155,69 +166,26 @@ fn row(bucket: Bucket, sums: Sums, shard: i16) -> Model {
     }
 }
 
-/// The sums of one workspace.
-#[derive(Clone, Copy, Debug)]
-pub struct InWorkspace(Uuid);
-
-/// The sums of one workspace.
-pub const fn in_workspace(workspace: Uuid) -> InWorkspace {
-    InWorkspace(workspace)
-}
-
-impl InWorkspace {
-    /// The sums over the buckets that begin in a span, one for each currency.
-    ///
-    /// # Errors
-    /// When the database does.
-    pub async fn totals<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        course: Uuid,
-        grain: Grain,
-        span: Span,
-    ) -> Result<Vec<(String, Sums)>, DbErr> {
-        let select = self.range(course, grain, span, &[Column::Currency]);
-        let rows = conn.query_all(&select).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, sums(row, 1)?))).collect()
-    }
-
-    /// The sums of each bucket that begins in a span, oldest first, one for each currency.
-    ///
-    /// # Errors
-    /// When the database does.
-    pub async fn buckets<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        course: Uuid,
-        grain: Grain,
-        span: Span,
-    ) -> Result<Vec<(i64, String, Sums)>, DbErr> {
-        let select = self.range(course, grain, span, &[Column::StartsAt, Column::Currency]);
-        let rows = conn.query_all(&select).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?, sums(row, 2)?)))
-            .collect()
-    }
-
-    /// One range of the primary key, summed over its shards and whatever is not grouped by.
-    fn range(&self, course: Uuid, grain: Grain, span: Span, groups: &[Column]) -> SelectStatement {
-        let mut select = Query::select();
-        select
-            .from(Entity)
-            .and_where(Column::WorkspaceId.eq(self.0))
-            .and_where(Column::CourseId.eq(course))
-            .and_where(Column::Grain.eq(grain))
-            .cond_where(span.holds(Column::StartsAt));
-        for &group in groups {
-            select.column(group).add_group_by([group.into_expr()]).order_by(group, sea_orm::Order::Asc);
-        }
-        rollups::summing(&mut select, SUMS);
-        select
-    }
+/// The revenue of one workspace, over all courses or of one, in each part of these pieces and each currency. Parts
+/// without any are left out.
+///
+/// # Errors
+/// When the database does.
+pub async fn sums_of<C: ConnectionTrait>(
+    conn: &C,
+    workspace: Uuid,
+    course: Option<Uuid>,
+    pieces: &[Piece],
+) -> Result<Vec<(usize, String, Sums)>, DbErr> {
+    let columns = SUMS.map(|sum| sum.to_string());
+    let statement =
+        rollups::read::statement(conn, "revenue_rollups", "currency", &columns, workspace, course, pieces);
+    let rows = conn.query_all_raw(statement).await?;
+    rows.iter().map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, sums(row, 2)?))).collect()
 }
 
 /// The sums that stand in a row from this place on.
-fn sums(row: &QueryResult, place: usize) -> Result<Sums, DbErr> {
+pub(crate) fn sums(row: &QueryResult, place: usize) -> Result<Sums, DbErr> {
     Ok(Sums {
         orders: row.try_get_by_index(place)?,
         refunds: row.try_get_by_index(place + 1)?,

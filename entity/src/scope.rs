@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter,
-    QueryResult, QuerySelect, Select,
+    QueryOrder, QueryResult, QuerySelect, Select,
     sea_query::{Expr, LockType, OnConflict},
 };
 use uuid::Uuid;
@@ -122,6 +122,30 @@ impl<E: Tenant> InWorkspace<E> {
     /// When the database does.
     pub async fn lock<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, locked(self.identified(id))).await
+    }
+
+    /// The rows with these ids in the order of the ids, each locked as by [`lock`](Self::lock).
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn lock_many<C: ConnectionTrait>(
+        &self,
+        conn: &C,
+        ids: &[Uuid],
+    ) -> Result<Vec<E::Model>, DbErr> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.select().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
+        statement::all(conn, locked(rows)).await
+    }
+
+    /// The row with this id, which stays as it is until the transaction ends; others may share it.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn share<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+        statement::one(conn, self.identified(id).lock(LockType::Share)).await
     }
 
     /// Writes a new row into this workspace, whatever workspace the model names.
@@ -253,6 +277,18 @@ impl<E: Keyed> InWorkspace<E> {
         key: &str,
     ) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, locked(self.select().filter(E::KEY.eq(key)))).await
+    }
+
+    /// The row with this key, shared as by [`share`](Self::share).
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn share_by_key<C: ConnectionTrait>(
+        &self,
+        conn: &C,
+        key: &str,
+    ) -> Result<Option<E::Model>, DbErr> {
+        statement::one(conn, self.select().filter(E::KEY.eq(key)).lock(LockType::Share)).await
     }
 }
 

@@ -38,7 +38,6 @@ pub(crate) const STEP: Step = Step {
              enrollments_created BIGINT NOT NULL,
              enrollments_revoked BIGINT NOT NULL,
              enrollments_active BIGINT NOT NULL,
-             cohort_enrollments BIGINT NOT NULL,
              cohort_completed BIGINT NOT NULL,
              cohort_percent_sum BIGINT NOT NULL,
              certificates_issued BIGINT NOT NULL,

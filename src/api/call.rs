@@ -1,14 +1,44 @@
 //! An admitted request: who calls, under which key, which operation.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytes::Bytes;
+use poem::http::{HeaderMap, header};
 use poem::{FromRequest, Request, RequestBody};
 
 use super::contract::{Describes, Operation};
+use super::error::ApiError;
+use super::front::Front;
+use super::routes::Captured;
+use super::validate::Faults;
+use super::validate::query::{self, Pair};
+use crate::app::App;
 use crate::id::{KeyId, WorkspaceId};
 
+/// What the middleware found out about a request before the framework saw it.
+pub struct Admission {
+    /// The API that admitted it.
+    pub front: Arc<Front>,
+    /// The workspace of the key.
+    pub workspace: WorkspaceId,
+    /// The key.
+    pub key: KeyId,
+    /// The request's id.
+    pub request_id: String,
+    /// The operation that its method and path name.
+    pub operation: &'static Operation,
+    /// The path's parameters.
+    pub captured: Captured,
+    /// The body, whole; empty for operations that take none.
+    pub body: Bytes,
+    /// Set when the answer is a kept one.
+    pub replayed: AtomicBool,
+}
+
 /// Who calls, and what.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Call {
     /// The workspace of the key.
     pub workspace: WorkspaceId,
@@ -18,15 +48,144 @@ pub struct Call {
     pub request_id: String,
     /// The operation called.
     pub operation: &'static Operation,
+    /// The query's parameters, decoded.
+    pub query: Arc<[Pair]>,
+    /// The request's `Idempotency-Key`.
+    pub idempotency_key: Option<String>,
+    admission: Arc<Admission>,
+}
+
+impl Call {
+    /// The shared parts of the process.
+    pub fn app(&self) -> &App {
+        &self.admission.front.app
+    }
+
+    /// What all calls of the API share.
+    pub fn front(&self) -> &Front {
+        &self.admission.front
+    }
+
+    /// The address by which clients reach this server, without a slash at its end.
+    pub fn public_url(&self) -> &str {
+        &self.admission.front.settings.public_url
+    }
+
+    /// The body as it was sent.
+    pub fn body(&self) -> &Bytes {
+        &self.admission.body
+    }
+
+    /// Has the response say that it repeats a kept answer.
+    pub fn mark_replayed(&self) {
+        self.admission.replayed.store(true, Ordering::Relaxed);
+    }
 }
 
 /// A request of operation `O` that passed scope, media type and validation: parameters and body are what the
 /// contract says.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Checked<O>(pub Call, PhantomData<O>);
 
 impl<'a, O: Describes + Send> FromRequest<'a> for Checked<O> {
-    async fn from_request(_request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
-        todo!()
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let Some(admission) = request.data::<Arc<Admission>>() else {
+            return Err(poem::error::InternalServerError(std::io::Error::other("no key was checked")));
+        };
+        match check::<O>(admission, request) {
+            Ok(call) => Ok(Self(call, PhantomData)),
+            Err(error) => Err(poem::Error::from_response(
+                error.into_response(&admission.request_id, &admission.front.settings.public_url),
+            )),
+        }
+    }
+}
+
+fn check<O: Describes>(admission: &Arc<Admission>, request: &Request) -> Result<Call, ApiError> {
+    let operation = O::OPERATION;
+    if !std::ptr::eq(operation, admission.operation) {
+        let cause = format!("a call of {} was admitted as {}", operation.id, admission.operation.id);
+        return Err(ApiError::internal(anyhow::Error::msg(cause)));
+    }
+    if operation.body.is_some() {
+        check_media(request.headers())?;
+    }
+    let schemas = &admission.front.schemas;
+    let mut faults = Faults::new();
+    schemas.check_path(operation, &admission.captured, &mut faults);
+    let mut query_faults = Faults::new();
+    let pairs = query::read(request.original_uri().query().unwrap_or_default(), &mut query_faults);
+    schemas.check_query(operation, &pairs, &mut query_faults);
+    faults.append(&mut query_faults);
+    schemas.check_headers(operation, request.headers(), &mut faults);
+    if operation.body.is_some() {
+        schemas.check_body(operation, &admission.body, &mut faults);
+    }
+    if !faults.is_empty() {
+        return Err(ApiError::invalid(faults));
+    }
+    Ok(Call {
+        workspace: admission.workspace,
+        key: admission.key,
+        request_id: admission.request_id.clone(),
+        operation,
+        query: pairs.into(),
+        idempotency_key: request.header("idempotency-key").map(str::to_owned),
+        admission: Arc::clone(admission),
+    })
+}
+
+/// The body must be declared as JSON, in UTF-8, and not encoded.
+fn check_media(headers: &HeaderMap) -> Result<(), ApiError> {
+    let encoded = headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
+    if encoded {
+        return Err(ApiError::not_json("Content-Encoding", "must be absent: an encoded body is not taken"));
+    }
+    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+    let json = match (types.next().map(|value| value.to_str()), types.next()) {
+        (Some(Ok(value)), None) => is_json(value),
+        _ => false,
+    };
+    if json { Ok(()) } else { Err(ApiError::not_json("Content-Type", "must be application/json")) }
+}
+
+/// Whether a media type is `application/json`, in UTF-8 where it names a character set.
+fn is_json(media_type: &str) -> bool {
+    let mut parts = media_type.split(';').map(str::trim);
+    let json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
+    json && parts.filter(|part| !part.is_empty()).all(|parameter| match parameter.split_once('=') {
+        Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
+            value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        Some(_) => true,
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_json;
+
+    #[test]
+    fn json_may_name_its_character_set() {
+        for taken in
+            ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
+        {
+            assert!(is_json(taken), "{taken}");
+        }
+        for refused in [
+            "",
+            "text/json",
+            "application/jsonx",
+            "application/vnd.api+json",
+            "application/json; charset=latin1",
+            "application/json; charset",
+            "application/x-www-form-urlencoded",
+        ] {
+            assert!(!is_json(refused), "{refused}");
+        }
     }
 }

@@ -6,8 +6,16 @@
 pub mod answer;
 pub mod call;
 pub mod contract;
+pub mod cursor;
 pub mod error;
+pub mod events;
+pub mod front;
 pub mod generated;
+pub mod idempotency;
+pub mod middleware;
 pub mod payload;
+pub mod routes;
 pub mod scalar;
 pub mod security;
+pub mod v1;
+pub mod validate;

@@ -7,7 +7,10 @@ use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use poem_openapi::types::{ParseError, ParseFromJSON, ParseFromParameter, ParseResult, ToJSON, Type};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// `format: date-time`: RFC 3339; written in UTC with `Z` and milliseconds, read in any offset.
+use crate::clock;
+
+/// `format: date-time`: RFC 3339; written in UTC with `Z` and milliseconds, read in any offset, cut to
+/// milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(pub Instant);
 
@@ -32,7 +35,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        text.parse().map(Self).map_err(serde::de::Error::custom)
+        text.parse().map(|time| Self(clock::truncate(time))).map_err(serde::de::Error::custom)
     }
 }
 
@@ -69,7 +72,7 @@ impl ParseFromJSON for Timestamp {
 
 impl ParseFromParameter for Timestamp {
     fn parse_from_parameter(text: &str) -> ParseResult<Self> {
-        text.parse().map(Self).map_err(ParseError::custom)
+        text.parse().map(|time| Self(clock::truncate(time))).map_err(ParseError::custom)
     }
 }
 

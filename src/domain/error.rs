@@ -1,5 +1,6 @@
 //! What can go wrong in the domain: one closed list, made HTTP (or a reject line) by the caller.
 
+use crate::database::{Unique, violates};
 use crate::id::ParseIdError;
 
 /// The outcome of a domain operation.
@@ -55,6 +56,11 @@ impl Error {
     pub fn not_found(noun: &'static str, name: impl std::fmt::Display) -> Self {
         Self::NotFound(Missing::Record { noun, name: name.to_string() })
     }
+}
+
+/// What a unique constraint says when two writers race for the same value: that fault; any other error is internal.
+pub(crate) fn taken(error: sea_orm::DbErr, unique: Unique, fault: impl FnOnce() -> Error) -> Error {
+    if violates(&error, unique) { fault() } else { error.into() }
 }
 
 impl From<ParseIdError> for Error {

@@ -4,9 +4,27 @@
 //! rollups and what the caller keeps beside it (an idempotency record, an applied change) commit together.
 //! Nothing here names HTTP, poem or a JSON text.
 
-pub mod courses;
 pub mod error;
+pub mod named;
 pub mod page;
+pub mod rollups;
 pub mod scope;
+pub mod word;
+
+pub mod analytics;
+pub mod certificates;
+pub mod courses;
+pub mod enrollments;
+pub mod idempotency;
+pub mod keys;
+pub mod live_sessions;
+pub mod orders;
+pub mod recordings;
+pub mod students;
+pub mod workspaces;
+
+mod faults;
+mod find;
 
 pub use error::{Error, Fault, Result};
+pub use named::{Given, Named};

@@ -1,7 +1,11 @@
 //! Pages of a list: what is asked for, what comes out, where the next one begins.
 
+use entity::Keyset;
 use jiff::Timestamp;
 use uuid::Uuid;
+
+use super::{Error, Result};
+use crate::app::App;
 
 /// The column a list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +54,56 @@ pub struct Span {
     pub from: Option<Timestamp>,
     /// Exclusive.
     pub to: Option<Timestamp>,
+}
+
+impl Span {
+    /// The span in milliseconds.
+    pub(crate) fn in_ms(self) -> entity::Span {
+        entity::Span {
+            from: self.from.map(Timestamp::as_millisecond),
+            until: self.to.map(Timestamp::as_millisecond),
+        }
+    }
+}
+
+impl PageRequest {
+    /// The request as the finders take it: one row more than the page, to know whether there is a next one.
+    ///
+    /// A list in ascending order of `updated_at` stops at the horizon of running writes, so that a reader who
+    /// follows it misses none. This must be called before the list is read.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the list has no such column.
+    pub(crate) async fn keyset<C>(self, app: &App, column: fn(SortKey) -> Option<C>) -> Result<Keyset<C>> {
+        let delta = self.sort.key == SortKey::UpdatedAt && !self.sort.descending;
+        Ok(Keyset {
+            column: column(self.sort.key)
+                .ok_or_else(|| Error::invalid("sort", "must name a time that this list has"))?,
+            descending: self.sort.descending,
+            after: self.after.map(|after| (after.at.as_millisecond(), after.id)),
+            limit: u64::from(self.limit) + 1,
+            below_updated_at: if delta { Some(app.db.horizon(app.clock.now_ms()).await?) } else { None },
+        })
+    }
+
+    /// Cuts what was read to the page, and says where the next one begins. `position` is a row's sort column
+    /// and id.
+    pub(crate) fn cut<R>(
+        self,
+        mut rows: Vec<R>,
+        position: impl Fn(&R, SortKey) -> (i64, Uuid),
+    ) -> (Vec<R>, Option<Position>) {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        if rows.len() <= limit {
+            return (rows, None);
+        }
+        rows.truncate(limit);
+        let next = rows.last().map(|last| {
+            let (at, id) = position(last, self.sort.key);
+            Position { at: crate::clock::from_ms(at), id }
+        });
+        (rows, next)
+    }
 }
 
 /// One page.

@@ -3,17 +3,81 @@
 //! Owns the list of events and their envelope. Never sends anything, and never knows how `data` is spelled
 //! in JSON: the encoder that `App` carries writes the body once, and those bytes are stored.
 
+use entity::events;
+use jiff::Timestamp;
+
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::database::Write;
+use crate::domain::Result;
+use crate::domain::certificates::Certificate;
+use crate::domain::courses::Course;
+use crate::domain::enrollments::EnrollmentSnapshot;
+use crate::domain::live_sessions::LiveSession;
+use crate::domain::orders::{Order, Refund};
+use crate::domain::recordings::Recording;
+use crate::domain::students::{DeletedStudent, StudentSummary};
 use crate::id::{EventId, WorkspaceId};
 
-/// What happened, with the record as it was right after the change.
-pub enum Event {}
+macro_rules! events {
+    ($($variant:ident($data:ty) = $kind:literal, $text:literal;)*) => {
+        /// What happened, with the record as it was right after the change (seed 6).
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Event { $(#[doc = $text] $variant($data)),* }
+
+        /// The types of all events, in the seed's order.
+        pub const KINDS: &[&str] = &[$($kind),*];
+
+        impl Event {
+            /// The event's type as it is written: `student.created`.
+            pub const fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind),* }
+            }
+        }
+    };
+}
+
+events! {
+    StudentCreated(StudentSummary) = "student.created", "A student was created.";
+    StudentUpdated(StudentUpdated) = "student.updated", "A student was updated.";
+    StudentDeleted(DeletedStudent) = "student.deleted", "A student was deleted.";
+    EnrollmentCreated(EnrollmentSnapshot) = "enrollment.created", "A student got access, or has it back.";
+    EnrollmentRevoked(EnrollmentSnapshot) = "enrollment.revoked", "Access was taken away.";
+    OrderPaid(Order) = "order.paid", "An order was paid.";
+    OrderRefunded(OrderRefunded) = "order.refunded", "Money was given back.";
+    CoursePublished(Course) = "course.published", "A course was published.";
+    CourseArchived(Course) = "course.archived", "A course was archived.";
+    LiveSessionStarted(LiveSession) = "live_session.started", "A live session started.";
+    LiveSessionEnded(LiveSession) = "live_session.ended", "A live session ended.";
+    RecordingReady(Recording) = "recording.ready", "A recording became ready.";
+    CertificateIssued(Certificate) = "certificate.issued", "A certificate was issued.";
+}
+
+/// A student after a change, and what changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StudentUpdated {
+    /// The student.
+    pub student: StudentSummary,
+    /// The names of the fields that changed, at least one: `name`, `tags`.
+    pub changed: Vec<&'static str>,
+}
+
+/// An order after a refund, and the refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderRefunded {
+    /// The order.
+    pub order: Order,
+    /// The refund this event is about; also the last of the order's.
+    pub refund: Refund,
+}
 
 /// An event with its envelope.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
     /// Unique per event; receivers drop doubles by it.
     pub id: EventId,
     /// When it happened.
-    pub created_at: jiff::Timestamp,
+    pub created_at: Timestamp,
     /// Where it happened.
     pub workspace: WorkspaceId,
     /// What happened.
@@ -22,3 +86,28 @@ pub struct Envelope {
 
 /// Writes an event's body: the exact bytes that are stored, signed and sent.
 pub type Encode = fn(&Envelope) -> Vec<u8>;
+
+/// Appends an event to the outbox; it exists once the write commits. `at` is when it happened.
+///
+/// # Errors
+/// [`crate::domain::Error::Internal`] when the database fails.
+pub async fn append(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    at: Timestamp,
+    event: Event,
+) -> Result<EventId> {
+    let id: EventId = app.ids.next(from_ms(write.now_ms()));
+    let kind = event.kind().to_owned();
+    let body = (app.encode)(&Envelope { id, created_at: at, workspace, event });
+    let row = events::Model {
+        id: id.uuid(),
+        workspace_id: workspace.uuid(),
+        kind,
+        created_at: at.as_millisecond(),
+        body,
+    };
+    events::in_workspace(workspace.uuid()).insert(write.conn(), row).await?;
+    Ok(id)
+}

@@ -53,6 +53,31 @@ pub enum Code {
 }
 
 impl Code {
+    /// Every code.
+    #[cfg(test)]
+    pub const ALL: [Self; 20] = [
+        Self::Syntax,
+        Self::DuplicateKey,
+        Self::WrongType,
+        Self::MissingKeyword,
+        Self::UnknownKeyword,
+        Self::UnsupportedKeyword,
+        Self::UnresolvedRef,
+        Self::ExternalRef,
+        Self::CyclicRef,
+        Self::MissingOperationId,
+        Self::DuplicateOperationId,
+        Self::RustNameCollision,
+        Self::PathParameterMismatch,
+        Self::AmbiguousPaths,
+        Self::BadPattern,
+        Self::OperationWithoutScope,
+        Self::UndocumentedErrorStatus,
+        Self::Spelling,
+        Self::ExampleRefused,
+        Self::DefaultRefused,
+    ];
+
     /// The code as it is printed: kebab-case, never changed once published.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -139,7 +164,7 @@ impl Diagnostic {
 pub enum Format {
     /// For people: the source line is drawn.
     Text,
-    /// For programs: one JSON document.
+    /// For programs: one JSON object a line.
     Json,
     /// For a CI service that understands GitHub's workflow commands.
     Github,
@@ -163,12 +188,14 @@ pub fn render(source: &Source, findings: &[Diagnostic], format: Format) -> Strin
     ordered.sort_by_key(|finding| (finding.span.start, finding.code));
     match format {
         Format::Text => ordered.iter().map(|finding| draw(source, finding) + "\n\n").collect(),
-        Format::Json => {
-            let printed: Vec<_> = ordered.iter().map(|finding| printed(source, finding)).collect();
-            serde_json::to_string_pretty(&printed).expect("plain values become JSON") + "\n"
-        }
+        Format::Json => ordered.iter().map(|finding| line(&printed(source, finding))).collect(),
         Format::Github => ordered.iter().map(|finding| annotation(source, finding)).collect(),
     }
+}
+
+/// One line of `--format json`.
+pub fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain values become JSON") + "\n"
 }
 
 fn printed<'a>(source: &'a Source, finding: &'a Diagnostic) -> Printed<'a> {

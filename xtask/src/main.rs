@@ -5,9 +5,12 @@
 // A binary exports nothing: `pub` says here what a module offers to its neighbours.
 #![allow(unreachable_pub)]
 
+mod check;
 mod codegen;
 mod contract;
 mod diagnostic;
+mod test;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,6 +38,30 @@ enum Command {
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
     },
+    /// Hold the contract against the code, both ways, and the generated files against the contract.
+    Check {
+        /// How findings are printed.
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+        /// Print the code's own OpenAPI document and stop.
+        #[arg(long)]
+        print_code: bool,
+    },
+    /// The part of `check` that links the server; `check` starts it.
+    #[cfg(feature = "check")]
+    #[command(hide = true)]
+    CheckLinked {
+        /// How findings are printed.
+        #[arg(long, value_enum, default_value = "text")]
+        format: Format,
+        /// Print the code's own OpenAPI document and stop.
+        #[arg(long)]
+        print_code: bool,
+    },
+    /// Hold the house rules that a compiler does not know.
+    Tidy,
+    /// Run everything that CI runs.
+    Test(test::Args),
 }
 
 /// How a command ended.
@@ -68,6 +95,11 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     let workspace = workspace();
     match command {
         Command::Codegen { check, format } => codegen::run(&workspace, check, format),
+        Command::Check { format, print_code } => check::run(&workspace, format, print_code),
+        #[cfg(feature = "check")]
+        Command::CheckLinked { format, print_code } => check::linked::run(&workspace, format, print_code),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Test(args) => test::run(&args, &workspace),
     }
 }
 

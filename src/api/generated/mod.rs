@@ -4,6 +4,10 @@
 
 /// The traits of all tags as one poem-openapi API.
 #[rustfmt::skip]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one argument for each parameter of an operation"
+)]
 pub mod adapter;
 
 /// The contract itself, for serving.
@@ -12,6 +16,7 @@ pub mod document;
 
 /// What webhooks send.
 #[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
 pub mod events;
 
 /// The contract as static tables.
@@ -24,20 +29,25 @@ pub mod schemas;
 
 /// The operations of `courses`.
 #[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
 pub mod courses;
 
 /// The operations of `students`.
 #[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
 pub mod students;
 
 /// The operations of `orders`.
 #[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
 pub mod orders;
 
 /// The operations of `enrollments`.
 #[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
 pub mod enrollments;
 
 /// The operations of `analytics`.
 #[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
 pub mod analytics;

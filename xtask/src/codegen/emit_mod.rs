@@ -10,17 +10,24 @@ use crate::contract::model::Document;
 pub fn module_file(document: &Document) -> TokenStream {
     let tags = served(document).into_iter().map(|tag| {
         let (ident, about) = (module(tag), format!(" The operations of `{}`.", tag.name.text));
-        quote!(#[doc = #about] #[rustfmt::skip] pub mod #ident;)
+        quote! {
+            #[doc = #about]
+            #[rustfmt::skip]
+            #[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+            pub mod #ident;
+        }
     });
     quote! {
         /// The traits of all tags as one poem-openapi API.
         #[rustfmt::skip]
+        #[allow(clippy::too_many_arguments, reason = "one argument for each parameter of an operation")]
         pub mod adapter;
         /// The contract itself, for serving.
         #[rustfmt::skip]
         pub mod document;
         /// What webhooks send.
         #[rustfmt::skip]
+        #[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
         pub mod events;
         /// The contract as static tables.
         #[rustfmt::skip]

@@ -73,23 +73,27 @@ pub fn run(workspace: &Path, check: bool, format: Format) -> anyhow::Result<Outc
     let contract = match contract::read(source) {
         Ok(contract) => contract,
         Err(refused) => {
-            print!("{}", diagnostic::render(&refused.source, &refused.findings, format));
-            if format == Format::Text {
-                eprintln!("{}: {} findings, nothing generated", names.contract, refused.findings.len());
-            }
+            print!("{}", refused.render(format));
             return Ok(Outcome::Findings);
         }
     };
-    let files = generate(&contract, &names);
-    if !check {
-        for line in files::write(workspace, &names.output, &files)? {
-            println!("{line}");
-        }
-        return Ok(Outcome::Fine);
+    if check {
+        let stale = stale(workspace, &contract, &names)?;
+        print!("{}", render_stale(&stale, format));
+        return Ok(if stale.is_empty() { Outcome::Fine } else { Outcome::Findings });
     }
-    let stale = files::compare(workspace, &names.output, &files)?;
-    print!("{}", render_stale(&stale, format));
-    Ok(if stale.is_empty() { Outcome::Fine } else { Outcome::Findings })
+    for line in files::write(workspace, &names.output, &generate(&contract, &names))? {
+        println!("{line}");
+    }
+    Ok(Outcome::Fine)
+}
+
+/// What of the generated folder is not what the contract generates.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn stale(workspace: &Path, contract: &Contract, names: &Names) -> anyhow::Result<Vec<files::Stale>> {
+    files::compare(workspace, &names.output, &generate(contract, names))
 }
 
 /// What to do about stale files.
@@ -109,8 +113,10 @@ pub fn render_stale(stale: &[files::Stale], format: Format) -> String {
                 text += &diagnostic::workflow_command(file.path(), 1, 1, "stale", &message);
             }
             (Format::Json, _) => {
-                let line = serde_json::json!({ "code": "stale", "file": file.path(), "message": what, "help": REMEDY });
-                text += &format!("{line}\n");
+                let path = file.path();
+                text += &diagnostic::line(
+                    &serde_json::json!({ "code": "stale", "file": path, "message": what, "help": REMEDY }),
+                );
             }
             (Format::Text, files::Stale::Differs { diff, path }) => {
                 text += &format!("{path} {what}\n{diff}\n")

@@ -244,10 +244,7 @@ pub fn check(node: &Node, kind: &Kind, findings: &mut Vec<Diagnostic>) {
                 Code::UnknownKeyword,
                 entry.key.span,
                 format!("{} has no keyword `{key}`", kind.name),
-                nearest(key, kind.supported).map_or_else(
-                    || format!("it takes {}", listed(kind.supported)),
-                    |near| format!("did you mean `{near}`?"),
-                ),
+                help(key, kind),
             ),
         };
         findings.push(finding);
@@ -256,6 +253,15 @@ pub fn check(node: &Node, kind: &Kind, findings: &mut Vec<Diagnostic>) {
 
 fn unsupported(span: super::source::Span, message: String, help: &str) -> Diagnostic {
     Diagnostic::error(Code::UnsupportedKeyword, span, message, help)
+}
+
+fn help(key: &str, kind: &Kind) -> String {
+    const FEW: usize = 12;
+    match nearest(key, kind.supported) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if kind.supported.len() <= FEW => format!("it takes {}", listed(kind.supported)),
+        None => "leave it out: what nothing understands is refused, not dropped in silence".into(),
+    }
 }
 
 fn listed(names: &[&str]) -> String {

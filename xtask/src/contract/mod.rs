@@ -13,6 +13,9 @@ pub mod rust_name;
 pub mod source;
 pub mod yaml;
 
+#[cfg(test)]
+mod fixtures;
+
 use std::path::Path;
 
 use anyhow::Context;
@@ -20,7 +23,7 @@ use anyhow::Context;
 use self::model::Document;
 use self::node::Node;
 use self::source::Source;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic, Format};
 
 /// A contract without findings.
 #[derive(Debug)]
@@ -40,6 +43,18 @@ pub struct Refused {
     pub source: Source,
     /// What is wrong with it; never empty.
     pub findings: Vec<Diagnostic>,
+}
+
+impl Refused {
+    /// The findings as people or programs read them.
+    pub fn render(&self, format: Format) -> String {
+        let mut text = diagnostic::render(&self.source, &self.findings, format);
+        if format == Format::Text {
+            let count = self.findings.len();
+            text += &format!("{}: {count} finding{}\n", self.source.name, if count == 1 { "" } else { "s" });
+        }
+        text
+    }
 }
 
 /// Reads and judges a contract.

@@ -42,7 +42,7 @@ fn operation<'n>(
         reader.error(
             Code::MissingOperationId,
             span,
-            format!("{} {} has no `operationId`", method.key(), path.text),
+            format!("{} {} has no `operationId`", method.key().to_uppercase(), path.text),
             "add one in camelCase, such as `listCourses`: methods and types are named after it",
         );
     }
@@ -236,13 +236,14 @@ fn responses<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Vec<Response> {
             continue;
         };
         let shared = item.node.entry("$ref").is_some();
-        let Some(target) = reader.followed(item, "responses") else { continue };
+        let target = reader.followed(item, "responses");
         let before = reader.findings.len();
-        let parts = response_parts(reader, &target);
-        if shared {
+        let parts = target.and_then(|target| response_parts(reader, &target));
+        if shared && parts.is_some() {
             reader.findings.truncate(before);
         }
-        let Some((description, headers, content)) = parts else { continue };
+        // A response that could not be read was reported; that its status is documented still holds.
+        let (description, headers, content) = parts.unwrap_or_default();
         read.push(Response { status, description, headers, content, span: key.span });
     }
     read

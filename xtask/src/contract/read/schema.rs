@@ -30,15 +30,33 @@ pub fn read<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Schema> {
             help,
         );
     }
+    let default = at.node.get("default").cloned();
+    refuse_default(reader, default.as_ref(), &shape);
     Some(Schema {
         span: at.named,
         pointer: at.pointer.clone(),
         nullable,
         description: reader.text_of(at, "description").map(|text| text.text),
         deprecated: reader.flag(at, "deprecated"),
-        default: at.node.get("default").cloned(),
+        default,
         shape,
     })
+}
+
+/// Only scalars have a default that can be written in Rust.
+fn refuse_default(reader: &mut Reader<'_>, default: Option<&Node>, shape: &Shape) {
+    let Some(default) = default else { return };
+    let scalar = !matches!(default.value, Value::Sequence(_) | Value::Mapping(_) | Value::Null);
+    let time = matches!(shape, Shape::String(string) if string.is_time());
+    if !scalar || time {
+        let message = "a default of this type is not supported";
+        reader.error(
+            Code::UnsupportedKeyword,
+            default.span,
+            message,
+            "describe it, and let the server fill it in",
+        );
+    }
 }
 
 fn shape<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<(Shape, bool)> {
@@ -95,6 +113,11 @@ fn refuse_beside(reader: &mut Reader<'_>, at: &At<'_>, keyword: &str, allowed: &
 /// The type, and whether null is allowed.
 fn kind<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<(&'static str, bool)> {
     let Some(stated) = reader.child(at, "type") else {
+        if reader.findings.last().is_some_and(|finding| {
+            at.node.span.start <= finding.span.start && finding.span.end <= at.node.span.end
+        }) {
+            return None; // What it says instead was refused just before.
+        }
         let help =
             "write `type`, `$ref`, `oneOf` of a reference and null, or `allOf` of a reference and an object";
         reader.error(Code::UnsupportedKeyword, at.named, "the schema does not say what it is", help);

@@ -2,11 +2,19 @@
 
 use jiff::Timestamp;
 
-use super::Result;
-use super::page::{Page, PageRequest, Span};
-use crate::app::App;
-use crate::database::Write;
-use crate::id::{CourseId, LessonId, ModuleId, WorkspaceId};
+use super::Given;
+use super::page::Span;
+use super::word::words;
+use crate::id::{CourseId, LessonId, ModuleId};
+
+mod outline;
+mod read;
+mod row;
+mod upsert;
+
+pub use read::{get, list};
+pub(crate) use row::status;
+pub use upsert::upsert;
 
 /// Where a course stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +26,8 @@ pub enum CourseStatus {
     /// Readable by id, no longer listed.
     Archived,
 }
+
+words!(CourseStatus, "a course status", { Draft = "draft", Published = "published", Archived = "archived" });
 
 /// An amount in minor units of a currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +65,7 @@ pub struct Course {
     pub lesson_count: i32,
     /// Seconds of all lessons together.
     pub duration_seconds: i64,
-    /// First publication.
+    /// When it was published last; `None` before the first time.
     pub published_at: Option<Timestamp>,
     /// Creation.
     pub created_at: Timestamp,
@@ -98,6 +108,8 @@ pub enum LessonType {
     Live,
 }
 
+words!(LessonType, "a lesson type", { Video = "video", Audio = "audio", Text = "text", Download = "download", Quiz = "quiz", Assignment = "assignment", Live = "live" });
+
 /// A lesson's metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
@@ -128,27 +140,6 @@ pub struct CourseFilter {
     pub updated: Span,
 }
 
-/// The published courses of a workspace, a page of them.
-///
-/// # Errors
-/// [`super::Error::Internal`] when the database fails.
-pub async fn list(
-    _app: &App,
-    _workspace: WorkspaceId,
-    _filter: &CourseFilter,
-    _page: PageRequest,
-) -> Result<Page<Course>> {
-    todo!()
-}
-
-/// A published or archived course with its modules and lessons.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent, foreign or draft course.
-pub async fn get(_app: &App, _workspace: WorkspaceId, _course: CourseId) -> Result<CourseDetail> {
-    todo!()
-}
-
 /// What `course.upsert` says of a course.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourseUpsert {
@@ -161,15 +152,15 @@ pub struct CourseUpsert {
     /// The status it shall have.
     pub status: CourseStatus,
     /// Long text.
-    pub description: Option<String>,
+    pub description: Given<String>,
     /// BCP 47.
-    pub language: Option<String>,
+    pub language: Given<String>,
     /// Cover image.
-    pub image_url: Option<String>,
+    pub image_url: Given<String>,
     /// The course's page.
-    pub url: Option<String>,
+    pub url: Given<String>,
     /// What it costs.
-    pub price: Option<Money>,
+    pub price: Given<Money>,
     /// The whole list of modules; what is not named is removed. `None` leaves them as they are.
     pub modules: Option<Vec<ModuleUpsert>>,
 }
@@ -198,18 +189,4 @@ pub struct LessonUpsert {
     pub duration_seconds: Option<i64>,
     /// Open without enrolment.
     pub free_preview: bool,
-}
-
-/// Makes or changes a course; emits `course.published` or `course.archived` when the status becomes that.
-///
-/// # Errors
-/// [`super::Error::Invalid`] for a taken slug, a repeated key, a bad currency.
-pub async fn upsert(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _upsert: CourseUpsert,
-) -> Result<CourseId> {
-    todo!()
 }

@@ -1,0 +1,128 @@
+//! Sums over the ragged edges of a window, shorter than a quarter-hour, read from the facts themselves, and the
+//! enrolments that have expired, which no rollup knows.
+//!
+//! The twin of what the domain records: both must count the same rows the same way.
+
+use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement, Value};
+use uuid::Uuid;
+
+use crate::{activity_rollups, revenue_rollups};
+
+/// Orders paid and refunds made in the span; with a course, of orders that hold an item of it.
+const REVENUE: &str = "\
+    SELECT currency, CAST(SUM(orders) AS BIGINT), CAST(SUM(refunds) AS BIGINT), CAST(SUM(gross) AS BIGINT), \
+        CAST(SUM(discount) AS BIGINT), CAST(SUM(tax) AS BIGINT), CAST(SUM(refunded) AS BIGINT) \
+    FROM (\
+        SELECT currency, 1 AS orders, 0 AS refunds, total_amount AS gross, discount_amount AS discount, \
+            tax_amount AS tax, 0 AS refunded \
+        FROM orders WHERE workspace_id = $1 AND paid_at >= $2 AND paid_at < $3 {of_course} \
+        UNION ALL \
+        SELECT orders.currency, 0, 1, 0, 0, 0, refunds.amount \
+        FROM refunds JOIN orders ON orders.id = refunds.order_id \
+        WHERE refunds.workspace_id = $1 AND refunds.created_at >= $2 AND refunds.created_at < $3 {of_course}\
+    ) AS facts GROUP BY currency";
+
+const ORDER_OF_COURSE: &str = "AND EXISTS (SELECT 1 FROM order_items \
+    WHERE order_items.order_id = orders.id AND order_items.course_id = $4)";
+
+/// Students, enrolments and certificates of the span. The percentage is floored, as the domain's.
+const ACTIVITY: &str = "\
+    SELECT CAST(COALESCE(SUM(students), 0) AS BIGINT), CAST(COALESCE(SUM(created), 0) AS BIGINT), \
+        CAST(COALESCE(SUM(revoked), 0) AS BIGINT), CAST(COALESCE(SUM(active), 0) AS BIGINT), \
+        CAST(COALESCE(SUM(completed), 0) AS BIGINT), CAST(COALESCE(SUM(percent), 0) AS BIGINT), \
+        CAST(COALESCE(SUM(certificates), 0) AS BIGINT) \
+    FROM (\
+        SELECT 1 AS students, 0 AS created, 0 AS revoked, 0 AS active, 0 AS completed, 0 AS percent, \
+            0 AS certificates \
+        FROM students WHERE workspace_id = $1 AND created_at >= $2 AND created_at < $3 {has_course} \
+        UNION ALL \
+        SELECT 0, 1, 0, CASE WHEN status = 'active' THEN 1 ELSE 0 END, \
+            CASE WHEN total_lessons > 0 AND completed_lessons >= total_lessons THEN 1 ELSE 0 END, \
+            CASE WHEN total_lessons <= 0 THEN 0 WHEN completed_lessons >= total_lessons THEN 100 \
+                ELSE completed_lessons * 100 / total_lessons END, 0 \
+        FROM enrollments WHERE workspace_id = $1 AND created_at >= $2 AND created_at < $3 {of_course} \
+        UNION ALL \
+        SELECT 0, 0, 1, 0, 0, 0, 0 FROM enrollments \
+        WHERE workspace_id = $1 AND status = 'revoked' AND revoked_at >= $2 AND revoked_at < $3 {of_course} \
+        UNION ALL \
+        SELECT 0, 0, 0, 0, 0, 0, 1 FROM certificates \
+        WHERE workspace_id = $1 AND issued_at >= $2 AND issued_at < $3 {of_course}\
+    ) AS facts";
+
+const STUDENT_HAS_COURSE: &str = "AND EXISTS (SELECT 1 FROM enrollments \
+    WHERE enrollments.student_id = students.id AND enrollments.course_id = $4)";
+
+/// Active by their stored status, but over; by steps of the creation time.
+const EXPIRED: &str = "\
+    SELECT created_at / $4, COUNT(*) FROM enrollments \
+    WHERE workspace_id = $1 AND status = 'active' AND expires_at <= $2 AND created_at < $3 {of_course} \
+    GROUP BY created_at / $4";
+
+/// Revenue by currency from `from_ms` up to `to_ms`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn revenue(
+    connection: &impl ConnectionTrait,
+    workspace: Uuid,
+    course: Option<Uuid>,
+    (from_ms, to_ms): (i64, i64),
+) -> Result<Vec<(String, revenue_rollups::Sums)>, DbErr> {
+    let sql = REVENUE.replace("{of_course}", if course.is_some() { ORDER_OF_COURSE } else { "" });
+    let values = [workspace.into(), from_ms.into(), to_ms.into()];
+    let rows = query(connection, sql, values, course).await?;
+    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, revenue_rollups::sums(row, 1)?))).collect()
+}
+
+/// Activity from `from_ms` up to `to_ms`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn activity(
+    connection: &impl ConnectionTrait,
+    workspace: Uuid,
+    course: Option<Uuid>,
+    (from_ms, to_ms): (i64, i64),
+) -> Result<activity_rollups::Sums, DbErr> {
+    let (has_course, of_course) =
+        if course.is_some() { (STUDENT_HAS_COURSE, "AND course_id = $4") } else { ("", "") };
+    let sql = ACTIVITY.replace("{has_course}", has_course).replace("{of_course}", of_course);
+    let values = [workspace.into(), from_ms.into(), to_ms.into()];
+    let mut total = activity_rollups::Sums::default();
+    for row in query(connection, sql, values, course).await? {
+        total += activity_rollups::sums(&row, 0)?;
+    }
+    Ok(total)
+}
+
+/// Enrolments created before `to_ms` that are over at `now_ms` though their status still says active: how many
+/// for each step of `step_ms` in which they were created, as the step's start.
+///
+/// # Errors
+/// When the database fails.
+pub async fn expired(
+    connection: &impl ConnectionTrait,
+    workspace: Uuid,
+    course: Option<Uuid>,
+    now_ms: i64,
+    to_ms: i64,
+    step_ms: i64,
+) -> Result<Vec<(i64, i64)>, DbErr> {
+    let sql = EXPIRED.replace("{of_course}", if course.is_some() { "AND course_id = $5" } else { "" });
+    let values = [workspace.into(), now_ms.into(), to_ms.into(), step_ms.into()];
+    let rows = query(connection, sql, values, course).await?;
+    rows.iter().map(|row| Ok((row.try_get_by_index::<i64>(0)? * step_ms, row.try_get_by_index(1)?))).collect()
+}
+
+/// Runs the statement with its values and, last, the course when there is one.
+async fn query<const N: usize>(
+    connection: &impl ConnectionTrait,
+    sql: String,
+    values: [Value; N],
+    course: Option<Uuid>,
+) -> Result<Vec<QueryResult>, DbErr> {
+    let values: Vec<Value> = values.into_iter().chain(course.map(Value::from)).collect();
+    connection
+        .query_all_raw(Statement::from_sql_and_values(connection.get_database_backend(), sql, values))
+        .await
+}

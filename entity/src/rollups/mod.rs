@@ -1,0 +1,99 @@
+//! What the two tables of sums share: their grains, how a change's differences are written, and how spans are read.
+//!
+//! [`read`] sums spans of whole buckets, [`edges`] what is shorter than a bucket. Which change counts where is the
+//! domain's to say.
+
+pub mod edges;
+pub(crate) mod read;
+
+use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
+
+/// The course of the sums over all courses.
+pub const ALL_COURSES: Uuid = Uuid::nil();
+
+/// Milliseconds of a UTC day.
+pub const DAY_MS: i64 = 86_400_000;
+/// Milliseconds of a quarter-hour.
+pub const QUARTER_MS: i64 = 900_000;
+
+/// How long a bucket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
+pub enum Grain {
+    /// A UTC day.
+    Day,
+    /// A quarter of an hour: every time zone's days begin at one.
+    Quarter,
+}
+
+impl Grain {
+    /// Both grains.
+    pub const ALL: [Self; 2] = [Self::Day, Self::Quarter];
+
+    /// The length of a bucket in milliseconds.
+    pub const fn length_ms(self) -> i64 {
+        match self {
+            Self::Day => DAY_MS,
+            Self::Quarter => QUARTER_MS,
+        }
+    }
+
+    /// When the bucket begins that holds this moment.
+    pub const fn floor(self, at_ms: i64) -> i64 {
+        at_ms - at_ms.rem_euclid(self.length_ms())
+    }
+
+    /// The grain as the database keeps it.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Quarter => "quarter",
+        }
+    }
+}
+
+/// Whole buckets whose sums are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// To which sum of the caller's this piece belongs; several may belong to one.
+    pub part: usize,
+    /// The buckets to read.
+    pub grain: Grain,
+    /// 1 to add, -1 to take away.
+    pub sign: i64,
+    /// When the first bucket begins.
+    pub from_ms: i64,
+    /// When the first bucket begins that is not read any more.
+    pub to_ms: i64,
+}
+
+/// Rows written by one statement at most.
+pub(crate) const ROWS_A_STATEMENT: usize = 100;
+
+/// Makes the insert add its sums to those already there.
+pub(crate) fn adding<E: EntityTrait>(
+    mut insert: InsertStatement,
+    key: impl IntoIterator<Item = E::Column>,
+    sums: impl IntoIterator<Item = E::Column>,
+) -> InsertStatement {
+    let table = E::default();
+    let mut conflict = OnConflict::columns(key);
+    for sum in sums {
+        conflict.value(sum, Expr::col((table, sum)).add(Expr::col(("excluded", sum))));
+    }
+    insert.on_conflict(conflict);
+    insert
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_begins_at_or_before_what_it_holds() {
+        assert_eq!(Grain::Day.floor(-1), -DAY_MS);
+        assert_eq!(Grain::Day.floor(DAY_MS), DAY_MS);
+        assert_eq!(Grain::Quarter.floor(QUARTER_MS + 1), QUARTER_MS);
+    }
+}

@@ -1,0 +1,63 @@
+//! The statement that sums spans of buckets: one a table, however many points a series has.
+
+use std::fmt::Write as _;
+
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement};
+use uuid::Uuid;
+
+use super::{ALL_COURSES, Piece};
+
+/// The part that a row belongs to.
+pub(crate) fn part(row: &QueryResult) -> Result<usize, DbErr> {
+    usize::try_from(row.try_get_by_index::<i64>(0)?).map_err(|error| DbErr::Type(error.to_string()))
+}
+
+/// Sums the columns over the pieces: rows of a part, a value of `group`, and the sums in their order.
+pub(crate) fn statement(
+    connection: &impl ConnectionTrait,
+    table: &str,
+    group: &str,
+    columns: &[String],
+    workspace: Uuid,
+    course: Option<Uuid>,
+    pieces: &[Piece],
+) -> Statement {
+    let backend = connection.get_database_backend();
+    let sums: Vec<String> =
+        columns.iter().map(|column| format!("CAST(SUM(piece.sign * {column}) AS BIGINT)")).collect();
+    // CROSS JOIN makes SQLite take the pieces one by one, each as one range of the primary key.
+    let sql = format!(
+        "WITH {} SELECT piece.part, {group}, {} FROM piece CROSS JOIN {table} \
+         WHERE workspace_id = $2 AND course_id = $3 AND {table}.grain = piece.grain \
+         AND starts_at >= piece.from_ms AND starts_at < piece.to_ms GROUP BY piece.part, {group}",
+        pieces_table(backend),
+        sums.join(", "),
+    );
+    let course = course.unwrap_or(ALL_COURSES);
+    Statement::from_sql_and_values(backend, sql, [as_json(pieces).into(), workspace.into(), course.into()])
+}
+
+/// The pieces as a table, from one parameter: so the statement's text is always the same and stays prepared.
+fn pieces_table(backend: DbBackend) -> &'static str {
+    match backend {
+        DbBackend::Postgres => {
+            "piece AS MATERIALIZED (SELECT (value->>0)::bigint AS part, value->>1 AS grain, \
+             (value->>2)::bigint AS sign, (value->>3)::bigint AS from_ms, (value->>4)::bigint AS to_ms \
+             FROM json_array_elements($1::json))"
+        }
+        _ => {
+            "piece AS MATERIALIZED (SELECT value->>0 AS part, value->>1 AS grain, value->>2 AS sign, \
+             value->>3 AS from_ms, value->>4 AS to_ms FROM json_each($1))"
+        }
+    }
+}
+
+fn as_json(pieces: &[Piece]) -> String {
+    let mut text = String::with_capacity(2 + pieces.len() * 56);
+    for (place, Piece { part, grain, sign, from_ms, to_ms }) in pieces.iter().enumerate() {
+        let before = if place == 0 { '[' } else { ',' };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{before}[{part},\"{}\",{sign},{from_ms},{to_ms}]", grain.as_str());
+    }
+    if pieces.is_empty() { "[]".to_owned() } else { text + "]" }
+}

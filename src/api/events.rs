@@ -1,0 +1,197 @@
+//! Events as the contract's webhooks show them: the domain's record becomes the generated type, and that the exact
+//! bytes which are stored, signed and sent.
+
+use super::generated::events as sent;
+use super::generated::schemas;
+use super::v1::{text, texts, twins};
+use crate::domain::certificates::Certificate;
+use crate::domain::enrollments::EnrollmentSnapshot;
+use crate::domain::live_sessions::{LiveSession, LiveSessionStatus};
+use crate::domain::recordings::Recording;
+use crate::domain::students::{DeletedStudent, StudentSummary};
+use crate::events::{Envelope, Event, OrderRefunded, StudentUpdated};
+
+twins!(LiveSessionStatus => sent::LiveSessionStatus: Scheduled, Live, Ended);
+
+/// The body of an event: what `App` carries as its encoder.
+///
+/// # Panics
+/// Never: generated types always serialise.
+pub fn encode(envelope: &Envelope) -> Vec<u8> {
+    serde_json::to_vec(&of(envelope.clone())).expect("generated types always serialise")
+}
+
+/// The event in the contract's own type.
+fn of(envelope: Envelope) -> sent::Event {
+    macro_rules! wrap {
+        ($variant:ident, $type:ident, $data:expr) => {
+            sent::Event::$variant(sent::$type {
+                id: text(envelope.id),
+                r#type: Default::default(),
+                created_at: envelope.created_at.into(),
+                workspace_id: text(envelope.workspace),
+                data: $data.into(),
+            })
+        };
+    }
+    match envelope.event {
+        Event::StudentCreated(data) => wrap!(StudentCreated, StudentCreatedEvent, data),
+        Event::StudentUpdated(data) => wrap!(StudentUpdated, StudentUpdatedEvent, data),
+        Event::StudentDeleted(data) => wrap!(StudentDeleted, StudentDeletedEvent, data),
+        Event::EnrollmentCreated(data) => wrap!(EnrollmentCreated, EnrollmentCreatedEvent, data),
+        Event::EnrollmentRevoked(data) => wrap!(EnrollmentRevoked, EnrollmentRevokedEvent, data),
+        Event::OrderPaid(data) => wrap!(OrderPaid, OrderPaidEvent, data),
+        Event::OrderRefunded(data) => wrap!(OrderRefunded, OrderRefundedEvent, data),
+        Event::CoursePublished(data) => wrap!(CoursePublished, CoursePublishedEvent, data),
+        Event::CourseArchived(data) => wrap!(CourseArchived, CourseArchivedEvent, data),
+        Event::LiveSessionStarted(data) => wrap!(LiveSessionStarted, LiveSessionStartedEvent, data),
+        Event::LiveSessionEnded(data) => wrap!(LiveSessionEnded, LiveSessionEndedEvent, data),
+        Event::RecordingReady(data) => wrap!(RecordingReady, RecordingReadyEvent, data),
+        Event::CertificateIssued(data) => wrap!(CertificateIssued, CertificateIssuedEvent, data),
+    }
+}
+
+impl From<StudentSummary> for sent::StudentSummary {
+    fn from(student: StudentSummary) -> Self {
+        Self {
+            id: text(student.id),
+            email: student.email,
+            name: student.name,
+            external_id: student.external_id,
+            tags: student.tags,
+            metadata: student.metadata,
+            progress: student.progress.into(),
+            created_at: student.created_at.into(),
+            updated_at: student.updated_at.into(),
+        }
+    }
+}
+
+impl From<StudentUpdated> for sent::UpdatedStudent {
+    fn from(updated: StudentUpdated) -> Self {
+        let student: sent::StudentSummary = updated.student.into();
+        Self {
+            id: student.id,
+            email: student.email,
+            name: student.name,
+            external_id: student.external_id,
+            tags: student.tags,
+            metadata: student.metadata,
+            progress: student.progress,
+            created_at: student.created_at,
+            updated_at: student.updated_at,
+            changed: updated.changed.into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
+impl From<DeletedStudent> for sent::DeletedStudent {
+    fn from(student: DeletedStudent) -> Self {
+        Self {
+            id: text(student.id),
+            email: student.email,
+            external_id: student.external_id,
+            deleted_at: student.deleted_at.into(),
+        }
+    }
+}
+
+impl From<EnrollmentSnapshot> for sent::EnrollmentEventData {
+    fn from(snapshot: EnrollmentSnapshot) -> Self {
+        let enrollment: schemas::Enrollment = snapshot.enrollment.into();
+        let (student, course) = (snapshot.student, snapshot.course);
+        Self {
+            id: enrollment.id,
+            student_id: enrollment.student_id,
+            course_id: enrollment.course_id,
+            status: enrollment.status,
+            source: enrollment.source,
+            order_id: enrollment.order_id,
+            progress: enrollment.progress,
+            enrolled_at: enrollment.enrolled_at,
+            expires_at: enrollment.expires_at,
+            completed_at: enrollment.completed_at,
+            revoked_at: enrollment.revoked_at,
+            created_at: enrollment.created_at,
+            updated_at: enrollment.updated_at,
+            student: sent::EnrollmentStudent {
+                id: text(student.id),
+                email: student.email,
+                name: student.name,
+            },
+            course: sent::EnrollmentCourse { id: text(course.id), slug: course.slug, title: course.title },
+        }
+    }
+}
+
+impl From<OrderRefunded> for sent::RefundedOrder {
+    fn from(refunded: OrderRefunded) -> Self {
+        let order: schemas::Order = refunded.order.into();
+        Self {
+            id: order.id,
+            number: order.number,
+            student_id: order.student_id,
+            customer: order.customer,
+            status: order.status,
+            currency: order.currency,
+            subtotal_amount: order.subtotal_amount,
+            discount_amount: order.discount_amount,
+            tax_amount: order.tax_amount,
+            total_amount: order.total_amount,
+            refunded_amount: order.refunded_amount,
+            items: order.items,
+            receipt: order.receipt,
+            refunds: order.refunds,
+            entitlements: order.entitlements,
+            paid_at: order.paid_at,
+            created_at: order.created_at,
+            updated_at: order.updated_at,
+            refund: refunded.refund.into(),
+        }
+    }
+}
+
+impl From<LiveSession> for sent::LiveSession {
+    fn from(session: LiveSession) -> Self {
+        Self {
+            id: text(session.id),
+            course_id: texts(session.course_id),
+            title: session.title,
+            status: session.status.into(),
+            scheduled_at: session.scheduled_at.map(Into::into),
+            started_at: session.started_at.map(Into::into),
+            ended_at: session.ended_at.map(Into::into),
+            duration_seconds: session.duration_seconds,
+        }
+    }
+}
+
+impl From<Recording> for sent::Recording {
+    fn from(recording: Recording) -> Self {
+        Self {
+            id: text(recording.id),
+            live_session_id: text(recording.live_session_id),
+            course_id: texts(recording.course_id),
+            title: recording.title,
+            duration_seconds: recording.duration_seconds,
+            size_bytes: recording.size_bytes,
+            content_type: recording.content_type,
+            created_at: recording.created_at.into(),
+        }
+    }
+}
+
+impl From<Certificate> for sent::Certificate {
+    fn from(certificate: Certificate) -> Self {
+        Self {
+            id: text(certificate.id),
+            number: certificate.number,
+            student_id: text(certificate.student_id),
+            course_id: text(certificate.course_id),
+            enrollment_id: text(certificate.enrollment_id),
+            recipient_name: certificate.recipient_name,
+            issued_at: certificate.issued_at.into(),
+            verification_url: certificate.verification_url,
+        }
+    }
+}

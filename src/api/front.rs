@@ -1,0 +1,125 @@
+//! What all calls of the API share: the app, the limiter, the compiled contract, and what was configured.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
+use jiff::tz::TimeZone;
+use poem::http::HeaderValue;
+
+use super::contract::Operation;
+use super::cursor::Cursors;
+use super::routes::Routes;
+use super::validate::schemas::Schemas;
+use crate::app::App;
+use crate::config::{Config, Network};
+use crate::rate_limit::{Caps, Limiter};
+use crate::secret::{MasterKey, Purpose};
+
+/// The API's own part of the configuration, ready for use.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The address by which clients reach this server, without a slash at its end.
+    pub public_url: String,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub proxies: Vec<Network>,
+    /// What a client address without a valid key may do.
+    pub address_caps: Caps,
+    /// What every response says of the end of v1.
+    pub deprecation: Option<Deprecation>,
+}
+
+/// The headers of a version that has an end.
+#[derive(Debug, Clone)]
+pub struct Deprecation {
+    /// `Deprecation` (RFC 9745): `@` and the Unix seconds from which v1 is deprecated.
+    pub since: HeaderValue,
+    /// `Sunset` (RFC 8594): an HTTP date.
+    pub sunset: Option<HeaderValue>,
+    /// `Link` with `rel="deprecation"`.
+    pub link: Option<HeaderValue>,
+}
+
+impl Settings {
+    /// The API's part of a configuration; `local_url` is the address to name when none is configured.
+    ///
+    /// # Errors
+    /// When a configured address cannot stand in a header.
+    pub fn new(config: &Config, local_url: &str) -> anyhow::Result<Self> {
+        let public_url = config.server.public_url.as_ref().map_or(local_url, |url| url.base());
+        Ok(Self {
+            public_url: public_url.trim_end_matches('/').to_owned(),
+            proxies: config.server.trusted_proxies.clone(),
+            address_caps: Caps {
+                per_minute: config.limits.default_per_minute.get(),
+                per_day: config.limits.default_per_day.get(),
+            },
+            deprecation: deprecation(&config.deprecation)?,
+        })
+    }
+}
+
+fn deprecation(config: &crate::config::Deprecation) -> anyhow::Result<Option<Deprecation>> {
+    let Some(since) = config.deprecation_at else { return Ok(None) };
+    let link = config
+        .deprecation_link
+        .as_ref()
+        .map(|url| {
+            HeaderValue::from_str(&format!("<{}>; rel=\"deprecation\"; type=\"text/html\"", url.base()))
+        })
+        .transpose()
+        .context("the deprecation link cannot stand in a header")?;
+    Ok(Some(Deprecation {
+        since: HeaderValue::from_str(&format!("@{}", since.as_second()))?,
+        sunset: config.sunset_at.map(http_date).transpose()?,
+        link,
+    }))
+}
+
+/// A time as HTTP writes it (RFC 9110, 5.6.7).
+fn http_date(time: Timestamp) -> anyhow::Result<HeaderValue> {
+    let mut text = String::new();
+    DateTimePrinter::new().print_timestamp_rfc9110(&time, &mut text)?;
+    debug_assert!(time.to_zoned(TimeZone::UTC).offset().is_zero());
+    Ok(HeaderValue::from_str(&text)?)
+}
+
+/// What all calls share; one stands behind the middleware of a process.
+pub struct Front {
+    /// The shared parts of the process.
+    pub app: App,
+    /// Who has called how often.
+    pub limiter: Limiter,
+    /// The contract's schemas.
+    pub schemas: Schemas,
+    /// The contract's paths.
+    pub routes: Routes,
+    /// Seals and opens cursors.
+    pub cursors: Cursors,
+    /// What was configured.
+    pub settings: Settings,
+}
+
+impl Front {
+    /// Compiles the contract and derives the keys that it needs.
+    ///
+    /// # Errors
+    /// When the document and the operation tables do not belong together.
+    pub fn new(
+        app: App,
+        settings: Settings,
+        master: &MasterKey,
+        document: &str,
+        operations: &[&'static Operation],
+    ) -> anyhow::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            app,
+            limiter: Limiter::default(),
+            schemas: Schemas::compile(document, operations)?,
+            routes: Routes::new(operations)?,
+            cursors: Cursors::new(master.derive(Purpose::Cursor)),
+            settings,
+        }))
+    }
+}

@@ -1,0 +1,77 @@
+//! Entity tags: weak ones over the body, and the question whether a caller holds the same.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use poem::http::{HeaderMap, HeaderValue, header};
+use sha2::{Digest, Sha256};
+
+/// The weak tag of a body: the same bytes have the same tag, whatever encoding they travel in.
+pub(crate) fn of(body: &[u8]) -> HeaderValue {
+    let digest = Sha256::digest(body);
+    let mut tag = [b'"'; 27];
+    tag[0] = b'W';
+    tag[1] = b'/';
+    // 16 of the 32 bytes: 22 characters.
+    let written = URL_SAFE_NO_PAD.encode_slice(&digest[..16], &mut tag[3..26]).unwrap_or(0);
+    HeaderValue::from_bytes(&tag[..3 + written + 1]).unwrap_or(HeaderValue::from_static("W/\"\""))
+}
+
+/// Whether `If-None-Match` names this tag, by the weak comparison (RFC 9110, 13.1.2).
+pub(crate) fn is_held(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
+    let ours = opaque(tag.as_bytes());
+    headers.get_all(header::IF_NONE_MATCH).iter().any(|line| {
+        line.as_bytes().trim_ascii() == b"*" || tags(line.as_bytes()).any(|theirs| theirs == ours.as_slice())
+    })
+}
+
+/// The opaque parts, quotes included, of a list of tags.
+fn tags(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let start = rest.iter().position(|byte| *byte == b'"')?;
+        let length = rest[start + 1..].iter().position(|byte| *byte == b'"')? + 2;
+        let tag = &rest[start..start + length];
+        rest = &rest[start + length..];
+        Some(tag)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(lines: &[&'static str], tag: &'static str) -> bool {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::IF_NONE_MATCH, HeaderValue::from_static(line));
+        }
+        is_held(&headers, &HeaderValue::from_static(tag))
+    }
+
+    #[test]
+    fn a_tag_is_weak_and_fits_its_body() {
+        let tag = of(b"{}");
+        assert_eq!(tag, of(b"{}"));
+        assert_ne!(tag, of(b"{} "));
+        let text = tag.to_str().unwrap();
+        assert!(text.starts_with("W/\"") && text.ends_with('"') && text.len() == 26, "{text}");
+    }
+
+    #[test]
+    fn tags_are_compared_weakly_in_any_list() {
+        for lines in [
+            &["W/\"a\""][..],
+            &["\"a\""],
+            &["\"x\", W/\"a\" , \"y\""],
+            &["\"x\"", "\"a\""],
+            &["*"],
+            &["\",\", \"a\""],
+        ] {
+            assert!(held(lines, "W/\"a\""), "{lines:?}");
+        }
+        for lines in [&[][..], &["\"b\""], &["a"], &["\"a"], &["W/\"\""]] {
+            assert!(!held(lines, "W/\"a\""), "{lines:?}");
+        }
+    }
+}

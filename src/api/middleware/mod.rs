@@ -1,0 +1,132 @@
+//! Everything around the operations, in the order the contract gives: request id, body cap, authentication, rate
+//! limit, route, scope; then the framework with media type, validation and the operation; then the headers.
+//!
+//! [`Gate`] is the one wrapper around all paths under `/api`. Whatever happens inside (a framework fault, a
+//! panic) leaves it as an answer of the API, with its envelope and all its headers.
+
+mod body;
+mod caller;
+mod compress;
+mod etag;
+mod finish;
+mod log;
+mod request_id;
+mod throttle;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use futures_util::FutureExt;
+use poem::http::Method;
+use poem::{Endpoint, IntoResponse, Request, Response};
+
+pub use body::CAP as BODY_CAP;
+
+use super::call::Admission;
+use super::error::ApiError;
+use super::front::Front;
+use super::routes::Found;
+use crate::rate_limit::{Draw, Standing};
+use log::Entry;
+
+/// The wrapper around the API's endpoint.
+pub struct Gate<E> {
+    front: Arc<Front>,
+    inner: E,
+}
+
+/// What is known of a request so far: enough for its headers and its log line, however far it came.
+pub(crate) struct Seen {
+    /// The request's id.
+    request_id: String,
+    /// Where the caller stands; `None` until the limiter was asked.
+    standing: Option<Standing>,
+    /// Set once the request was admitted to an operation.
+    admission: Option<Arc<Admission>>,
+    /// For the log.
+    entry: Entry,
+}
+
+impl<E> Gate<E> {
+    /// Puts the wrapper around the API's endpoint.
+    pub fn new(front: Arc<Front>, inner: E) -> Self {
+        Self { front, inner }
+    }
+}
+
+impl<E: Endpoint> Gate<E> {
+    /// Goes through the checks, in order, and on to the operation.
+    async fn admit(&self, seen: &mut Seen, mut request: Request) -> Result<Response, ApiError> {
+        let front = &self.front;
+        let body = body::take(&mut request).await;
+        let now_ms = front.app.clock.now_ms();
+        let principal = caller::authenticate(front, &request).await?;
+        let (subject, caps) = throttle::bucket(front, &request, principal.as_ref());
+        let draw = front.limiter.draw(&front.app.db, subject, caps, now_ms).await;
+        seen.standing = Some(draw.standing());
+        seen.entry.key = principal.map(|principal| principal.key);
+        let body = body?;
+        if let Draw::Refused { standing, exhausted, retry_after } = draw {
+            return Err(throttle::refuse(standing, exhausted, retry_after));
+        }
+        let principal = principal.ok_or_else(ApiError::unauthorized)?;
+
+        let (route, captured) = match front.routes.find(request.method().as_str(), request.uri().path()) {
+            Found::Operation(route, captured) => (route, captured),
+            Found::WrongMethod(allow) => return Err(ApiError::wrong_method(allow)),
+            Found::Nothing => return Err(ApiError::no_such_path()),
+        };
+        seen.entry.operation = Some(route.operation.id);
+        if let Some(scope) = route.scope.filter(|scope| !principal.scopes.contains(*scope)) {
+            return Err(ApiError::forbidden(scope.as_str()));
+        }
+
+        let admission = Arc::new(Admission {
+            front: Arc::clone(front),
+            workspace: principal.workspace,
+            key: principal.key,
+            request_id: seen.request_id.clone(),
+            operation: route.operation,
+            captured,
+            body: body.clone(),
+            replayed: AtomicBool::new(false),
+        });
+        seen.admission = Some(Arc::clone(&admission));
+        request.set_body(body);
+        request.extensions_mut().insert(admission);
+        if request.method() == Method::HEAD {
+            request.set_method(Method::GET);
+        }
+        match self.inner.call(request).await {
+            Ok(answer) => finish::own(answer.into_response()),
+            Err(error) => finish::own(error.into_response()),
+        }
+    }
+}
+
+impl<E: Endpoint> Endpoint for Gate<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let front = &self.front;
+        let mut seen = Seen {
+            request_id: request_id::of(&request, &front.app),
+            standing: None,
+            admission: None,
+            entry: Entry::begin(&request),
+        };
+        let wish = finish::Wish::of(&request);
+        // The framework's own state is gone with the request; what is borrowed here is only read afterwards.
+        let outcome = AssertUnwindSafe(self.admit(&mut seen, request)).catch_unwind().await;
+        let response = match outcome {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => error.into_response(&seen.request_id, &front.settings.public_url),
+            Err(panic) => ApiError::internal(anyhow::anyhow!("panicked: {}", log::panic_text(&*panic)))
+                .into_response(&seen.request_id, &front.settings.public_url),
+        };
+        let response = finish::finish(front, &seen, &wish, response).await;
+        seen.entry.end(&seen.request_id, response.status());
+        Ok(response)
+    }
+}

@@ -1,0 +1,29 @@
+//! `getAnalyticsSummary`.
+
+use super::Handlers;
+use super::convert::id_filter;
+use crate::api::call::Call;
+use crate::api::error::Reply;
+use crate::api::generated::analytics::{
+    Analytics, GetAnalyticsSummaryRequest, GetAnalyticsSummaryResponse,
+};
+use crate::api::payload::Json;
+use crate::domain::analytics::{self, AnalyticsQuery};
+
+impl Analytics for Handlers {
+    async fn get_analytics_summary(
+        &self,
+        call: Call,
+        request: GetAnalyticsSummaryRequest,
+    ) -> Reply<GetAnalyticsSummaryResponse> {
+        let query = AnalyticsQuery {
+            from: request.from.map(|time| time.0),
+            to: request.to.map(|time| time.0),
+            timezone: Some(request.timezone),
+            course: id_filter("courseId", request.course_id)?,
+            interval: request.interval.map(Into::into),
+        };
+        let summary = analytics::summary(&self.app, call.workspace, query).await?;
+        Ok(GetAnalyticsSummaryResponse::Ok(Json::Value(summary.into())))
+    }
+}

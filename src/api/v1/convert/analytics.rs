@@ -1,0 +1,77 @@
+//! The analytics summary.
+
+use super::{count, twins};
+use crate::api::generated::schemas;
+use crate::domain::analytics::{AnalyticsSummary, Figures, Interval, Point, Revenue};
+
+twins!(schemas::Interval => Interval: Day, Week, Month);
+
+impl From<Revenue> for schemas::Revenue {
+    fn from(revenue: Revenue) -> Self {
+        Self {
+            currency: revenue.currency,
+            gross_amount: revenue.gross_amount,
+            discount_amount: revenue.discount_amount,
+            tax_amount: revenue.tax_amount,
+            refunded_amount: revenue.refunded_amount,
+            net_amount: revenue.net_amount,
+            orders: count(revenue.orders),
+            refunds: count(revenue.refunds),
+        }
+    }
+}
+
+fn students(figures: &Figures) -> schemas::AnalyticsStudents {
+    schemas::AnalyticsStudents { new: count(figures.students_new), total: count(figures.students_total) }
+}
+
+fn enrollments(figures: &Figures) -> schemas::AnalyticsEnrollments {
+    schemas::AnalyticsEnrollments {
+        created: count(figures.enrollments_created),
+        revoked: count(figures.enrollments_revoked),
+        active: count(figures.enrollments_active),
+    }
+}
+
+fn completion(figures: &Figures) -> schemas::AnalyticsCompletion {
+    schemas::AnalyticsCompletion {
+        enrollments_in_cohort: count(figures.enrollments_created),
+        completed: count(figures.completed),
+        completion_rate_percent: figures.completion_rate_percent.map(count),
+        average_percent_complete: figures.average_percent_complete.map(count),
+    }
+}
+
+impl From<Point> for schemas::AnalyticsPoint {
+    fn from(point: Point) -> Self {
+        let figures = point.figures;
+        Self {
+            starts_at: point.starts_at.into(),
+            students: students(&figures),
+            enrollments: enrollments(&figures),
+            completion: completion(&figures),
+            certificates_issued: count(figures.certificates_issued),
+            revenue: figures.revenue.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<AnalyticsSummary> for schemas::AnalyticsSummary {
+    fn from(summary: AnalyticsSummary) -> Self {
+        let figures = summary.figures;
+        Self {
+            window: schemas::AnalyticsWindow {
+                from: summary.from.into(),
+                to: summary.to.into(),
+                timezone: summary.timezone,
+            },
+            students: students(&figures),
+            enrollments: enrollments(&figures),
+            completion: completion(&figures),
+            certificates_issued: count(figures.certificates_issued),
+            revenue: figures.revenue.into_iter().map(Into::into).collect(),
+            series: summary.series.into_iter().map(Into::into).collect(),
+            data_as_of: summary.data_as_of.into(),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Orders with their items, receipt, refunds and entitlements.
+
+use super::{text, texts, twins};
+use crate::api::generated::schemas;
+use crate::domain::orders::{
+    Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderStatus, Receipt, Refund,
+};
+
+twins!(OrderStatus => schemas::OrderStatus, and back: Paid, PartiallyRefunded, Refunded);
+twins!(EntitlementStatus => schemas::EntitlementStatus: Active, Revoked, Expired);
+
+impl From<Order> for schemas::Order {
+    fn from(order: Order) -> Self {
+        Self {
+            id: text(order.id),
+            number: order.number,
+            student_id: texts(order.student_id),
+            customer: order.customer.into(),
+            status: order.status.into(),
+            currency: order.currency,
+            subtotal_amount: order.subtotal_amount,
+            discount_amount: order.discount_amount,
+            tax_amount: order.tax_amount,
+            total_amount: order.total_amount,
+            refunded_amount: order.refunded_amount,
+            items: order.items.into_iter().map(Into::into).collect(),
+            receipt: Some(order.receipt.into()),
+            refunds: order.refunds.into_iter().map(Into::into).collect(),
+            entitlements: order.entitlements.into_iter().map(Into::into).collect(),
+            paid_at: order.paid_at.into(),
+            created_at: order.created_at.into(),
+            updated_at: order.updated_at.into(),
+        }
+    }
+}
+
+impl From<Customer> for schemas::OrderCustomer {
+    fn from(customer: Customer) -> Self {
+        Self { email: customer.email, name: customer.name }
+    }
+}
+
+impl From<OrderItem> for schemas::OrderItem {
+    fn from(item: OrderItem) -> Self {
+        Self {
+            id: text(item.id),
+            course_id: text(item.course_id),
+            title: item.title,
+            quantity: item.quantity,
+            unit_amount: item.unit_amount,
+            total_amount: item.total_amount,
+        }
+    }
+}
+
+impl From<Receipt> for schemas::Receipt {
+    fn from(receipt: Receipt) -> Self {
+        Self { number: receipt.number, url: receipt.url, issued_at: receipt.issued_at.into() }
+    }
+}
+
+impl From<Refund> for schemas::Refund {
+    fn from(refund: Refund) -> Self {
+        Self {
+            id: text(refund.id),
+            amount: refund.amount,
+            reason: refund.reason,
+            created_at: refund.created_at.into(),
+        }
+    }
+}
+
+impl From<Entitlement> for schemas::Entitlement {
+    fn from(entitlement: Entitlement) -> Self {
+        Self {
+            id: text(entitlement.id),
+            course_id: text(entitlement.course_id),
+            enrollment_id: texts(entitlement.enrollment_id),
+            status: entitlement.status.into(),
+            granted_at: entitlement.granted_at.into(),
+            expires_at: entitlement.expires_at.map(Into::into),
+            revoked_at: entitlement.revoked_at.map(Into::into),
+        }
+    }
+}

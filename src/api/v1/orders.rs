@@ -1,0 +1,34 @@
+//! `listOrders`.
+
+use super::Handlers;
+use super::convert::id_filter;
+use super::paging::{self, Spans};
+use crate::api::call::Call;
+use crate::api::error::Reply;
+use crate::api::generated::orders::{ListOrdersRequest, ListOrdersResponse, Orders};
+use crate::api::generated::schemas::OrderList;
+use crate::api::payload::Json;
+use crate::domain::orders::{self, OrderFilter};
+
+impl Orders for Handlers {
+    async fn list_orders(&self, call: Call, request: ListOrdersRequest) -> Reply<ListOrdersResponse> {
+        let sort = request.sort.into();
+        let page = paging::page(&call, sort, request.limit, request.cursor.as_deref())?;
+        let mut spans = Spans::default();
+        let filter = OrderFilter {
+            student: id_filter("studentId", request.student_id)?,
+            course: id_filter("courseId", request.course_id)?,
+            status: request.status.map(Into::into),
+            currency: request.currency,
+            number: request.number,
+            created: spans.between("created", request.created_after, request.created_before),
+            updated: spans.between("updated", request.updated_after, request.updated_before),
+            paid: spans.between("paid", request.paid_after, request.paid_before),
+        };
+        spans.check()?;
+        let found = orders::list(&self.app, call.workspace, &filter, page).await?;
+        let (pagination, link) = paging::onward(&call, sort, found.next);
+        let data = found.items.into_iter().map(Into::into).collect();
+        Ok(ListOrdersResponse::Ok(Json::Value(OrderList { data, pagination }), link))
+    }
+}

@@ -1,0 +1,160 @@
+//! `creator-api keys`: makes, lists and revokes API keys.
+
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use super::failure::{Failure, Outcome};
+use super::workspaces::{QuotaFlags, find};
+use super::{output, start};
+use crate::app::App;
+use crate::config::Config;
+use crate::domain::keys::{self, KeyRecord, NewKey};
+use crate::domain::scope::Scope;
+use crate::id::KeyId;
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// Make a key; its secret goes to stdout and is shown this once
+    Create(Create),
+    /// List a workspace's keys, newest first
+    List {
+        /// The workspace's key
+        #[arg(long, value_name = "KEY")]
+        workspace: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a key: no request with it is answered from now on
+    Revoke {
+        /// The key's id
+        #[arg(value_name = "KEY_ID")]
+        key: KeyId,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Create {
+    /// The workspace's key
+    #[arg(long, value_name = "KEY")]
+    workspace: String,
+    /// Name that tells what the key is for
+    #[arg(long)]
+    name: String,
+    /// What the key may do; one or several scopes, or `all`
+    #[arg(long = "scope", value_name = "SCOPE", required = true, num_args = 1.., value_delimiter = ',')]
+    scopes: Vec<String>,
+    #[command(flatten)]
+    quota: QuotaFlags,
+    /// Time after which the key ends, such as 90d or 12h; without it, it does not end
+    #[arg(long, value_name = "DURATION")]
+    expires_in: Option<Span>,
+}
+
+pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {
+    let app = start::app(config).await?;
+    match command {
+        Command::Create(new) => create(&app, new).await?,
+        Command::List { workspace, json } => list(&app, &workspace, json).await?,
+        Command::Revoke { key } => revoke(&app, key).await?,
+    }
+    app.db.close().await;
+    Ok(Outcome::Done)
+}
+
+async fn create(app: &App, new: Create) -> Result<(), Failure> {
+    let scopes = new.scopes.iter().map(|text| scopes(text)).collect::<Result<Vec<_>, _>>()?;
+    let workspace = find(app, &new.workspace).await?;
+    let expires_at = new.expires_in.map(|span| end(app.clock.now(), span)).transpose()?;
+    let key = NewKey {
+        name: new.name,
+        scopes: scopes.into_iter().flatten().collect(),
+        quota: new.quota.into(),
+        expires_at,
+    };
+    let mut write = app.begin_write().await?;
+    let (record, secret) = keys::create(app, &mut write, workspace.id, key).await?;
+    write.commit().await?;
+    output::line(secret.expose_secret())?;
+    let scopes: Vec<&str> = record.scopes.iter().map(Scope::as_str).collect();
+    output::say(format_args!("key {} for workspace `{}`: {}", record.id, workspace.key, scopes.join(" ")));
+    if let Some(end) = record.expires_at {
+        output::say(format_args!("it ends at {}", output::time(end)));
+    }
+    output::say("the secret on stdout is shown this once; keep it in a secret manager");
+    Ok(())
+}
+
+/// The scopes that one word names.
+fn scopes(text: &str) -> Result<Vec<Scope>, Failure> {
+    if text == "all" {
+        return Ok(Scope::ALL.to_vec());
+    }
+    let scope = text.parse().map_err(|error| Failure::usage(format!("--scope: {error}")))?;
+    Ok(vec![scope])
+}
+
+/// The end of a key that is made now and lives that long; a day has 24 hours.
+fn end(now: Timestamp, span: Span) -> Result<Timestamp, Failure> {
+    match now.to_zoned(TimeZone::UTC).checked_add(span) {
+        Ok(end) if end.timestamp() > now => Ok(end.timestamp()),
+        _ => Err(Failure::usage("--expires-in names no time in the future; give a duration such as 90d or 12h")),
+    }
+}
+
+async fn list(app: &App, workspace: &str, json: bool) -> Result<(), Failure> {
+    let workspace = find(app, workspace).await?;
+    let keys = keys::list(app, workspace.id).await?;
+    if json {
+        return output::json(keys.iter().map(record).collect());
+    }
+    let now = app.clock.now();
+    let rows: Vec<[String; 6]> = keys
+        .into_iter()
+        .map(|key| {
+            let scopes: Vec<&str> = key.scopes.iter().map(Scope::as_str).collect();
+            let used = key.last_used_at.map_or_else(|| "never".to_owned(), output::time);
+            let shown = format!("{}...{}", key.prefix, key.last4);
+            [key.id.to_string(), state(&key, now), key.name, shown, used, scopes.join(" ")]
+        })
+        .collect();
+    output::table(["ID", "STATE", "NAME", "SECRET", "LAST USED", "SCOPES"], &rows)
+}
+
+fn state(key: &KeyRecord, now: Timestamp) -> String {
+    match (key.revoked_at, key.expires_at) {
+        (Some(_), _) => "revoked",
+        (None, Some(end)) if end <= now => "expired",
+        _ => "active",
+    }
+    .to_owned()
+}
+
+fn record(key: &KeyRecord) -> serde_json::Value {
+    json!({
+        "id": key.id.to_string(),
+        "name": key.name,
+        "scopes": key.scopes.iter().map(Scope::as_str).collect::<Vec<_>>(),
+        "prefix": key.prefix,
+        "last4": key.last4,
+        "created_at": output::time(key.created_at),
+        "last_used_at": key.last_used_at.map(output::time),
+        "expires_at": key.expires_at.map(output::time),
+        "revoked_at": key.revoked_at.map(output::time),
+    })
+}
+
+async fn revoke(app: &App, key: KeyId) -> Result<(), Failure> {
+    let mut write = app.begin_write().await?;
+    let revoked = match keys::revoke(app, &mut write, None, key).await {
+        Err(crate::domain::Error::NotFound(_)) => {
+            return Err(Failure::new(format!("there is no key {key}; `creator-api keys list` shows those there are")));
+        }
+        revoked => revoked?,
+    };
+    write.commit().await?;
+    output::say(format_args!("key {} ({}) is revoked; other processes follow within 2 s", revoked.id, revoked.name));
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! `creator-api migrate`: brings the database's schema up to date.
+
+use super::failure::{Failure, Outcome};
+use super::{output, start};
+use crate::config::Config;
+use crate::database::SchemaState;
+
+pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
+    let db = start::connect(&config).await?;
+    let before = db.schema_state().await?;
+    db.migrate().await?;
+    match before {
+        SchemaState::Behind(steps) => output::line(format_args!("{}: applied {steps} steps", db.place()))?,
+        SchemaState::Current | SchemaState::Ahead(_) => {
+            output::line(format_args!("{}: nothing to do, the schema is up to date", db.place()))?;
+        }
+    }
+    db.close().await;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,108 @@
+//! The command line: what can be asked of this program, and how each command ends.
+//!
+//! Owns the commands, one file each, and their exit codes. Starts the parts and puts them together; never decides what
+//! the platform may do.
+
+mod apply;
+mod config;
+mod demo;
+mod failure;
+mod generate;
+mod help;
+mod keys;
+mod migrate;
+mod openapi;
+mod output;
+mod progress;
+mod serve;
+mod signals;
+mod start;
+mod workspaces;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::config::{CommonFlags, Config};
+use crate::telemetry;
+use failure::{Failure, Outcome};
+
+/// The public API of a creator platform: courses, students, orders, enrollments and analytics over HTTP.
+#[derive(Debug, Parser)]
+#[command(name = "creator-api", version)]
+pub struct Cli {
+    #[command(flatten)]
+    common: CommonFlags,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start everything on demo data, and say how to try it
+    Demo(serve::Args),
+    /// Serve the API
+    Serve(serve::Args),
+    /// Bring the database's schema up to date
+    Migrate,
+    /// Make workspaces, list them, set their quotas
+    #[command(subcommand)]
+    Workspaces(workspaces::Command),
+    /// Make, list and revoke API keys
+    #[command(subcommand)]
+    Keys(keys::Command),
+    /// Take in the platform's changes, one JSON object a line
+    Apply(apply::Args),
+    /// Make a synthetic workspace of any size
+    Generate(generate::Args),
+    /// Look at the configuration
+    #[command(subcommand)]
+    Config(config::Command),
+    /// Print the API's contract
+    Openapi(openapi::Args),
+}
+
+/// Runs the command that this process was started with.
+pub fn run() -> ExitCode {
+    let parsed = help::grouped(Cli::command()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody may be reading: then there is nobody to tell.
+            let _ = error.print();
+            return if error.use_stderr() { failure::USAGE.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    match dispatch(cli) {
+        Ok(outcome) => outcome.exit_code(),
+        Err(failure) => failure.report(),
+    }
+}
+
+fn dispatch(Cli { common, command }: Cli) -> Result<Outcome, Failure> {
+    match command {
+        Command::Openapi(args) => openapi::run(&args),
+        Command::Config(command) => config::run(command, common),
+        Command::Demo(args) => on_runtime(args.flags(common), demo::run),
+        Command::Serve(args) => on_runtime(args.flags(common), serve::run),
+        Command::Migrate => on_runtime(common.0, migrate::run),
+        Command::Workspaces(command) => on_runtime(common.0, |config| workspaces::run(config, command)),
+        Command::Keys(command) => on_runtime(common.0, |config| keys::run(config, command)),
+        Command::Apply(args) => on_runtime(common.0, |config| apply::run(config, args)),
+        Command::Generate(args) => on_runtime(common.0, |config| generate::run(config, args)),
+    }
+}
+
+/// Reads the configuration, starts the log and the runtime, and runs the command on them.
+fn on_runtime<F: Future<Output = Result<Outcome, Failure>>>(
+    flags: Vec<(&'static str, String)>,
+    command: impl FnOnce(Config) -> F,
+) -> Result<Outcome, Failure> {
+    let (config, _) = Config::load(flags)?;
+    let _log = telemetry::start(&config.log);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(command(config))
+}
+
+#[cfg(test)]
+mod tests;

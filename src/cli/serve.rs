@@ -1,0 +1,57 @@
+//! `creator-api serve`: serves the API until it is asked to stop.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+
+use super::failure::{Failure, Outcome};
+use super::{output, signals, start};
+use crate::config::{CommonFlags, Config, ServingFlags};
+use crate::server;
+
+/// Serves the API.
+///
+/// Prints `listening on http://ADDR` once ready. An SQLite database is made and brought up to date in passing; on
+/// PostgreSQL, run `creator-api migrate` first. The first Ctrl-C or SIGTERM lets running requests finish, the second
+/// ends at once.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    serving: ServingFlags,
+}
+
+impl Args {
+    /// All flags of the command line.
+    pub(super) fn flags(self, common: CommonFlags) -> Vec<(&'static str, String)> {
+        common.0.into_iter().chain(self.serving.0).collect()
+    }
+}
+
+pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
+    let listener = bind(config.server.listen).await?;
+    let address = listener.local_addr()?;
+    let app = start::app(config).await?;
+    let master = start::master_key(&app).await?;
+    let stop = signals::stop()?;
+    let server = server::Server::new(app, &master, &format!("http://{address}"))?;
+    output::line(format_args!("listening on http://{address}"))?;
+    server.run(listener, stop).await?;
+    Ok(Outcome::Done)
+}
+
+/// Takes the address, before any other work is done.
+pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let remedy = match error.kind() {
+            ErrorKind::AddrInUse => {
+                let free = SocketAddr::new(address.ip(), 0);
+                format!("is in use; stop what listens there, or take a free port with `--listen {free}`")
+            }
+            ErrorKind::PermissionDenied => "may not be used by this user; choose a port from 1024 up with --listen".into(),
+            ErrorKind::AddrNotAvailable => "is no address of this machine; choose one with --listen".into(),
+            _ => format!("cannot be listened on ({error}); choose another address with --listen"),
+        };
+        Failure::new(format!("{address} {remedy}"))
+    })
+}

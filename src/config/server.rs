@@ -1,0 +1,22 @@
+//! Where the server listens and how it is reached.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+
+use super::concern::concern;
+use super::network::Network;
+use super::value::WebUrl;
+
+concern! {
+    /// The listening address and what stands before it.
+    Server, "Server" {
+        /// Address to listen on; port 0 takes a free one.
+        listen: SocketAddr = Some("127.0.0.1:8080"), "CREATOR_API_LISTEN", "ADDR";
+        /// Address by which clients reach this server, when it is another than the one it listens on.
+        public_url: Option<WebUrl> = None, "CREATOR_API_PUBLIC_URL", "URL";
+        /// Proxies whose X-Forwarded-For is believed.
+        trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
+        /// Seconds that running requests get to finish when the server stops.
+        shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";
+    }
+}

@@ -1,0 +1,110 @@
+//! Where the points of a series begin: days, weeks and months of a time zone, cut at the window's ends.
+
+use jiff::civil::{Date, Weekday};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+
+use super::Interval;
+use crate::domain::{Error, Result};
+
+/// The bounds of all intervals that touch the window, in milliseconds: `from` first, `to` last, rising.
+///
+/// A day has 23 or 25 hours where the clocks change, and begins at its first moment where midnight is skipped.
+///
+/// # Errors
+/// [`Error::Internal`] at the end of the calendar.
+pub(super) fn bounds(
+    from: Timestamp,
+    to: Timestamp,
+    interval: Interval,
+    zone: &TimeZone,
+) -> Result<Vec<i64>> {
+    let (first, end) = (from.as_millisecond(), to.as_millisecond());
+    let mut bounds = vec![first];
+    let mut date = start_of(interval, from.to_zoned(zone.clone()).date()).map_err(calendar)?;
+    loop {
+        date = next(interval, date).map_err(calendar)?;
+        let start = date.to_zoned(zone.clone()).and_then(|zoned| zoned.start_of_day()).map_err(calendar)?;
+        let start = start.timestamp().as_millisecond();
+        if start >= end {
+            break;
+        }
+        // A date that a zone left out begins together with the one after it.
+        if bounds.last().is_some_and(|last| start > *last) {
+            bounds.push(start);
+        }
+    }
+    bounds.push(end);
+    Ok(bounds)
+}
+
+/// The first date of the interval that holds the date.
+fn start_of(interval: Interval, date: Date) -> std::result::Result<Date, jiff::Error> {
+    match interval {
+        Interval::Day => Ok(date),
+        Interval::Week => date.checked_sub(i64::from(date.weekday().since(Weekday::Monday)).days()),
+        Interval::Month => Ok(date.first_of_month()),
+    }
+}
+
+/// The first date of the next interval.
+fn next(interval: Interval, date: Date) -> std::result::Result<Date, jiff::Error> {
+    date.checked_add(match interval {
+        Interval::Day => 1.day(),
+        Interval::Week => 1.week(),
+        Interval::Month => 1.month(),
+    })
+}
+
+fn calendar(error: jiff::Error) -> Error {
+    Error::Internal(error.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn starts(from: &str, to: &str, interval: Interval, zone: &str) -> Vec<String> {
+        let bounds =
+            bounds(from.parse().unwrap(), to.parse().unwrap(), interval, &TimeZone::get(zone).unwrap())
+                .unwrap();
+        bounds.into_iter().map(|ms| Timestamp::from_millisecond(ms).unwrap().to_string()).collect()
+    }
+
+    #[test]
+    fn days_are_shorter_and_longer_where_the_clocks_change() {
+        let spring = starts("2026-03-28T12:00:00Z", "2026-03-30T12:00:00Z", Interval::Day, "Europe/Berlin");
+        assert_eq!(
+            spring,
+            ["2026-03-28T12:00:00Z", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", "2026-03-30T12:00:00Z"]
+        );
+        let autumn = starts("2026-10-24T22:00:00Z", "2026-10-26T00:00:00Z", Interval::Day, "Europe/Berlin");
+        assert_eq!(autumn, ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z", "2026-10-26T00:00:00Z"]);
+    }
+
+    #[test]
+    fn weeks_begin_on_monday_and_months_on_the_first() {
+        let weeks = starts("2026-01-01T00:00:00Z", "2026-01-13T00:00:00Z", Interval::Week, "UTC");
+        assert_eq!(
+            weeks,
+            ["2026-01-01T00:00:00Z", "2026-01-05T00:00:00Z", "2026-01-12T00:00:00Z", "2026-01-13T00:00:00Z"]
+        );
+        let months = starts("2025-12-31T23:30:00Z", "2026-02-01T00:00:00Z", Interval::Month, "UTC");
+        assert_eq!(months, ["2025-12-31T23:30:00Z", "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"]);
+    }
+
+    #[test]
+    fn a_midnight_that_is_skipped_begins_at_one() {
+        let days = starts("2018-11-03T12:00:00Z", "2018-11-04T12:00:00Z", Interval::Day, "America/Sao_Paulo");
+        assert_eq!(days, ["2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z", "2018-11-04T12:00:00Z"]);
+    }
+
+    #[test]
+    fn a_day_that_a_zone_left_out_is_no_point() {
+        let days = starts("2011-12-29T20:00:00Z", "2011-12-31T20:00:00Z", Interval::Day, "Pacific/Apia");
+        assert_eq!(
+            days,
+            ["2011-12-29T20:00:00Z", "2011-12-30T10:00:00Z", "2011-12-31T10:00:00Z", "2011-12-31T20:00:00Z"]
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! The catalogue as the API shows it.
+
+use entity::courses::{self, Column, CourseFilter as RowFilter, Status};
+use entity::{lessons, modules};
+
+use super::super::Result;
+use super::super::find::absent;
+use super::super::page::{Page, PageRequest, SortKey};
+use super::row::{course, outline};
+use super::{Course, CourseDetail, CourseFilter};
+use crate::app::App;
+use crate::id::{Course as CourseKind, CourseId, WorkspaceId};
+
+/// The published courses of a workspace, a page of them.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn list(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &CourseFilter,
+    page: PageRequest,
+) -> Result<Page<Course>> {
+    let keyset = page.keyset(app, column).await?;
+    let filter = RowFilter {
+        status: Some(Status::Published),
+        slug: filter.slug.clone(),
+        language: filter.language.clone(),
+        created: filter.created.in_ms(),
+        updated: filter.updated.in_ms(),
+    };
+    let rows = courses::in_workspace(workspace.uuid()).page(app.db.read(), &filter, keyset).await?;
+    let (rows, next) = page.cut(rows, |row, key| {
+        (if key == SortKey::UpdatedAt { row.updated_at } else { row.created_at }, row.id)
+    });
+    Ok(Page { items: rows.into_iter().map(course).collect(), next })
+}
+
+/// A published or archived course with its modules and lessons.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent, foreign or draft course.
+pub async fn get(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
+    let scope = workspace.uuid();
+    let conn = app.db.read();
+    let row = courses::in_workspace(scope).by_id(conn, id.uuid()).await?;
+    let row = row.filter(|row| row.status != Status::Draft).ok_or_else(|| absent::<CourseKind>(id))?;
+    let modules = modules::in_workspace(scope).of_courses(conn, &[row.id]).await?;
+    let lessons = lessons::in_workspace(scope).of_courses(conn, &[row.id]).await?;
+    Ok(CourseDetail { course: course(row), modules: outline(modules, &lessons) })
+}
+
+const fn column(key: SortKey) -> Option<Column> {
+    match key {
+        SortKey::CreatedAt => Some(Column::CreatedAt),
+        SortKey::UpdatedAt => Some(Column::UpdatedAt),
+        SortKey::PaidAt => None,
+    }
+}

@@ -1,0 +1,83 @@
+//! The student list: a page of students, then the enrolments of them all in one query.
+
+use entity::enrollments::{self, Standing};
+use entity::students::{self, Column, StudentFilter as RowFilter};
+use sea_orm::ConnectionTrait;
+
+use super::super::Result;
+use super::super::enrollments::{EnrollmentStatus, enrollment};
+use super::super::page::{Page, PageRequest, SortKey};
+use super::{Student, StudentFilter, fold, summary};
+use crate::app::App;
+use crate::id::WorkspaceId;
+
+/// The students of a workspace, a page of them, each with its whole enrolment history.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn list(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &StudentFilter,
+    page: PageRequest,
+) -> Result<Page<Student>> {
+    let keyset = page.keyset(app, column).await?;
+    let now_ms = app.clock.now_ms();
+    let conn = app.db.read();
+    let rows = students::in_workspace(workspace.uuid());
+    let rows = rows.page(conn, &row_filter(filter, now_ms), keyset).await?;
+    let (rows, next) = page.cut(rows, |row, key| {
+        (if key == SortKey::UpdatedAt { row.updated_at } else { row.created_at }, row.id)
+    });
+    Ok(Page { items: with_history(conn, workspace, rows, now_ms).await?, next })
+}
+
+/// The students with their enrolments, in the order given.
+pub(super) async fn with_history(
+    conn: &impl ConnectionTrait,
+    workspace: WorkspaceId,
+    rows: Vec<students::Model>,
+    now_ms: i64,
+) -> Result<Vec<Student>> {
+    let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
+    let enrolled = enrollments::in_workspace(workspace.uuid()).of_students(conn, &ids).await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            // They come sorted by student, so that each one's are a slice.
+            let from = enrolled.partition_point(|enrolled| enrolled.student_id < row.id);
+            let to = enrolled.partition_point(|enrolled| enrolled.student_id <= row.id);
+            let own = &enrolled[from..to];
+            Student {
+                enrollments: own.iter().map(|enrolled| enrollment(enrolled, now_ms)).collect(),
+                summary: summary(row, own, now_ms),
+            }
+        })
+        .collect())
+}
+
+const fn column(key: SortKey) -> Option<Column> {
+    match key {
+        SortKey::CreatedAt => Some(Column::CreatedAt),
+        SortKey::UpdatedAt => Some(Column::UpdatedAt),
+        SortKey::PaidAt => None,
+    }
+}
+
+fn row_filter(filter: &StudentFilter, now_ms: i64) -> RowFilter {
+    RowFilter {
+        email_folded: filter.email.as_deref().map(fold),
+        external_id: filter.external_id.clone(),
+        course_id: filter.course.map(|course| course.uuid()),
+        standing: filter.enrollment_status.map(|status| match status {
+            EnrollmentStatus::Active => Standing::Active,
+            EnrollmentStatus::Completed => Standing::Completed,
+            EnrollmentStatus::Expired => Standing::Expired,
+            EnrollmentStatus::Revoked => Standing::Revoked,
+        }),
+        now: now_ms,
+        tag: filter.tag.clone(),
+        created: filter.created.in_ms(),
+        updated: filter.updated.in_ms(),
+    }
+}

@@ -1,0 +1,101 @@
+//! A student as the database keeps it, made a record.
+
+use entity::enrollments::{Model as EnrollmentRow, Standing};
+use entity::students::Model;
+
+use super::super::find::id;
+use super::super::rollups::percent_complete;
+use super::{StudentProgress, StudentSummary};
+use crate::clock::from_ms;
+
+/// The student's record without the history; `enrollments` are all of the student's, judged at `now_ms`.
+pub(crate) fn summary(student: Model, enrollments: &[EnrollmentRow], now_ms: i64) -> StudentSummary {
+    StudentSummary {
+        id: id(student.id),
+        progress: progress(enrollments, now_ms),
+        email: student.email,
+        name: student.name,
+        external_id: student.external_id,
+        tags: student.tags.0,
+        metadata: student.metadata.0,
+        created_at: from_ms(student.created_at),
+        updated_at: from_ms(student.updated_at),
+    }
+}
+
+/// Progress over all enrolments.
+fn progress(enrollments: &[EnrollmentRow], now_ms: i64) -> StudentProgress {
+    let standing = |wanted: Standing| {
+        let count = enrollments.iter().filter(|row| row.standing_at(now_ms) == wanted).count();
+        i32::try_from(count).unwrap_or(i32::MAX)
+    };
+    let kept: Vec<i64> = enrollments
+        .iter()
+        .filter(|row| row.standing_at(now_ms) != Standing::Revoked)
+        .map(|row| i64::from(percent_complete(row.completed_lessons, row.total_lessons)))
+        .collect();
+    let average = kept.iter().sum::<i64>().checked_div(i64::try_from(kept.len()).unwrap_or(i64::MAX));
+    StudentProgress {
+        enrollments_total: i32::try_from(enrollments.len()).unwrap_or(i32::MAX),
+        enrollments_active: standing(Standing::Active),
+        enrollments_completed: standing(Standing::Completed),
+        average_percent_complete: average.map(|percent| i32::try_from(percent).unwrap_or(100)),
+        last_activity_at: enrollments.iter().filter_map(|row| row.last_activity_at).max().map(from_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use entity::enrollments::{Source, Status};
+
+    use super::*;
+
+    fn row(status: Status, done: i32, of: i32, expires_at: Option<i64>) -> EnrollmentRow {
+        EnrollmentRow {
+            id: uuid::Uuid::nil(),
+            workspace_id: uuid::Uuid::nil(),
+            student_id: uuid::Uuid::nil(),
+            course_id: uuid::Uuid::nil(),
+            status,
+            source: Source::Api,
+            order_id: None,
+            completed_lessons: done,
+            total_lessons: of,
+            last_activity_at: (done > 0).then_some(i64::from(done)),
+            enrolled_at: 0,
+            expires_at,
+            completed_at: None,
+            revoked_at: None,
+            revoke_reason: None,
+            created_at: 0,
+            updated_at: 0,
+        }
+    }
+
+    #[test]
+    fn the_average_leaves_revoked_enrolments_out_and_is_floored() {
+        let rows = [
+            row(Status::Active, 1, 3, None),
+            row(Status::Completed, 2, 2, Some(5)),
+            row(Status::Active, 0, 4, Some(10)),
+            row(Status::Revoked, 4, 4, None),
+        ];
+        let progress = progress(&rows, 10);
+        assert_eq!(
+            progress,
+            StudentProgress {
+                enrollments_total: 4,
+                enrollments_active: 1,
+                enrollments_completed: 1,
+                average_percent_complete: Some(44),
+                last_activity_at: Some(from_ms(4)),
+            }
+        );
+    }
+
+    #[test]
+    fn nothing_has_no_average() {
+        assert_eq!(progress(&[], 0).average_percent_complete, None);
+        assert_eq!(progress(&[row(Status::Revoked, 1, 1, None)], 0).average_percent_complete, None);
+    }
+}

@@ -1,0 +1,346 @@
+//! Applies changes: each one wholly or not at all, each once, however often the stream is read.
+//!
+//! A change and the record that it was applied are written in one transaction, so a stream that was cut short (by
+//! a kill too) is simply applied again: what was applied is passed over. Since every commit waits for the disk,
+//! consecutive changes share a transaction, as many as fit into [`GROUP_TIME`]; when it is cut short, all of its
+//! changes are applied the next time. When the domain refuses one of a group, the transaction is rolled
+//! back and the changes before it are applied again without it: so a refused change leaves no trace, and needs no
+//! savepoint in the others' way.
+//!
+//! A bad line is reported and the rest goes on; a failure of the database ends the whole.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Write as Sink;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use entity::applied_changes;
+use jiff::Timestamp;
+use sea_orm::DbErr;
+use tokio::io::AsyncBufRead;
+
+use super::change::{self, Action, Change};
+use super::lines::{Line, Lines, MAX_BYTES};
+use super::reject::{self, Reject, fault};
+use crate::app::App;
+use crate::database::{self, Write};
+use crate::domain::{Fault, Result, certificates, courses, enrollments, live_sessions, orders};
+use crate::domain::{recordings, students, workspaces};
+use crate::id::WorkspaceId;
+
+/// Changes of one transaction at most.
+const GROUP: usize = 256;
+/// How long a transaction should take at most, so that requests which write need not wait for longer.
+const GROUP_TIME: Duration = Duration::from_millis(100);
+/// How long a line is waited for before what has come is applied.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How often a transaction is tried again that the database gave up in favour of another one.
+const RETRIES: usize = 5;
+/// How far ahead of the server's clock a change may claim to be.
+const SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
+
+/// What came of a stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Changes applied now.
+    pub applied: u64,
+    /// Changes that were applied before: nothing was done.
+    pub repeated: u64,
+    /// Lines that were not applied.
+    pub rejected: u64,
+}
+
+/// How far a stream is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes read.
+    pub bytes: u64,
+    /// What came of them so far.
+    pub outcome: Outcome,
+}
+
+/// What the caller wants to hear.
+pub struct Options<'a> {
+    /// Called after each transaction.
+    pub progress: Box<dyn FnMut(Progress) + Send + 'a>,
+    /// Called for each line that is not applied.
+    pub rejected: Box<dyn FnMut(&Reject) + Send + 'a>,
+    /// Takes the lines that are not applied, as they came, to be corrected and applied again.
+    pub rejects: Option<Box<dyn Sink + Send + 'a>>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { progress: Box::new(|_| ()), rejected: Box::new(|_| ()), rejects: None }
+    }
+}
+
+/// Applies the changes that `reader` holds, one a line.
+///
+/// # Errors
+/// When the reader, the sink of rejected lines or the database fails. What was applied before stays applied, and
+/// the stream can be applied again.
+pub async fn apply(
+    app: &App,
+    reader: impl AsyncBufRead + Unpin,
+    options: Options<'_>,
+) -> anyhow::Result<Outcome> {
+    let (outcome, workspaces) = (Outcome::default(), HashMap::new());
+    let mut feed = Feed { app, options, outcome, workspaces, size: GROUP / 8 };
+    let mut lines = Lines::new(reader);
+    loop {
+        let (batch, ended) = batch(&mut lines).await.context("cannot read the changes")?;
+        feed.take(batch).await?;
+        (feed.options.progress)(Progress { bytes: lines.taken, outcome: feed.outcome });
+        if ended {
+            break;
+        }
+    }
+    if let Some(rejects) = &mut feed.options.rejects {
+        rejects.flush().context("cannot write the rejected lines")?;
+    }
+    Ok(feed.outcome)
+}
+
+/// The next lines: a group of them, or fewer when the stream ends or pauses. True at the end.
+async fn batch<R: AsyncBufRead + Unpin>(lines: &mut Lines<R>) -> std::io::Result<(Vec<Line>, bool)> {
+    let mut batch = Vec::with_capacity(GROUP);
+    let mut bytes = 0;
+    while batch.len() < GROUP && bytes < MAX_BYTES {
+        let line = if batch.is_empty() {
+            lines.next().await?
+        } else {
+            match tokio::time::timeout(PATIENCE, lines.next()).await {
+                Ok(line) => line?,
+                Err(_paused) => return Ok((batch, false)),
+            }
+        };
+        let Some(line) = line else { return Ok((batch, true)) };
+        bytes += line.bytes.len();
+        batch.push(line);
+    }
+    Ok((batch, false))
+}
+
+/// A stream in the course of being applied.
+struct Feed<'a> {
+    app: &'a App,
+    options: Options<'a>,
+    outcome: Outcome,
+    /// Committed workspaces by their key: they are never deleted.
+    workspaces: HashMap<String, WorkspaceId>,
+    /// Changes of the next transaction at most.
+    size: usize,
+}
+
+/// A change that was read, with its line.
+struct Parsed {
+    line: Line,
+    change: Change,
+}
+
+/// How a transaction went.
+enum Group {
+    /// All of the group was committed; so many of its changes had been applied before and did nothing.
+    Committed { repeated: u64 },
+    /// The change at this place was refused; nothing was committed.
+    Refused { place: usize, faults: Vec<Fault> },
+}
+
+impl Feed<'_> {
+    /// Applies a batch of lines.
+    async fn take(&mut self, batch: Vec<Line>) -> anyhow::Result<()> {
+        let mut changes = Vec::with_capacity(batch.len());
+        for line in batch {
+            match read(&line, self.app.clock.now()) {
+                Ok(change) => changes.push(Parsed { line, change }),
+                Err(reject) => self.reject(&line, &reject)?,
+            }
+        }
+        let known = self.known(&changes).await?;
+        let before = changes.len();
+        changes
+            .retain(|Parsed { change, .. }| !known.contains(&(change.workspace.clone(), change.id.clone())));
+        self.outcome.repeated += (before - changes.len()) as u64;
+        self.apply(&changes).await
+    }
+
+    /// Which of the changes were applied before: most of a stream that is applied again.
+    async fn known(&self, changes: &[Parsed]) -> Result<HashSet<(String, String)>> {
+        let mut known = HashSet::new();
+        for (workspace, ids) in by_workspace(changes) {
+            let applied = applied_changes::applied(self.app.db.read(), workspace, &ids).await?;
+            known.extend(applied.into_iter().map(|id| (workspace.to_owned(), id)));
+        }
+        Ok(known)
+    }
+
+    /// Applies changes in order, in as few transactions as may be.
+    async fn apply(&mut self, mut changes: &[Parsed]) -> anyhow::Result<()> {
+        // Of a group in which one was refused, those before it are applied first, and then the rest.
+        let mut sound = usize::MAX;
+        while !changes.is_empty() {
+            let size = sound.min(self.size).min(changes.len());
+            match self.group(&changes[..size]).await? {
+                Group::Committed { repeated } => {
+                    self.outcome.applied += size as u64 - repeated;
+                    self.outcome.repeated += repeated;
+                    changes = &changes[size..];
+                    sound = usize::MAX;
+                }
+                Group::Refused { place: 0, faults } => {
+                    let Parsed { line, change } = &changes[0];
+                    self.reject(line, &Reject { line: line.number, id: Some(change.id.clone()), faults })?;
+                    changes = &changes[1..];
+                }
+                Group::Refused { place, .. } => sound = place,
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies changes in one transaction, again when the database gave it up in favour of another one.
+    async fn group(&mut self, changes: &[Parsed]) -> anyhow::Result<Group> {
+        let begun = Instant::now();
+        let mut tries = 0;
+        let group = loop {
+            match self.transaction(changes).await {
+                Err(error) if tries < RETRIES && retryable(&error) => tries += 1,
+                outcome => break outcome?,
+            }
+        };
+        // A group that took long makes the next one shorter, and the other way round.
+        if begun.elapsed() > GROUP_TIME {
+            self.size = (self.size / 2).max(1);
+        } else if changes.len() == self.size && begun.elapsed() < GROUP_TIME / 3 {
+            self.size = (self.size * 2).min(GROUP);
+        }
+        Ok(group)
+    }
+
+    /// Applies changes in one transaction.
+    async fn transaction(&mut self, changes: &[Parsed]) -> anyhow::Result<Group> {
+        let mut write = self.app.db.begin_write(|| self.app.clock.now_ms()).await?;
+        let mut fresh = HashSet::new();
+        for (workspace, ids) in by_workspace(changes) {
+            let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
+            fresh.extend(new.into_iter().map(|id| (workspace, id)));
+        }
+        let mut repeated = 0;
+        let mut workspaces = self.workspaces.clone();
+        for (place, Parsed { line, change }) in changes.iter().enumerate() {
+            // Removed, because a change that stands twice in the group is applied once.
+            if !fresh.remove(&(change.workspace.as_str(), change.id.clone())) {
+                repeated += 1;
+                continue;
+            }
+            if let Err(error) = self.one(&mut write, &mut workspaces, change).await {
+                let faults = reject::faults(error).with_context(|| format!("line {}", line.number))?;
+                write.rollback().await?;
+                return Ok(Group::Refused { place, faults });
+            }
+        }
+        write.commit().await?;
+        self.workspaces = workspaces;
+        Ok(Group::Committed { repeated })
+    }
+
+    /// Takes one change through the domain.
+    async fn one(
+        &self,
+        write: &mut Write,
+        workspaces: &mut HashMap<String, WorkspaceId>,
+        change: &Change,
+    ) -> Result<()> {
+        let Change { workspace: key, at, action, .. } = change;
+        let id = match (workspaces.get(key), action) {
+            (_, Action::WorkspaceUpsert(upsert)) => {
+                workspaces::upsert(self.app, write, *at, upsert.clone()).await?
+            }
+            (Some(id), _) => *id,
+            (None, _) => workspaces::by_key_in(write, key).await?.id,
+        };
+        workspaces.insert(key.clone(), id);
+        dispatch(self.app, write, id, *at, action.clone()).await
+    }
+
+    fn reject(&mut self, line: &Line, reject: &Reject) -> anyhow::Result<()> {
+        self.outcome.rejected += 1;
+        (self.options.rejected)(reject);
+        if let Some(rejects) = &mut self.options.rejects {
+            rejects
+                .write_all(&line.bytes)
+                .and_then(|()| rejects.write_all(b"\n"))
+                .context("cannot write the rejected lines")?;
+        }
+        Ok(())
+    }
+}
+
+/// The change that a line holds, if it could be applied now.
+fn read(line: &Line, now: Timestamp) -> std::result::Result<Change, Reject> {
+    let reject = |id, faults| Reject { line: line.number, id, faults };
+    if line.cut {
+        return Err(reject(None, vec![fault("", format!("the line is longer than {MAX_BYTES} bytes"))]));
+    }
+    let change = change::parse(&line.bytes).map_err(|(id, faults)| reject(id, faults))?;
+    if change.at > now + SKEW {
+        let message = format!("lies in the future: the server's clock says {now}");
+        return Err(reject(Some(change.id), vec![fault("at", message)]));
+    }
+    Ok(change)
+}
+
+/// The ids of the changes, sorted, by workspace.
+fn by_workspace(changes: &[Parsed]) -> BTreeMap<&str, Vec<&str>> {
+    let mut ids = BTreeMap::<&str, Vec<&str>>::new();
+    for Parsed { change, .. } in changes {
+        ids.entry(&change.workspace).or_default().push(&change.id);
+    }
+    ids.values_mut().for_each(|ids| ids.sort_unstable());
+    ids
+}
+
+fn retryable(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<DbErr>().is_some_and(database::is_retryable)
+}
+
+/// The domain's operation for each kind of change.
+async fn dispatch(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    at: Timestamp,
+    action: Action,
+) -> Result<()> {
+    match action {
+        Action::WorkspaceUpsert(_) => Ok(()),
+        Action::CourseUpsert(data) => courses::upsert(app, write, workspace, at, data).await.map(drop),
+        Action::StudentUpsert(data) => students::upsert(app, write, workspace, at, data).await.map(drop),
+        Action::StudentDelete(student) => {
+            students::delete(app, write, workspace, at, &student).await.map(drop)
+        }
+        Action::EnrollmentGrant(data) => enrollments::grant(app, write, workspace, at, data).await.map(drop),
+        Action::EnrollmentRevoke(data) => {
+            enrollments::revoke(app, write, workspace, at, data).await.map(drop)
+        }
+        Action::ProgressRecord(data) => {
+            enrollments::record_progress(app, write, workspace, at, data).await.map(drop)
+        }
+        Action::OrderPay(data) => orders::pay(app, write, workspace, at, data).await.map(drop),
+        Action::OrderRefund(data) => orders::refund(app, write, workspace, at, data).await.map(drop),
+        Action::LiveSessionUpsert(data) => {
+            live_sessions::upsert(app, write, workspace, at, data).await.map(drop)
+        }
+        Action::LiveSessionStart(session) => {
+            live_sessions::start(app, write, workspace, at, &session).await.map(drop)
+        }
+        Action::LiveSessionEnd(session) => {
+            live_sessions::end(app, write, workspace, at, &session).await.map(drop)
+        }
+        Action::RecordingReady(data) => recordings::ready(app, write, workspace, at, data).await.map(drop),
+        Action::CertificateIssue(data) => {
+            certificates::issue(app, write, workspace, at, data).await.map(drop)
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! The format of one change.
+//!
+//! A line is a JSON object with five fields, all required: `change` (its kind), `id` (the platform's own, unique
+//! in the workspace), `workspace` (its key), `at` (when it happened; it becomes the record's time), and `data`:
+//!
+//! | change | data; fields in brackets are optional |
+//! |---|---|
+//! | `workspace.upsert` | `key name owner_email [per_minute per_day]` |
+//! | `course.upsert` | `key slug title status [description language image_url url price{amount currency} modules[]{key title lessons[]{key title type [duration_seconds free_preview]}}]` |
+//! | `student.upsert` | `key email [name external_id tags metadata]` |
+//! | `student.delete` | `student` |
+//! | `enrollment.grant` | `student course [source expires_at]` |
+//! | `enrollment.revoke` | `student course [reason]` |
+//! | `progress.record` | `student course lesson` |
+//! | `order.pay` | `key number student currency items[]{course [title quantity] unit_amount} [discount_amount tax_amount receipt{number url}]` |
+//! | `order.refund` | `order [amount reason]` |
+//! | `live_session.upsert` | `key title [course scheduled_at]` |
+//! | `live_session.start`, `live_session.end` | `live_session` |
+//! | `recording.ready` | `key live_session [title] duration_seconds size_bytes content_type` |
+//! | `certificate.issue` | `student course [number]` |
+//!
+//! Records are named by our id or by the platform's key. Whatever else stands in a line is refused: unknown
+//! fields, names that stand twice, values of another type. In an upsert a field that is left out keeps its value,
+//! and null empties it; lists and maps (`modules`, `tags`, `metadata`) replace what was there.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::fields::{Faults, Fields, word};
+use super::json;
+use super::reject::fault;
+use crate::domain::certificates::CertificateIssue;
+use crate::domain::courses::{CourseStatus, CourseUpsert, LessonType, LessonUpsert, ModuleUpsert, Money};
+use crate::domain::enrollments::{EnrollmentGrant, EnrollmentRevoke, EnrollmentSource, ProgressRecord};
+use crate::domain::live_sessions::LiveSessionUpsert;
+use crate::domain::orders::{ItemPay, OrderPay, OrderRefund, ReceiptPay};
+use crate::domain::recordings::RecordingReady;
+use crate::domain::students::StudentUpsert;
+use crate::domain::workspaces::WorkspaceUpsert;
+use crate::domain::{Fault, Named};
+
+/// Characters of a change's id and of a workspace's key at most.
+const MAX_ID: usize = 200;
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The platform's own id of it, unique in the workspace.
+    pub id: String,
+    /// The key of the workspace.
+    pub workspace: String,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub action: Action,
+}
+
+macro_rules! actions {
+    ($($(#[$doc:meta])* $variant:ident($data:ty) = $kind:literal, $read:expr;)*) => {
+        /// What happened.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Action { $($(#[$doc])* $variant($data)),* }
+
+        /// Every kind of change, as it is written.
+        pub const KINDS: &[&str] = &[$($kind),*];
+
+        impl Action {
+            /// The kind as it is written: `order.pay`.
+            pub const fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind),* }
+            }
+
+            /// Reads the data of a change of this kind; `None` when there is no such kind.
+            fn read(kind: &str, data: &mut Fields<'_>) -> Option<Self> {
+                match kind {
+                    $($kind => Some(Self::$variant($read(data))),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+actions! {
+    /// A workspace is there, with these facts.
+    WorkspaceUpsert(WorkspaceUpsert) = "workspace.upsert", workspace;
+    /// A course is there, with these facts.
+    CourseUpsert(CourseUpsert) = "course.upsert", course;
+    /// A student is there, with these facts.
+    StudentUpsert(StudentUpsert) = "student.upsert", student;
+    /// A student is gone.
+    StudentDelete(Named) = "student.delete", |data: &mut Fields<'_>| data.required("student");
+    /// A student has access to a course.
+    EnrollmentGrant(EnrollmentGrant) = "enrollment.grant", grant;
+    /// A student has access no more.
+    EnrollmentRevoke(EnrollmentRevoke) = "enrollment.revoke", revoke;
+    /// A student has done a lesson.
+    ProgressRecord(ProgressRecord) = "progress.record", progress;
+    /// An order was paid.
+    OrderPay(OrderPay) = "order.pay", pay;
+    /// Money was given back.
+    OrderRefund(OrderRefund) = "order.refund", refund;
+    /// A live session is there, with these facts.
+    LiveSessionUpsert(LiveSessionUpsert) = "live_session.upsert", live_session;
+    /// A live session began.
+    LiveSessionStart(Named) = "live_session.start", |data: &mut Fields<'_>| data.required("live_session");
+    /// A live session ended.
+    LiveSessionEnd(Named) = "live_session.end", |data: &mut Fields<'_>| data.required("live_session");
+    /// A recording can be watched.
+    RecordingReady(RecordingReady) = "recording.ready", recording;
+    /// A certificate was issued.
+    CertificateIssue(CertificateIssue) = "certificate.issue", certificate;
+}
+
+/// The change that a line holds.
+///
+/// # Errors
+/// Every fault of the line, with the change's id where it could be read.
+pub fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<Fault>)> {
+    if line.starts_with(b"\xef\xbb\xbf") {
+        let message = "begins with a byte order mark; save the file as UTF-8 without one";
+        return Err((None, vec![fault("", message)]));
+    }
+    let value = json::parse(line).map_err(|faults| (None, faults))?;
+    let id = value.get("id").and_then(Value::as_str).map(str::to_owned);
+    let faults = Faults::default();
+    let change = read(value, &faults);
+    let faults = faults.into_inner();
+    match change {
+        Some(change) if faults.is_empty() => Ok(change),
+        _ => Err((id, faults)),
+    }
+}
+
+/// The change; `None` when its kind is unknown. Not to be used when there are faults.
+fn read(value: Value, faults: &Faults) -> Option<Change> {
+    let mut line = Fields::new("", value, faults);
+    if line.faults() > 0 {
+        return None;
+    }
+    let kind: String = line.required("change");
+    let (id, workspace) = (identifier(&mut line, "id"), identifier(&mut line, "workspace"));
+    let at: Timestamp = line.required("at");
+    if at < Timestamp::UNIX_EPOCH {
+        line.say("at", "lies before 1970");
+    }
+    let data = line.kept::<Data>("data");
+    if data.is_none() {
+        line.missing("data");
+    }
+    let data = data?;
+    let mut data = Fields::new("data", data.0, faults);
+    let action = Action::read(&kind, &mut data);
+    match &action {
+        Some(Action::WorkspaceUpsert(upsert)) if upsert.key != workspace => {
+            data.say("key", format!("is {:?}, but the change's `workspace` is {workspace:?}", upsert.key));
+        }
+        None if !kind.is_empty() => {
+            line.say("change", format!("is {kind:?}; one of {} is wanted", KINDS.join(", ")));
+        }
+        _ => {}
+    }
+    if action.is_some() {
+        data.finish();
+    }
+    line.finish();
+    Some(Change { id, workspace, at, action: action? })
+}
+
+/// A text of 1 to 200 characters.
+fn identifier(line: &mut Fields<'_>, name: &'static str) -> String {
+    let before = line.faults();
+    let text: String = line.required(name);
+    if line.faults() == before && !(1..=MAX_ID).contains(&text.chars().count()) {
+        line.say(name, format!("must have 1 to {MAX_ID} characters"));
+    }
+    text
+}
+
+/// The data as it stands, to be read once the kind is known.
+struct Data(Value);
+
+impl super::fields::Read for Data {
+    fn read(value: Value) -> Result<Self, String> {
+        Ok(Self(value))
+    }
+
+    fn blank() -> Self {
+        Self(Value::Null)
+    }
+}
+
+word!(CourseStatus, LessonType, EnrollmentSource);
+
+fn workspace(data: &mut Fields<'_>) -> WorkspaceUpsert {
+    WorkspaceUpsert {
+        key: data.required("key"),
+        name: data.required("name"),
+        owner_email: data.required("owner_email"),
+        per_minute: data.given("per_minute"),
+        per_day: data.given("per_day"),
+    }
+}
+
+fn course(data: &mut Fields<'_>) -> CourseUpsert {
+    CourseUpsert {
+        key: data.required("key"),
+        slug: data.required("slug"),
+        title: data.required("title"),
+        status: data.required("status"),
+        description: data.given("description"),
+        language: data.given("language"),
+        image_url: data.given("image_url"),
+        url: data.given("url"),
+        price: data.given_object("price", |price| Money {
+            amount: price.required("amount"),
+            currency: price.required("currency"),
+        }),
+        modules: data.objects("modules", module),
+    }
+}
+
+fn module(data: &mut Fields<'_>) -> ModuleUpsert {
+    let lessons = data.objects("lessons", |lesson| LessonUpsert {
+        key: lesson.required("key"),
+        title: lesson.required("title"),
+        lesson_type: lesson.required("type"),
+        duration_seconds: lesson.optional("duration_seconds"),
+        free_preview: lesson.optional("free_preview").unwrap_or(false),
+    });
+    ModuleUpsert {
+        key: data.required("key"),
+        title: data.required("title"),
+        lessons: data.must_have("lessons", lessons),
+    }
+}
+
+fn student(data: &mut Fields<'_>) -> StudentUpsert {
+    StudentUpsert {
+        key: data.required("key"),
+        email: data.required("email"),
+        name: data.given("name"),
+        external_id: data.given("external_id"),
+        tags: data.kept("tags"),
+        metadata: data.kept("metadata"),
+    }
+}
+
+fn grant(data: &mut Fields<'_>) -> EnrollmentGrant {
+    EnrollmentGrant {
+        student: data.required("student"),
+        course: data.required("course"),
+        source: data.optional("source").unwrap_or(EnrollmentSource::Manual),
+        expires_at: data.optional("expires_at"),
+    }
+}
+
+fn revoke(data: &mut Fields<'_>) -> EnrollmentRevoke {
+    EnrollmentRevoke {
+        student: data.required("student"),
+        course: data.required("course"),
+        reason: data.optional("reason"),
+    }
+}
+
+fn progress(data: &mut Fields<'_>) -> ProgressRecord {
+    ProgressRecord {
+        student: data.required("student"),
+        course: data.required("course"),
+        lesson: data.required("lesson"),
+    }
+}
+
+fn pay(data: &mut Fields<'_>) -> OrderPay {
+    let items = data.objects("items", |item| ItemPay {
+        course: item.required("course"),
+        title: item.optional("title"),
+        quantity: item.optional("quantity").unwrap_or(1),
+        unit_amount: item.required("unit_amount"),
+    });
+    let receipt = data.given_object("receipt", |receipt| ReceiptPay {
+        number: receipt.required("number"),
+        url: receipt.optional("url"),
+    });
+    OrderPay {
+        key: data.required("key"),
+        number: data.required("number"),
+        student: data.required("student"),
+        currency: data.required("currency"),
+        items: data.must_have("items", items),
+        discount_amount: data.optional("discount_amount").unwrap_or(0),
+        tax_amount: data.optional("tax_amount").unwrap_or(0),
+        receipt: receipt.or(None),
+    }
+}
+
+fn refund(data: &mut Fields<'_>) -> OrderRefund {
+    OrderRefund {
+        order: data.required("order"),
+        amount: data.optional("amount"),
+        reason: data.optional("reason"),
+    }
+}
+
+fn live_session(data: &mut Fields<'_>) -> LiveSessionUpsert {
+    LiveSessionUpsert {
+        key: data.required("key"),
+        title: data.required("title"),
+        course: data.given("course"),
+        scheduled_at: data.given("scheduled_at"),
+    }
+}
+
+fn recording(data: &mut Fields<'_>) -> RecordingReady {
+    RecordingReady {
+        key: data.required("key"),
+        live_session: data.required("live_session"),
+        title: data.optional("title"),
+        duration_seconds: data.required("duration_seconds"),
+        size_bytes: data.required("size_bytes"),
+        content_type: data.required("content_type"),
+    }
+}
+
+fn certificate(data: &mut Fields<'_>) -> CertificateIssue {
+    CertificateIssue {
+        student: data.required("student"),
+        course: data.required("course"),
+        number: data.optional("number"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(line: &str) -> Vec<String> {
+        parse(line.as_bytes()).unwrap_err().1.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_line_of_the_manual_is_a_change() {
+        let line = r#"{"change": "order.pay", "id": "c-17", "workspace": "acme", "at": "2026-03-01T10:00:00Z",
+            "data": {"key": "o-1", "number": "A-1", "student": "s-1", "currency": "EUR",
+                     "items": [{"course": "c-1", "unit_amount": 9900}]}}"#;
+        let change = parse(line.as_bytes()).unwrap();
+        assert_eq!((change.id.as_str(), change.workspace.as_str()), ("c-17", "acme"));
+        let Action::OrderPay(pay) = change.action else { panic!("{:?}", change.action) };
+        assert_eq!((pay.items[0].quantity, pay.discount_amount, pay.receipt), (1, 0, None));
+    }
+
+    #[test]
+    fn all_faults_of_a_line_are_named() {
+        let line = r#"{"change": "order.pay", "id": "", "at": "yesterday", "extra": 1,
+            "data": {"key": 7, "number": "A-1", "studnet": "s-1", "currency": "EUR",
+                     "items": [{"course": "c-1", "unit_amount": "9900"}]}}"#;
+        assert_eq!(
+            faults(line),
+            [
+                "id: must have 1 to 200 characters",
+                "workspace: is missing",
+                "at: \"yesterday\" is not a time; write it as `2026-03-01T10:00:00Z`",
+                "data/items/0/unit_amount: is a text; a whole number is wanted",
+                "data/key: is a number; a text is wanted",
+                "data/student: is missing",
+                "data/studnet: is not a field; perhaps `student` is meant",
+                "extra: is not a field",
+            ]
+        );
+    }
+
+    #[test]
+    fn unknown_kinds_words_and_nulls_are_refused() {
+        let line = |change: &str, data: &str| {
+            format!(
+                r#"{{"change": "{change}", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z", "data": {data}}}"#
+            )
+        };
+        assert!(
+            faults(&line("order.paid", "{}"))[0]
+                .starts_with("change: is \"order.paid\"; one of workspace.upsert,")
+        );
+        let course = r#"{"key": "c", "slug": "c", "title": "C", "status": "open", "modules": null}"#;
+        assert_eq!(
+            faults(&line("course.upsert", course)),
+            [
+                "data/status: \"open\" is not a course status; one of draft, published, archived is",
+                "data/modules: is null; a list of objects is wanted"
+            ]
+        );
+        let workspace = r#"{"key": "b", "name": "B", "owner_email": "b@example.com"}"#;
+        assert_eq!(
+            faults(&line("workspace.upsert", workspace)),
+            ["data/key: is \"b\", but the change's `workspace` is \"a\""]
+        );
+        assert_eq!(faults("[]"), [": is a list; an object is wanted"]);
+    }
+
+    #[test]
+    fn an_absent_field_keeps_and_null_empties() {
+        let line = r#"{"change": "student.upsert", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z",
+            "data": {"key": "s", "email": "s@example.com", "name": null}}"#;
+        let Action::StudentUpsert(student) = parse(line.as_bytes()).unwrap().action else { panic!() };
+        assert_eq!(
+            (student.name, student.external_id),
+            (crate::domain::Given::Null, crate::domain::Given::Absent)
+        );
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_named() {
+        assert!(faults("\u{feff}{}")[0].contains("byte order mark"));
+    }
+}

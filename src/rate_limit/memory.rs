@@ -1,0 +1,117 @@
+//! The callers of this process and how much they have used.
+//!
+//! Owns the buckets: exact under concurrency, since a draw happens under its bucket's lock and no lock is held
+//! across an await. A key's day count is read from the database before its first draw of a day and written
+//! back about every second; an address is counted in memory alone. Idle buckets are dropped.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use dashmap::DashMap;
+
+use super::store::{self, Count};
+use super::window::{self, Draw, Usage, Window};
+use super::{Caps, Subject};
+use crate::database::Database;
+use crate::id::KeyId;
+
+/// How often changed day counts are written.
+pub const FLUSH_EVERY: Duration = Duration::from_secs(1);
+/// How long an unused key stays in memory.
+const IDLE_MS: i64 = 10 * 60_000;
+/// From this many addresses on, those that did not call in this minute are forgotten.
+const MANY_ADDRESSES: usize = 100_000;
+
+/// The limiter of one process.
+#[derive(Debug, Default)]
+pub struct Limiter {
+    keys: DashMap<KeyId, Usage>,
+    addresses: DashMap<IpAddr, Usage>,
+}
+
+impl Limiter {
+    /// Counts one request of a caller, when both of its windows have room.
+    ///
+    /// The database is asked only for a key's first request of a day; while it does not answer, what was counted
+    /// here decides alone.
+    pub async fn draw(&self, db: &Database, subject: Subject, caps: Caps, now_ms: i64) -> Draw {
+        let key = match subject {
+            Subject::Address(address) => {
+                return self.addresses.entry(network(address)).or_default().draw(caps, now_ms);
+            }
+            Subject::Key(key) => key,
+        };
+        if let Some(mut usage) = self.keys.get_mut(&key)
+            && usage.knows_day(now_ms)
+        {
+            return usage.draw(caps, now_ms);
+        }
+        let day = window::day_of(now_ms);
+        let stored = store::used(db, key, day).await;
+        let mut usage = self.keys.entry(key).or_default();
+        match stored {
+            Ok(stored) => usage.adopt(day, stored),
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::warn!(key.id = %key, error, "the day count could not be read");
+            }
+        }
+        usage.draw(caps, now_ms)
+    }
+
+    /// Writes what was counted since the last time, and drops idle buckets.
+    ///
+    /// # Errors
+    /// When the database fails; nothing is lost then, the counts wait for the next flush.
+    pub async fn flush(&self, db: &Database, now_ms: i64) -> anyhow::Result<()> {
+        let counts: Vec<Count> = self
+            .keys
+            .iter_mut()
+            .filter_map(|mut entry| {
+                let (day, count) = entry.value_mut().depart()?;
+                Some(Count { key: *entry.key(), day, count })
+            })
+            .collect();
+        let outcome = if counts.is_empty() { Ok(()) } else { store::add(db, &counts).await };
+        for Count { key, day, count } in counts {
+            let Some(mut usage) = self.keys.get_mut(&key) else { continue };
+            match outcome {
+                Ok(()) => usage.arrive(day, count),
+                Err(_) => usage.return_home(day, count),
+            }
+        }
+        self.forget_idle(now_ms);
+        outcome
+    }
+
+    fn forget_idle(&self, now_ms: i64) {
+        self.keys.retain(|_, usage| !usage.is_idle(now_ms, IDLE_MS));
+        let window = if self.addresses.len() > MANY_ADDRESSES { Window::Minute } else { Window::Day };
+        self.addresses.retain(|_, usage| !usage.is_before(window, now_ms));
+    }
+}
+
+/// The network that counts as one caller: an IPv4 address, or the /64 of an IPv6 address, since whoever has one
+/// of those has all.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_network_is_one_caller() {
+        let text = |text: &str| network(text.parse().unwrap()).to_string();
+        assert_eq!(text("2001:db8:1:2:aaaa::1"), "2001:db8:1:2::");
+        assert_eq!(text("::ffff:192.0.2.7"), "192.0.2.7");
+        assert_eq!(text("192.0.2.7"), "192.0.2.7");
+    }
+}

@@ -1,0 +1,72 @@
+//! `cargo xtask check`: contract == code, both ways.
+//!
+//! Owns the order: the generated files are held against the contract first, here; then [`linked`] holds the contract
+//! against what poem-openapi says of the code. That part links the server, so it runs as a second process, built with the
+//! feature `check`, and everything else keeps building when the server does not.
+
+// Without the feature nothing below is called; the tests call it with and without.
+#[cfg(any(feature = "check", test))]
+mod compare;
+#[cfg(any(feature = "check", test))]
+mod facts;
+#[cfg(feature = "check")]
+pub mod linked;
+#[cfg(feature = "check")]
+mod own;
+#[cfg(any(feature = "check", test))]
+mod report;
+#[cfg(feature = "check")]
+mod stand_in;
+#[cfg(any(feature = "check", test))]
+mod unsayable;
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::Outcome;
+use crate::codegen::{self, Names};
+use crate::contract;
+use crate::diagnostic::Format;
+
+/// Runs both halves.
+///
+/// # Errors
+/// When the contract cannot be read, or the server not built.
+pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result<Outcome> {
+    if print_code {
+        return second_half(workspace, format, true);
+    }
+    let names = Names::v1();
+    let contract = match contract::read(contract::open(workspace, &names.contract)?) {
+        Ok(contract) => contract,
+        Err(refused) => {
+            print!("{}", refused.render(format));
+            return Ok(Outcome::Findings);
+        }
+    };
+    let stale = codegen::stale(workspace, &contract, &names)?;
+    print!("{}", codegen::render_stale(&stale, format));
+    let second = second_half(workspace, format, false)?;
+    Ok(if stale.is_empty() { second } else { Outcome::Findings })
+}
+
+/// Builds the server with this tool and runs `check-linked`.
+fn second_half(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result<Outcome> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let format = clap::ValueEnum::to_possible_value(&format).context("every format has a name")?;
+    let mut command = Command::new(cargo);
+    command
+        .current_dir(workspace)
+        .args(["run", "--quiet", "--package", "xtask", "--features", "check", "--"])
+        .args(["check-linked", "--format", format.get_name()]);
+    if print_code {
+        command.arg("--print-code");
+    }
+    match command.status().context("cannot start cargo")?.code() {
+        Some(0) => Ok(Outcome::Fine),
+        Some(1) => Ok(Outcome::Findings),
+        _ => bail!("the server could not be built or asked; see above"),
+    }
+}

@@ -1,0 +1,172 @@
+//! The code's own document: what poem-openapi knows of the server, in OpenAPI 3.1.
+//!
+//! Owns the translation. poem-openapi emits 3.0, so its registry is read instead of its output, and written with the words
+//! that 3.1 has. utoipa reads the result, as a second opinion on its form; its own writing would lose `required` of headers.
+
+use anyhow::Context;
+use poem_openapi::OpenApi;
+use poem_openapi::registry::{
+    MetaMediaType, MetaOperation, MetaOperationParam, MetaParamIn, MetaResponse, MetaSchema, MetaSchemaRef,
+    Registry,
+};
+use serde_json::{Map, Value, json};
+
+/// The document of an API, with the names of the events that it sends.
+///
+/// # Errors
+/// When utoipa cannot read what was written: a fault of this translation.
+pub fn document<A: OpenApi>(title: &str, version: &str, events: &[&str]) -> anyhow::Result<Value> {
+    let mut registry = Registry::new();
+    A::register(&mut registry);
+    let mut paths = Map::new();
+    for path in A::meta().into_iter().flat_map(|api| api.paths) {
+        let operations = path.operations.iter();
+        let operations = operations.map(|one| (one.method.as_str().to_lowercase(), operation(one))).collect();
+        paths.insert(path.path, Value::Object(operations));
+    }
+    let schemas: Map<_, _> =
+        registry.schemas.iter().map(|(name, meta)| (name.clone(), Value::Object(schema(meta)))).collect();
+    let webhooks: Map<_, _> = events.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": { "title": title, "version": version },
+        "paths": paths,
+        "webhooks": webhooks,
+        "components": { "schemas": schemas, "securitySchemes": schemes(&registry) },
+    });
+    let read: Result<utoipa::openapi::OpenApi, _> = serde_json::from_value(document.clone());
+    read.context("utoipa cannot read the code's own document")?;
+    Ok(document)
+}
+
+fn schemes(registry: &Registry) -> Value {
+    registry.security_schemes.iter().map(|(name, scheme)| ((*name).to_owned(), json!(scheme))).collect()
+}
+
+fn operation(meta: &MetaOperation) -> Value {
+    let security: Vec<_> = meta.security.iter().map(|requirement| json!(requirement)).collect();
+    let mut value = json!({
+        "tags": meta.tags,
+        "operationId": meta.operation_id,
+        "summary": meta.summary,
+        "description": meta.description,
+        "parameters": meta.params.iter().map(parameter).collect::<Vec<_>>(),
+        "responses": meta.responses.responses.iter().map(response).collect::<Map<_, _>>(),
+        "security": security,
+    });
+    if meta.deprecated {
+        value["deprecated"] = json!(true);
+    }
+    if let Some(request) = &meta.request {
+        value["requestBody"] = json!({ "required": request.required, "content": contents(&request.content) });
+    }
+    value
+}
+
+fn parameter(meta: &MetaOperationParam) -> Value {
+    let place = match meta.in_type {
+        MetaParamIn::Query => "query",
+        MetaParamIn::Header => "header",
+        MetaParamIn::Path => "path",
+        MetaParamIn::Cookie | MetaParamIn::CookiePrivate | MetaParamIn::CookieSigned => "cookie",
+    };
+    let mut value = json!({
+        "name": meta.name,
+        "in": place,
+        "required": meta.required,
+        "schema": reference(&meta.schema),
+    });
+    if meta.deprecated {
+        value["deprecated"] = json!(true);
+    }
+    value
+}
+
+fn response(meta: &MetaResponse) -> (String, Value) {
+    let status = meta.status.map(|status| status.to_string()).or_else(|| meta.status_range.clone());
+    let headers = meta.headers.iter().map(|header| {
+        let mut value = json!({ "required": header.required, "schema": reference(&header.schema) });
+        if header.deprecated {
+            value["deprecated"] = json!(true);
+        }
+        (header.name.clone(), value)
+    });
+    let value = json!({
+        "description": meta.description,
+        "headers": headers.collect::<Map<_, _>>(),
+        "content": contents(&meta.content),
+    });
+    (status.unwrap_or_else(|| "default".into()), value)
+}
+
+fn contents(content: &[MetaMediaType]) -> Value {
+    let media = |media: &MetaMediaType| {
+        (media.content_type.to_owned(), json!({ "schema": reference(&media.schema) }))
+    };
+    Value::Object(content.iter().map(media).collect())
+}
+
+fn reference(meta: &MetaSchemaRef) -> Value {
+    match meta {
+        MetaSchemaRef::Reference(name) => json!({ "$ref": format!("#/components/schemas/{name}") }),
+        MetaSchemaRef::Inline(meta) => match &meta.all_of[..] {
+            // What poem-openapi writes for a reference with something said beside it.
+            [target @ MetaSchemaRef::Reference(_), MetaSchemaRef::Inline(beside)] => {
+                beside_reference(target, beside)
+            }
+            _ => Value::Object(schema(meta)),
+        },
+    }
+}
+
+/// A reference with what poem-openapi can say beside it: null, a default, that it is going away.
+fn beside_reference(target: &MetaSchemaRef, beside: &MetaSchema) -> Value {
+    let mut value = reference(target);
+    if beside.nullable {
+        value = json!({ "oneOf": [value, { "type": "null" }] });
+    }
+    if let Some(default) = &beside.default {
+        value["default"] = default.clone();
+    }
+    if beside.deprecated {
+        value["deprecated"] = json!(true);
+    }
+    value
+}
+
+fn schema(meta: &MetaSchema) -> Map<String, Value> {
+    let mut map = Map::new();
+    if !meta.ty.is_empty() {
+        let ty = if meta.nullable { json!([meta.ty, "null"]) } else { json!(meta.ty) };
+        map.insert("type".into(), ty);
+    }
+    let mut say = |key: &str, value: Option<Value>| map.extend(value.map(|value| (key.to_owned(), value)));
+    say("format", meta.format.map(Value::from));
+    say("description", meta.description.map(Value::from));
+    say("pattern", meta.pattern.clone().map(Value::from));
+    say("default", meta.default.clone());
+    say("enum", (!meta.enum_items.is_empty()).then(|| json!(meta.enum_items)));
+    say("deprecated", meta.deprecated.then(|| json!(true)));
+    say("minLength", meta.min_length.map(Value::from));
+    say("maxLength", meta.max_length.map(Value::from));
+    say("minItems", meta.min_items.map(Value::from));
+    say("maxItems", meta.max_items.map(Value::from));
+    say("uniqueItems", meta.unique_items.map(Value::from));
+    say("minProperties", meta.min_properties.map(Value::from));
+    say("maxProperties", meta.max_properties.map(Value::from));
+    say("multipleOf", meta.multiple_of.map(Value::from));
+    // In 3.0 being exclusive is a flag beside the bound; in 3.1 it is a bound of its own.
+    let exclusive = |flag: Option<bool>| flag == Some(true);
+    let (minimum, maximum) = (meta.minimum.map(Value::from), meta.maximum.map(Value::from));
+    say(if exclusive(meta.exclusive_minimum) { "exclusiveMinimum" } else { "minimum" }, minimum);
+    say(if exclusive(meta.exclusive_maximum) { "exclusiveMaximum" } else { "maximum" }, maximum);
+    say("required", (!meta.required.is_empty()).then(|| json!(meta.required)));
+    let properties = meta.properties.iter().map(|(name, meta)| ((*name).to_owned(), reference(meta)));
+    say("properties", (!meta.properties.is_empty()).then(|| Value::Object(properties.collect())));
+    say("items", meta.items.as_deref().map(reference));
+    say("additionalProperties", meta.additional_properties.as_deref().map(reference));
+    for (key, parts) in [("allOf", &meta.all_of), ("oneOf", &meta.one_of), ("anyOf", &meta.any_of)] {
+        say(key, (!parts.is_empty()).then(|| parts.iter().map(reference).collect()));
+    }
+    map
+}

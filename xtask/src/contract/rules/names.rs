@@ -1,0 +1,195 @@
+//! Names that must differ: operation ids, and everything that becomes a name in Rust.
+
+use std::collections::BTreeMap;
+
+use crate::contract::model::{Document, ObjectShape, Operation, Schema, Shape, Tag};
+use crate::contract::node::Text;
+use crate::contract::rust_name::{lower, upper};
+use crate::contract::source::Span;
+use crate::diagnostic::{Code, Diagnostic};
+
+/// Modules of the generated folder that are not tags.
+const MODULES: [&str; 5] = ["adapter", "document", "events", "operations", "schemas"];
+
+/// Names that generated files import beside a tag's trait.
+const IMPORTS: [&str; 6] = ["Answer", "Call", "Json", "Parts", "Reply", "Timestamp"];
+
+/// Names that the files of schemas and events use or define themselves.
+const USED: [&str; 6] = ["Event", "None", "Option", "String", "Timestamp", "Vec"];
+
+/// Judges operation ids and tags.
+pub fn operations(document: &Document, findings: &mut Vec<Diagnostic>) {
+    let mut ids: BTreeMap<&str, &Operation> = BTreeMap::new();
+    for operation in &document.operations {
+        if let Some(first) = ids.get(&*operation.id) {
+            findings.push(
+                Diagnostic::error(
+                    Code::DuplicateOperationId,
+                    operation.id.span,
+                    format!("two operations are called `{}`", operation.id.text),
+                    "give each its own `operationId`: methods and types are named after it",
+                )
+                .related(first.id.span, "the first one"),
+            );
+        } else {
+            ids.insert(&operation.id, operation);
+        }
+        if !document.tags.iter().any(|tag| tag.name.text == operation.tag.text) {
+            findings.push(Diagnostic::error(
+                Code::UnresolvedRef,
+                operation.tag.span,
+                format!("there is no tag `{}`", operation.tag.text),
+                "add it to `tags`, or name one of those",
+            ));
+        }
+    }
+}
+
+/// Judges the names that the generator will write.
+pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
+    let mut scope = Scope::new("modules", findings);
+    MODULES.iter().for_each(|module| scope.reserve(module));
+    served(document).for_each(|tag| scope.add(lower(&tag.name), &tag.name.text, tag.name.span));
+
+    let mut scope = Scope::new("traits", findings);
+    IMPORTS.iter().for_each(|import| scope.reserve(import));
+    served(document).for_each(|tag| scope.add_quietly(upper(&tag.name), &tag.name.text, tag.name.span));
+
+    let mut scope = Scope::new("variants", findings);
+    document
+        .webhooks
+        .iter()
+        .for_each(|webhook| scope.add(upper(&webhook.name), &webhook.name.text, webhook.name.span));
+
+    let mut scope = Scope::new("operations", findings);
+    let mut seen: Vec<&str> = Vec::new();
+    for operation in &document.operations {
+        if !seen.contains(&&*operation.id) {
+            scope.add(upper(&operation.id), &operation.id.text, operation.id.span);
+            seen.push(&operation.id);
+        }
+    }
+    for operation in &document.operations {
+        let mut scope = Scope::new("fields of one request", findings);
+        if operation.body.is_some() {
+            scope.reserve("body");
+        }
+        for parameter in &operation.parameters {
+            scope.add(lower(&parameter.name), &parameter.name.text, parameter.name.span);
+        }
+    }
+    types(document, findings);
+    for named in &document.schemas {
+        inside(document, &named.schema, findings);
+    }
+}
+
+/// The tags that have operations; the others become nothing.
+fn served(document: &Document) -> impl Iterator<Item = &Tag> {
+    let used = |tag: &&Tag| document.operations.iter().any(|operation| operation.tag.text == tag.name.text);
+    document.tags.iter().filter(used)
+}
+
+/// The types of all schemas, those written inside others included.
+fn types(document: &Document, findings: &mut Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    for named in &document.schemas {
+        found.push((upper(&named.name), named.name.text.clone(), named.name.span));
+        written(document, &named.schema, &upper(&named.name), &named.name.text, true, &mut found);
+    }
+    let mut scope = Scope::new("types", findings);
+    USED.iter().for_each(|used| scope.reserve(used));
+    found.into_iter().for_each(|(rust, name, span)| scope.add(rust, &name, span));
+}
+
+type Found = Vec<(String, String, Span)>;
+
+fn written(document: &Document, schema: &Schema, owner: &str, origin: &str, named: bool, found: &mut Found) {
+    match &schema.shape {
+        Shape::Object(object) => {
+            if !named {
+                found.push((owner.to_owned(), origin.to_owned(), schema.span));
+            }
+            for property in document.properties(object) {
+                let (owner, origin) =
+                    (owner.to_owned() + &upper(&property.name), format!("{origin}.{}", property.name.text));
+                written(document, &property.schema, &owner, &origin, false, found);
+            }
+        }
+        Shape::Enum(_) if !named => found.push((owner.to_owned(), origin.to_owned(), schema.span)),
+        Shape::Array(array) => {
+            written(document, &array.items, &format!("{owner}Item"), &format!("{origin}[]"), false, found);
+        }
+        Shape::Map(map) => {
+            written(document, &map.values, &format!("{owner}Value"), &format!("{origin}.*"), false, found);
+        }
+        _ => {}
+    }
+}
+
+/// The fields and variants of a schema, and of those written inside it.
+fn inside(document: &Document, schema: &Schema, findings: &mut Vec<Diagnostic>) {
+    match &schema.shape {
+        Shape::Object(object) => fields(document, object, findings),
+        Shape::Enum(shape) => {
+            let mut scope = Scope::new("variants", findings);
+            shape.values.iter().for_each(|value: &Text| scope.add(upper(value), &value.text, value.span));
+        }
+        Shape::Array(array) => inside(document, &array.items, findings),
+        Shape::Map(map) => inside(document, &map.values, findings),
+        _ => {}
+    }
+}
+
+fn fields(document: &Document, object: &ObjectShape, findings: &mut Vec<Diagnostic>) {
+    let mut scope = Scope::new("fields", findings);
+    for property in document.properties(object) {
+        scope.add(lower(&property.name), &property.name.text, property.name.span);
+    }
+    for property in &object.properties {
+        inside(document, &property.schema, findings);
+    }
+}
+
+/// Names of Rust that must differ from each other.
+struct Scope<'f> {
+    what: &'static str,
+    taken: BTreeMap<String, (String, Option<Span>)>,
+    findings: &'f mut Vec<Diagnostic>,
+}
+
+impl<'f> Scope<'f> {
+    fn new(what: &'static str, findings: &'f mut Vec<Diagnostic>) -> Self {
+        Self { what, taken: BTreeMap::new(), findings }
+    }
+
+    /// Takes a name for something that stands in no contract.
+    fn reserve(&mut self, rust: &str) {
+        self.taken.insert(rust.to_owned(), (format!("the generator's own `{rust}`"), None));
+    }
+
+    /// Takes a name whose clash with its like was reported in another scope.
+    fn add_quietly(&mut self, rust: String, name: &str, span: Span) {
+        if self.taken.get(&rust).is_none_or(|(_, place)| place.is_none()) {
+            self.add(rust, name, span);
+        }
+    }
+
+    fn add(&mut self, rust: String, name: &str, span: Span) {
+        let Some((other, place)) = self.taken.get(&rust) else {
+            self.taken.insert(rust, (format!("`{name}`"), Some(span)));
+            return;
+        };
+        let finding = Diagnostic::error(
+            Code::RustNameCollision,
+            span,
+            format!("`{name}` and {other} would both be called `{rust}` in Rust ({})", self.what),
+            "rename one of the two",
+        );
+        let finding = match place {
+            Some(place) if *place != span => finding.related(*place, "the other one"),
+            _ => finding,
+        };
+        self.findings.push(finding);
+    }
+}

@@ -1,0 +1,111 @@
+//! The steps of `cargo xtask test`, in their order: quick ones first.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use super::{Context, install, licences, postgres};
+
+/// One step.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) run: fn(&Context) -> Result<()>,
+}
+
+/// The tool that finds dependencies nobody uses, in the version that is installed.
+const MACHETE: (&str, &str) = ("cargo-machete", "0.9.2");
+
+/// Every step. The integration tests choose their database by `TEST_POSTGRES_URL`, the address of a server on which
+/// they may make databases; without it they use SQLite.
+pub(super) const STEPS: &[Step] = &[
+    Step { name: "format", about: "the source is formatted", run: format },
+    Step { name: "tidy", about: "the house rules hold", run: tidy },
+    Step { name: "codegen", about: "generated code is fresh", run: |_| xtask(&["codegen", "--check"]) },
+    Step {
+        name: "licences",
+        about: "every dependency is under a licence we may use",
+        run: |_| licences::run(),
+    },
+    Step { name: "unused", about: "no dependency is unused", run: unused },
+    Step { name: "clippy", about: "no lint fires", run: clippy },
+    Step { name: "check", about: "contract and code say the same", run: |_| xtask(&["check"]) },
+    Step { name: "unit", about: "unit tests of the workspace", run: unit },
+    Step { name: "doc", about: "examples in the documentation", run: doc },
+    Step { name: "sqlite", about: "integration tests on SQLite", run: |_| integration(None) },
+    Step { name: "postgres", about: "integration tests on PostgreSQL", run: on_postgres },
+];
+
+fn format(_: &Context) -> Result<()> {
+    cargo(["fmt", "--all", "--check"]).context("run `cargo fmt --all`")
+}
+
+fn tidy(_: &Context) -> Result<()> {
+    match crate::tidy::check(Path::new("."))? {
+        0 => Ok(()),
+        findings => bail!("{findings} findings"),
+    }
+}
+
+fn unused(context: &Context) -> Result<()> {
+    let program = install::cargo_tool(MACHETE, context.install)?;
+    // The tool names what it finds and fails; its word for a clean tree is too long for a log.
+    run(Command::new(program).args(["--with-metadata", "."]))
+}
+
+fn clippy(_: &Context) -> Result<()> {
+    cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"])
+}
+
+fn unit(_: &Context) -> Result<()> {
+    cargo(["test", "--workspace", "--all-features", "--locked", "--lib", "--bins", "--no-fail-fast"])
+}
+
+fn doc(_: &Context) -> Result<()> {
+    cargo(["test", "--workspace", "--all-features", "--locked", "--doc", "--no-fail-fast"])
+}
+
+/// Runs the integration tests on the PostgreSQL server at this address, or on SQLite.
+fn integration(postgres_url: Option<&str>) -> Result<()> {
+    let mut command = Command::new(cargo_program());
+    command.args(["test", "--workspace", "--all-features", "--locked", "--test", "it", "--no-fail-fast"]);
+    match postgres_url {
+        Some(url) => command.env("TEST_POSTGRES_URL", url),
+        None => command.env_remove("TEST_POSTGRES_URL"),
+    };
+    run(&mut command)
+}
+
+fn on_postgres(context: &Context) -> Result<()> {
+    let server = postgres::Server::start(context.install)?;
+    println!("PostgreSQL for the tests at {}", server.url());
+    integration(Some(server.url()))
+}
+
+/// Runs another task of this program.
+fn xtask(args: &[&str]) -> Result<()> {
+    let program = std::env::current_exe().context("this program does not know where it stands")?;
+    run(Command::new(program).args(args))
+}
+
+/// The cargo that started this program, so that its toolchain is used throughout.
+pub(super) fn cargo_program() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}
+
+fn cargo<const N: usize>(args: [&str; N]) -> Result<()> {
+    run(Command::new(cargo_program()).args(args))
+}
+
+/// Runs a command with its output shown; anything but success is an error that names it.
+pub(super) fn run(command: &mut Command) -> Result<()> {
+    let shown = || {
+        let words: Vec<&OsStr> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+        words.join(OsStr::new(" ")).to_string_lossy().into_owned()
+    };
+    let shown = shown();
+    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
+    if status.success() { Ok(()) } else { bail!("`{shown}` ended with {status}") }
+}
