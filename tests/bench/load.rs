@@ -142,7 +142,7 @@ pub struct InTurn {
 
 impl InTurn {
     /// Begins with the request at `first`.
-    pub fn new(requests: Vec<Vec<u8>>, first: usize) -> Box<dyn Script> {
+    pub fn script(requests: Vec<Vec<u8>>, first: usize) -> Box<dyn Script> {
         Box::new(Self { next: first % requests.len(), requests })
     }
 }

@@ -39,7 +39,7 @@ async fn measure(
     let body = fetch(server, &requests[0], 200).await?;
     let limit = fixed::start(bench, &body, 200).await?;
     let side = |server| {
-        let script = |number: usize| InTurn::new(requests.clone(), number * 37);
+        let script = |number: usize| InTurn::script(requests.clone(), number * 37);
         Http { server, connections: CONNECTIONS, status: 200, script }
     };
     let (fixed, ours) = compare(bench, &mut side(&limit), &mut side(server)).await?;

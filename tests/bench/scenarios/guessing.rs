@@ -21,7 +21,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let limit = fixed::start(bench, &body, 401).await?;
     for (what, well_formed) in [("401, garbage", false), ("401, well-formed unknown keys", true)] {
         let side = |server| {
-            let script = move |number| Guess::new(number, well_formed);
+            let script = move |number| Guess::script(number, well_formed);
             Http { server, connections: CONNECTIONS, status: 401, script }
         };
         let (fixed, ours) = compare(bench, &mut side(&limit), &mut side(&server)).await?;
@@ -45,7 +45,7 @@ struct Guess {
 }
 
 impl Guess {
-    fn new(number: usize, well_formed: bool) -> Box<dyn Script> {
+    fn script(number: usize, well_formed: bool) -> Box<dyn Script> {
         Box::new(Self { random: SmallRng::seed_from_u64(number as u64), well_formed })
     }
 }

@@ -36,7 +36,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let all: Vec<Vec<u8>> = keys.iter().map(|key| get("/api/v1/courses", Some(key))).collect();
     // Each connection has a share of the keys, so that all of them are soon in use.
     let share = |number: usize| -> Box<dyn Script> {
-        InTurn::new(all.iter().skip(number % CONNECTIONS).step_by(CONNECTIONS).cloned().collect(), 0)
+        InTurn::script(all.iter().skip(number % CONNECTIONS).step_by(CONNECTIONS).cloned().collect(), 0)
     };
     let (warm_up, window) = (Duration::from_millis(500), bench.window());
     let mut courses = Http { server: &server, connections: CONNECTIONS, status: 200, script: share };

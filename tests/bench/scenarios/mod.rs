@@ -25,8 +25,11 @@ pub mod walk;
 /// What a scenario is called and does.
 pub struct Scenario {
     pub name: &'static str,
-    pub run: for<'a> fn(&'a mut Bench, &'a mut Site) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>>,
+    pub run: for<'a> fn(&'a mut Bench, &'a mut Site) -> Running<'a>,
 }
+
+/// A scenario under way.
+type Running<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
 
 /// Every scenario.
 pub const ALL: &[Scenario] = &[

@@ -19,7 +19,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let (last, count) = walk_to_the_end(&server, &key, bench.scale().large()).await?;
     let side = |path: String| {
         let request = get(&path, Some(&key));
-        let script = move |_| InTurn::new(vec![request.clone()], 0);
+        let script = move |_| InTurn::script(vec![request.clone()], 0);
         Http { server: &server, connections: 1, status: 200, script }
     };
     let mut first = side("/api/v1/students?limit=25".to_owned());
