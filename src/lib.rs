@@ -19,5 +19,6 @@ pub mod events;
 pub mod feed;
 
 pub mod api;
+pub mod server;
 
 pub mod cli;

@@ -73,7 +73,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn list<C: ConnectionTrait>(&self, conn: &C) -> Result<Vec<Model>, DbErr> {
+    pub async fn list<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, self.select().order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
     }
 
@@ -81,7 +81,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn revoke<C: ConnectionTrait>(&self, conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
+    pub async fn revoke<C: ConnectionTrait>(self, conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
         let update = Entity::update_many()
             .col_expr(Column::RevokedAt, Expr::value(at))
             .filter(Column::WorkspaceId.eq(self.workspace()))

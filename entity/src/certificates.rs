@@ -23,9 +23,9 @@ pub struct Model {
     /// The number people see, unique in the workspace.
     #[sea_orm(column_type = "Text")]
     pub number: String,
-    /// The name on it.
-    #[sea_orm(column_type = "Text")]
-    pub recipient_name: String,
+    /// The name on it, if it was known.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub recipient_name: Option<String>,
     /// When it was issued.
     pub issued_at: i64,
 }
@@ -44,11 +44,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_number<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        number: &str,
-    ) -> Result<Option<Model>, DbErr> {
+    pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
     }
 
@@ -57,7 +53,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn by_pair<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         student: Uuid,
         course: Uuid,
@@ -70,7 +66,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does, a taken number included.
-    pub async fn insert_if_absent<C: ConnectionTrait>(&self, conn: &C, model: Model) -> Result<bool, DbErr> {
+    pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
         let taken = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
         statement::insert_unless(conn, self.owned(model), taken).await
     }
@@ -80,7 +76,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn issued_in<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,

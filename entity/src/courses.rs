@@ -130,7 +130,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_slug<C: ConnectionTrait>(&self, conn: &C, slug: &str) -> Result<Option<Model>, DbErr> {
+    pub async fn by_slug<C: ConnectionTrait>(self, conn: &C, slug: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Slug.eq(slug))).await
     }
 
@@ -139,7 +139,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn page<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         filter: &CourseFilter,
         keyset: Keyset<Column>,

@@ -145,7 +145,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn by_pair<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         student: Uuid,
         course: Uuid,
@@ -158,7 +158,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn lock_pair<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         student: Uuid,
         course: Uuid,
@@ -176,7 +176,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn insert_if_absent<C: ConnectionTrait>(&self, conn: &C, model: Model) -> Result<bool, DbErr> {
+    pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
         let taken = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
         statement::insert_unless(conn, self.owned(model), taken).await
     }
@@ -186,7 +186,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn of_students<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         students: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {
@@ -201,11 +201,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn of_orders<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        orders: &[Uuid],
-    ) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         self.among(conn, Column::OrderId, orders).await
     }
 
@@ -214,7 +210,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn of_course<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Uuid,
         after_student: Option<Uuid>,
@@ -235,12 +231,12 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn created_in<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.made(course, span)).await
+        statement::all(conn, self.in_course(course).filter(span.holds(Column::CreatedAt))).await
     }
 
     /// How many of the enrolments made in a span are stored as active but have expired by `now`.
@@ -248,13 +244,15 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn count_expired<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,
         now: i64,
     ) -> Result<u64, DbErr> {
-        statement::count(conn, self.made(course, span).filter(Standing::Expired.holds_at(now))).await
+        // Those that have expired are few, so that their index is to be used and not that of the span.
+        let made = self.in_course(course).filter(span.holds_unindexed(Column::CreatedAt));
+        statement::count(conn, made.filter(Standing::Expired.holds_at(now))).await
     }
 
     /// The enrolments revoked in a span, of one course or of all. For the short edges of an analytics window.
@@ -262,17 +260,17 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn revoked_in<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,
     ) -> Result<Vec<Model>, DbErr> {
-        let course = Condition::all().add_option(course.map(|course| Column::CourseId.eq(course)));
-        statement::all(conn, self.select().filter(course).filter(span.holds(Column::RevokedAt))).await
+        statement::all(conn, self.in_course(course).filter(span.holds(Column::RevokedAt))).await
     }
 
-    fn made(&self, course: Option<Uuid>, span: Span) -> Select<Entity> {
-        let course = Condition::all().add_option(course.map(|course| Column::CourseId.eq(course)));
-        self.select().filter(course).filter(span.holds(Column::CreatedAt))
+    /// The enrolments of one course, found by something else, or of all.
+    fn in_course(&self, course: Option<Uuid>) -> Select<Entity> {
+        let course = course.map(|course| statement::unindexed(Column::CourseId.eq(course)));
+        self.select().filter(Condition::all().add_option(course))
     }
 }

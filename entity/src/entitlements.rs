@@ -55,11 +55,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn of_orders<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        orders: &[Uuid],
-    ) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut entitlements = self.among(conn, Column::OrderId, orders).await?;
         entitlements.sort_unstable_by_key(|one| (one.order_id, one.granted_at, one.id));
         Ok(entitlements)
@@ -70,7 +66,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn of_enrollments<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         enrollments: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {

@@ -41,7 +41,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn after<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         position: Option<(i64, Uuid)>,
         limit: u64,
@@ -63,7 +63,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn counts<C: ConnectionTrait>(&self, conn: &C) -> Result<Vec<(String, i64)>, DbErr> {
+    pub async fn counts<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<(String, i64)>, DbErr> {
         let counts = self
             .select()
             .select_only()

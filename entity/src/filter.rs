@@ -6,7 +6,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use crate::scope::Tenant;
+use crate::{scope::Tenant, statement};
 
 /// A span of milliseconds since the epoch; a missing end is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,15 @@ impl Span {
         Condition::all()
             .add_option(self.from.map(|from| column.gte(from)))
             .add_option(self.until.map(|until| column.lt(until)))
+    }
+}
+
+impl Span {
+    /// The same as [`holds`](Self::holds) where another condition finds the rows.
+    pub(crate) fn holds_unindexed(self, column: impl ColumnTrait) -> Condition {
+        Condition::all()
+            .add_option(self.from.map(|from| statement::unindexed(column.gte(from))))
+            .add_option(self.until.map(|until| statement::unindexed(column.lt(until))))
     }
 }
 

@@ -38,6 +38,14 @@ pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Res
     statement::insert_unless::<_, _, ActiveModel>(conn, model, taken).await
 }
 
+/// Writes lessons done that were not done before, many a statement.
+///
+/// # Errors
+/// When the database does.
+pub async fn insert_many<C: ConnectionTrait>(conn: &C, rows: Vec<Model>) -> Result<(), DbErr> {
+    statement::insert_many::<_, Model, ActiveModel>(conn, rows).await
+}
+
 /// How many lessons the enrolment has done.
 ///
 /// # Errors

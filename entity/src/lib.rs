@@ -4,6 +4,7 @@
 //! workspace cannot be written. Rows carry plain UUIDs and milliseconds since the epoch; nothing here knows typed
 //! ids, a clock, or a rule of the product. Every function takes a connection or a transaction alike.
 
+mod children;
 mod filter;
 mod scope;
 mod statement;

@@ -40,7 +40,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn of_courses<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         courses: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {

@@ -44,11 +44,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn of_orders<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        orders: &[Uuid],
-    ) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut items = self.among(conn, Column::OrderId, orders).await?;
         items.sort_unstable_by_key(|item| (item.order_id, item.position, item.id));
         Ok(items)

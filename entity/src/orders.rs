@@ -1,12 +1,9 @@
 //! Orders, each with its receipt and a snapshot of its customer.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{
-    Condition,
-    sea_query::{Expr, ExprTrait, Query, SelectStatement},
-};
+use sea_orm::{Condition, sea_query::Query};
 
-use crate::{InWorkspace, Keyset, Span, order_items, scope, statement};
+use crate::{InWorkspace, Keyset, Span, children::Children, order_items, scope, statement};
 
 /// How much of an order was paid back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -126,10 +123,10 @@ pub struct OrderFilter {
 }
 
 impl OrderFilter {
-    fn condition(&self) -> Condition {
+    /// What the order's own row tells.
+    fn own(&self) -> Condition {
         Condition::all()
             .add_option(self.student_id.map(|student| Column::StudentId.eq(student)))
-            .add_option(self.course_id.map(|course| Expr::exists(item_of(course))))
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.currency.as_deref().map(|currency| Column::Currency.eq(currency)))
             .add_option(self.number.as_deref().map(|number| Column::Number.eq(number)))
@@ -137,18 +134,16 @@ impl OrderFilter {
             .add(self.created.holds(Column::CreatedAt))
             .add(self.updated.holds(Column::UpdatedAt))
     }
-}
 
-/// The order's items of one course.
-fn item_of(course: Uuid) -> SelectStatement {
-    Query::select()
-        .expr(Expr::value(1))
-        .from(order_items::Entity)
-        .and_where(
-            Expr::col((order_items::Entity, order_items::Column::OrderId)).equals((Entity, Column::Id)),
-        )
-        .and_where(order_items::Column::CourseId.eq(course))
-        .take()
+    /// The items asked for, by order, if any are.
+    fn items(&self, workspace: Uuid) -> Option<Children> {
+        let rows = Query::select()
+            .from(order_items::Entity)
+            .and_where(order_items::Column::WorkspaceId.eq(workspace))
+            .and_where(order_items::Column::CourseId.eq(self.course_id?))
+            .take();
+        Some(Children { rows, parent: order_items::Column::OrderId.as_column_ref().into(), narrow: true })
+    }
 }
 
 impl InWorkspace<Entity> {
@@ -156,11 +151,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_number<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        number: &str,
-    ) -> Result<Option<Model>, DbErr> {
+    pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
     }
 
@@ -169,19 +160,20 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn page<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         filter: &OrderFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, keyset.page(self.select().filter(filter.condition()), Column::UpdatedAt)).await
+        let select = self.with_children(conn, [filter.items(self.workspace())]).await?.filter(filter.own());
+        statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
     /// Moves the orders' `updated_at` to the recording time, for a change of what is shown with them.
     ///
     /// # Errors
     /// When the database does.
-    pub async fn touch<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
+    pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 
@@ -189,8 +181,8 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn of_student<C: ConnectionTrait>(&self, conn: &C, student: Uuid) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.select().filter(Column::StudentId.eq(student))).await
+    pub async fn of_student<C: ConnectionTrait>(self, conn: &C, student: Uuid) -> Result<Vec<Model>, DbErr> {
+        statement::all(conn, self.checked().filter(Column::StudentId.eq(student))).await
     }
 
     /// The orders paid in a span, of one course or of all. For the short edges of an analytics window.
@@ -198,12 +190,14 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn paid_in<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         course: Option<Uuid>,
         span: Span,
     ) -> Result<Vec<Model>, DbErr> {
         let filter = OrderFilter { course_id: course, paid: span, ..OrderFilter::default() };
-        statement::all(conn, self.select().filter(filter.condition())).await
+        let bought = filter.items(self.workspace()).map(|items| items.exist_for::<Entity>());
+        statement::all(conn, self.select().filter(filter.own()).filter(Condition::all().add_option(bought)))
+            .await
     }
 }

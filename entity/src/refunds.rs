@@ -38,11 +38,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn of_orders<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        orders: &[Uuid],
-    ) -> Result<Vec<Model>, DbErr> {
+    pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         let mut refunds = self.among(conn, Column::OrderId, orders).await?;
         refunds.sort_unstable_by_key(|refund| (refund.order_id, refund.created_at, refund.id));
         Ok(refunds)
@@ -52,7 +48,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn created_in<C: ConnectionTrait>(&self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
+    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, self.select().filter(span.holds(Column::CreatedAt))).await
     }
 }

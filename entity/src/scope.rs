@@ -94,6 +94,19 @@ impl<E: Tenant> InWorkspace<E> {
         E::find().filter(E::WORKSPACE.eq(self.workspace))
     }
 
+    /// The workspace's rows where another condition finds them and this one only checks.
+    ///
+    /// Written so that no index can serve it: without statistics SQLite would sooner read the whole workspace by one
+    /// of its many indexes than look up a list of ids.
+    pub(crate) fn checked(&self) -> Select<E> {
+        E::find().filter(self.inside())
+    }
+
+    /// True for the workspace's rows, without the help of an index; see [`checked`](Self::checked).
+    pub(crate) fn inside(&self) -> Expr {
+        statement::unindexed(E::WORKSPACE.eq(self.workspace))
+    }
+
     pub(crate) fn identified(&self, id: Uuid) -> Select<E> {
         self.select().filter(E::ID.eq(id))
     }
@@ -102,7 +115,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_id<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn by_id<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.identified(id)).await
     }
 
@@ -110,7 +123,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_ids<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn by_ids<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
         self.among(conn, E::ID, ids).await
     }
 
@@ -120,7 +133,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn lock<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn lock<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, locked(self.identified(id))).await
     }
 
@@ -128,15 +141,11 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn lock_many<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        ids: &[Uuid],
-    ) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn lock_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.select().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
+        let rows = self.checked().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
         statement::all(conn, locked(rows)).await
     }
 
@@ -144,7 +153,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn share<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
+    pub async fn share<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.identified(id).lock(LockType::Share)).await
     }
 
@@ -152,7 +161,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does, a unique constraint included.
-    pub async fn insert<C: ConnectionTrait>(&self, conn: &C, model: E::Model) -> Result<(), DbErr> {
+    pub async fn insert<C: ConnectionTrait>(self, conn: &C, model: E::Model) -> Result<(), DbErr> {
         statement::insert(conn, self.owned(model)).await
     }
 
@@ -164,7 +173,7 @@ impl<E: Tenant> InWorkspace<E> {
     /// # Errors
     /// When the database does.
     pub async fn insert_unless_taken<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         model: E::Model,
     ) -> Result<bool, DbErr> {
@@ -176,11 +185,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does, a unique constraint included.
-    pub async fn insert_many<C: ConnectionTrait>(
-        &self,
-        conn: &C,
-        models: Vec<E::Model>,
-    ) -> Result<(), DbErr> {
+    pub async fn insert_many<C: ConnectionTrait>(self, conn: &C, models: Vec<E::Model>) -> Result<(), DbErr> {
         let models = models.into_iter().map(|model| self.owned(model)).collect();
         statement::insert_many::<_, E::ActiveModel, _>(conn, models).await
     }
@@ -190,7 +195,7 @@ impl<E: Tenant> InWorkspace<E> {
     /// # Errors
     /// When the database does, a unique constraint included.
     pub async fn update<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         id: Uuid,
         changes: E::ActiveModel,
@@ -204,7 +209,7 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn delete<C: ConnectionTrait>(&self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
+    pub async fn delete<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
         Ok(self.delete_many(conn, &[id]).await? > 0)
     }
 
@@ -212,12 +217,12 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn delete_many<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
+    pub async fn delete_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
         if ids.is_empty() {
             return Ok(0);
         }
         let ids = statement::padded(ids);
-        let delete = E::delete_many().filter(E::WORKSPACE.eq(self.workspace)).filter(E::ID.is_in(ids));
+        let delete = E::delete_many().filter(self.inside()).filter(E::ID.is_in(ids));
         Ok(delete.exec(conn).await?.rows_affected)
     }
 
@@ -225,13 +230,13 @@ impl<E: Tenant> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn count<C: ConnectionTrait>(&self, conn: &C) -> Result<u64, DbErr> {
+    pub async fn count<C: ConnectionTrait>(self, conn: &C) -> Result<u64, DbErr> {
         statement::count(conn, self.select()).await
     }
 
     /// The rows whose column holds one of these ids.
     pub(crate) async fn among<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         column: E::Column,
         ids: &[Uuid],
@@ -239,7 +244,7 @@ impl<E: Tenant> InWorkspace<E> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        statement::all(conn, self.select().filter(column.is_in(statement::padded(ids)))).await
+        statement::all(conn, self.checked().filter(column.is_in(statement::padded(ids)))).await
     }
 
     /// The model as a row of this workspace.
@@ -255,7 +260,7 @@ impl<E: Keyed> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_key<C: ConnectionTrait>(&self, conn: &C, key: &str) -> Result<Option<E::Model>, DbErr> {
+    pub async fn by_key<C: ConnectionTrait>(self, conn: &C, key: &str) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.select().filter(E::KEY.eq(key))).await
     }
 
@@ -263,7 +268,7 @@ impl<E: Keyed> InWorkspace<E> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn by_keys<C: ConnectionTrait>(&self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
+    pub async fn by_keys<C: ConnectionTrait>(self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
         statement::all(conn, self.select().filter(E::KEY.is_in(keys.iter().copied()))).await
     }
 
@@ -272,7 +277,7 @@ impl<E: Keyed> InWorkspace<E> {
     /// # Errors
     /// When the database does.
     pub async fn lock_by_key<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         key: &str,
     ) -> Result<Option<E::Model>, DbErr> {
@@ -301,7 +306,7 @@ pub(crate) fn locked<E: EntityTrait>(select: Select<E>) -> Select<E> {
 
 /// Moves a time of these rows forward to `at`, never back.
 pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
-    scope: &InWorkspace<E>,
+    scope: InWorkspace<E>,
     conn: &C,
     column: E::Column,
     ids: &[Uuid],
@@ -312,7 +317,7 @@ pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
     }
     let update = E::update_many()
         .col_expr(column, Expr::value(at))
-        .filter(E::WORKSPACE.eq(scope.workspace))
+        .filter(scope.inside())
         .filter(E::ID.is_in(statement::padded(ids)))
         .filter(column.lt(at));
     update.exec(conn).await.map(drop)

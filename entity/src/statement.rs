@@ -2,7 +2,7 @@
 
 use sea_orm::{
     ActiveModelTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QuerySelect, QueryTrait, Select,
-    sea_query::{Asterisk, Expr, ExprTrait, InsertStatement, OnConflict},
+    sea_query::{Asterisk, Expr, ExprTrait, InsertStatement, OnConflict, Query, SelectStatement},
 };
 use uuid::Uuid;
 
@@ -35,6 +35,23 @@ pub(crate) async fn count<C: ConnectionTrait, E: EntityTrait>(
     let count = select.select_only().expr(Expr::col(Asterisk).count()).into_query();
     let rows: i64 = conn.query_one(&count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
     Ok(rows.unsigned_abs())
+}
+
+/// Whether a query has fewer rows than the limit; it reads no more of them than that.
+pub(crate) async fn is_short<C: ConnectionTrait>(
+    conn: &C,
+    mut rows: SelectStatement,
+    limit: u64,
+) -> Result<bool, DbErr> {
+    let rows = rows.limit(limit).take();
+    let count = Query::select().expr(Expr::col(Asterisk).count()).from_subquery(rows, "few").take();
+    let rows: i64 = conn.query_one(&count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+    Ok(rows.unsigned_abs() < limit)
+}
+
+/// The same condition in a form that no index of either database serves.
+pub(crate) fn unindexed(condition: Expr) -> Expr {
+    condition.is(Expr::custom_keyword("TRUE"))
 }
 
 /// Writes one new row, all of its columns.
@@ -84,6 +101,10 @@ where
 {
     A::Entity::insert_many(models.into_iter().map(|model| model.into_active_model().reset_all())).into_query()
 }
+
+/// Parents found through so few children are looked up one by one and sorted; through more, the list is walked in
+/// its order, and so many children make sure that a page is soon full.
+pub(crate) const FEW: u64 = 2_000;
 
 /// The ids, padded by repeating the last one, so that lists of all lengths share a few prepared statements.
 pub(crate) fn padded(ids: &[Uuid]) -> Vec<Uuid> {

@@ -44,6 +44,14 @@ pub async fn replace<C: ConnectionTrait>(
     insert(conn, workspace_id, student_id, tags).await
 }
 
+/// Writes new tags of many students, who have none yet.
+///
+/// # Errors
+/// When the database does.
+pub async fn insert_many<C: ConnectionTrait>(conn: &C, rows: Vec<Model>) -> Result<(), DbErr> {
+    statement::insert_many::<_, Model, ActiveModel>(conn, rows).await
+}
+
 /// Writes the tags of a student who has none yet; there must be no doubles among them.
 ///
 /// # Errors

@@ -1,12 +1,12 @@
 //! Students.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{
-    Condition,
-    sea_query::{Expr, ExprTrait, Query, SelectStatement},
-};
+use sea_orm::{Condition, sea_query::Query};
 
-use crate::{InWorkspace, Keyset, Span, StringList, StringMap, enrollments, scope, statement, student_tags};
+use crate::{
+    InWorkspace, Keyset, Span, StringList, StringMap, children::Children, enrollments, scope, statement,
+    student_tags,
+};
 
 /// One student.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -85,41 +85,41 @@ pub struct StudentFilter {
 }
 
 impl StudentFilter {
-    fn condition(&self) -> Condition {
+    /// What the student's own row tells.
+    fn own(&self) -> Condition {
         Condition::all()
             .add_option(self.email_folded.as_deref().map(|folded| Column::EmailFolded.eq(folded)))
             .add_option(self.external_id.as_deref().map(|external| Column::ExternalId.eq(external)))
-            .add_option(self.tag.as_deref().map(|tag| Expr::exists(tagged(tag))))
-            .add_option(self.enrolled().map(Expr::exists))
             .add(self.created.holds(Column::CreatedAt))
             .add(self.updated.holds(Column::UpdatedAt))
     }
 
-    /// The enrolment that the filter asks for, if it asks for one.
-    fn enrolled(&self) -> Option<SelectStatement> {
+    /// The enrolments asked for, by student, if any are.
+    fn enrolled(&self, workspace: Uuid) -> Option<Children> {
         if self.course_id.is_none() && self.standing.is_none() {
             return None;
         }
         let condition = Condition::all()
-            .add(
-                Expr::col((enrollments::Entity, enrollments::Column::StudentId)).equals((Entity, Column::Id)),
-            )
+            .add(enrollments::Column::WorkspaceId.eq(workspace))
             .add_option(self.course_id.map(|course| enrollments::Column::CourseId.eq(course)))
             .add_option(self.standing.map(|standing| standing.holds_at(self.now)));
-        Some(Query::select().expr(Expr::value(1)).from(enrollments::Entity).cond_where(condition).take())
+        Some(Children {
+            rows: Query::select().from(enrollments::Entity).cond_where(condition).take(),
+            parent: enrollments::Column::StudentId.as_column_ref().into(),
+            narrow: self.course_id.is_some(),
+        })
     }
-}
 
-/// The student's row for one tag.
-fn tagged(tag: &str) -> SelectStatement {
-    Query::select()
-        .expr(Expr::value(1))
-        .from(student_tags::Entity)
-        .and_where(
-            Expr::col((student_tags::Entity, student_tags::Column::StudentId)).equals((Entity, Column::Id)),
-        )
-        .and_where(student_tags::Column::Tag.eq(tag))
-        .take()
+    /// The tags asked for, by student, if one is.
+    fn tagged(&self, workspace: Uuid) -> Option<Children> {
+        let tag = self.tag.as_deref()?;
+        let rows = Query::select()
+            .from(student_tags::Entity)
+            .and_where(student_tags::Column::WorkspaceId.eq(workspace))
+            .and_where(student_tags::Column::Tag.eq(tag))
+            .take();
+        Some(Children { rows, parent: student_tags::Column::StudentId.as_column_ref().into(), narrow: true })
+    }
 }
 
 impl InWorkspace<Entity> {
@@ -128,7 +128,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn by_email_folded<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         folded: &str,
     ) -> Result<Option<Model>, DbErr> {
@@ -140,19 +140,21 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn page<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         filter: &StudentFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, keyset.page(self.select().filter(filter.condition()), Column::UpdatedAt)).await
+        let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
+        let select = self.with_children(conn, children).await?.filter(filter.own());
+        statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
     /// Moves the students' `updated_at` to the recording time, for a change of what is shown with them.
     ///
     /// # Errors
     /// When the database does.
-    pub async fn touch<C: ConnectionTrait>(&self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
+    pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 
@@ -160,7 +162,7 @@ impl InWorkspace<Entity> {
     ///
     /// # Errors
     /// When the database does.
-    pub async fn created_in<C: ConnectionTrait>(&self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
+    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, self.select().filter(span.holds(Column::CreatedAt))).await
     }
 }

@@ -46,7 +46,7 @@ impl InWorkspace<Entity> {
     /// # Errors
     /// When the database does.
     pub async fn by_email_folded<C: ConnectionTrait>(
-        &self,
+        self,
         conn: &C,
         folded: &str,
     ) -> Result<Option<Model>, DbErr> {

@@ -77,7 +77,7 @@ pub(crate) const STEP: Step = Step {
              course_id UUID NOT NULL,
              enrollment_id UUID,
              number TEXT NOT NULL,
-             recipient_name TEXT NOT NULL,
+             recipient_name TEXT,
              issued_at BIGINT NOT NULL,
              CONSTRAINT pk_certificates PRIMARY KEY (id),
              CONSTRAINT fk_certificates_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id)

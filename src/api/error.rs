@@ -129,6 +129,8 @@ impl ApiError {
     pub fn not_found(missing: &Missing) -> Self {
         let message = match missing {
             Missing::Record { noun, .. } => format!("No such {noun} in this workspace."),
+            // No request names a workspace; its key does.
+            Missing::Workspace { .. } => "There is no such workspace.".to_owned(),
             Missing::NotAnId(error) => format!("{error}."),
         };
         Self::new(StatusCode::NOT_FOUND, Code::NotFound, message)
@@ -137,7 +139,9 @@ impl ApiError {
     /// 404 for an id in the body, which the detail points at.
     pub fn not_found_in_body(field: &str, missing: &Missing) -> Self {
         let why = match missing {
-            Missing::Record { .. } => "does not resolve in this workspace".to_owned(),
+            Missing::Record { .. } | Missing::Workspace { .. } => {
+                "does not resolve in this workspace".to_owned()
+            }
             Missing::NotAnId(error) => format!("is not such an id: {error}"),
         };
         Self::not_found(missing).with_detail(Part::Body, &format!("/{field}"), why)

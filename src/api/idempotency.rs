@@ -18,7 +18,6 @@ use crate::database::Write;
 use crate::domain;
 use crate::domain::idempotency::{self, Claim, Token};
 
-
 /// The headers that an answer can have of its own.
 const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
 
@@ -97,7 +96,8 @@ where
             error.into_parts(call)
         }
     };
-    let headers: Vec<(&str, &str)> = parts.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let headers: Vec<(&str, &str)> =
+        parts.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let body = parts.body.clone().unwrap_or_default();
     idempotency::keep(&mut write, token, parts.status, &headers, &body).await?;
     commit(write).await?;
@@ -120,8 +120,7 @@ fn assemble<T: Answer>(parts: Parts) -> Reply<T> {
 }
 
 async fn begin(app: &App) -> Reply<Write> {
-    let clock = app.clock.clone();
-    Ok(app.db.begin_write(move || clock.now_ms()).await.map_err(domain::Error::from)?)
+    Ok(app.begin_write().await.map_err(domain::Error::from)?)
 }
 
 async fn commit(write: Write) -> Reply<()> {

@@ -54,7 +54,8 @@ async fn open(path: &Path) -> Result<(Box<dyn AsyncBufRead + Unpin + Send>, Opti
     if path == Path::new("-") {
         return Ok((Box::new(BufReader::new(tokio::io::stdin())), None));
     }
-    let refused = |error| Failure::new(format!("cannot read {}: {error}; name a file of changes", path.display()));
+    let refused =
+        |error| Failure::new(format!("cannot read {}: {error}; name a file of changes", path.display()));
     let file = tokio::fs::File::open(path).await.map_err(refused)?;
     let about = file.metadata().await.map_err(refused)?;
     if about.is_dir() {

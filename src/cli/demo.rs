@@ -74,7 +74,8 @@ async fn demo_key(app: &App, data_dir: &Path) -> Result<SecretString, Failure> {
         }
     }
     let workspace = find(app, demo::WORKSPACE).await?;
-    let key = NewKey { name: "Demo".to_owned(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
+    let key =
+        NewKey { name: "Demo".to_owned(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
     let mut write = app.begin_write().await?;
     let (_, secret) = keys::create(app, &mut write, workspace.id, key).await?;
     write_private(&path, secret.expose_secret().as_bytes())?;

@@ -30,6 +30,6 @@ pub(super) fn grouped(command: Command) -> Command {
         commands.push('\n');
     }
     command
-        .help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{commands}{{options}}\n\n{{after-help}}"))
+        .help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{commands}Options of every command:\n{{options}}{{after-help}}"))
         .after_help(EXIT_CODES)
 }

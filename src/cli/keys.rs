@@ -100,7 +100,9 @@ fn scopes(text: &str) -> Result<Vec<Scope>, Failure> {
 fn end(now: Timestamp, span: Span) -> Result<Timestamp, Failure> {
     match now.to_zoned(TimeZone::UTC).checked_add(span) {
         Ok(end) if end.timestamp() > now => Ok(end.timestamp()),
-        _ => Err(Failure::usage("--expires-in names no time in the future; give a duration such as 90d or 12h")),
+        _ => Err(Failure::usage(
+            "--expires-in names no time in the future; give a duration such as 90d or 12h",
+        )),
     }
 }
 
@@ -150,11 +152,16 @@ async fn revoke(app: &App, key: KeyId) -> Result<(), Failure> {
     let mut write = app.begin_write().await?;
     let revoked = match keys::revoke(app, &mut write, None, key).await {
         Err(crate::domain::Error::NotFound(_)) => {
-            return Err(Failure::new(format!("there is no key {key}; `creator-api keys list` shows those there are")));
+            return Err(Failure::new(format!(
+                "there is no key {key}; `creator-api keys list` shows those there are"
+            )));
         }
         revoked => revoked?,
     };
     write.commit().await?;
-    output::say(format_args!("key {} ({}) is revoked; other processes follow within 2 s", revoked.id, revoked.name));
+    output::say(format_args!(
+        "key {} ({}) is revoked; other processes follow within 2 s",
+        revoked.id, revoked.name
+    ));
     Ok(())
 }

@@ -40,10 +40,20 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Start everything on demo data, and say how to try it
+    ///
+    /// Makes the data folder, fills it with demo data, and prints an API key with a curl line that works when pasted.
+    /// Run again, it goes on where it was, with the same key.
     Demo(serve::Args),
     /// Serve the API
+    ///
+    /// Prints `listening on http://ADDR` on stdout once ready. An SQLite database is made and brought up to date in
+    /// passing; on PostgreSQL, run `creator-api migrate` first. The first Ctrl-C or SIGTERM lets running requests finish,
+    /// the second ends at once.
     Serve(serve::Args),
     /// Bring the database's schema up to date
+    ///
+    /// All pending steps are applied, or none. Only PostgreSQL needs to be asked for it: an SQLite database is brought up
+    /// to date by whichever command opens it.
     Migrate,
     /// Make workspaces, list them, set their quotas
     #[command(subcommand)]
@@ -52,6 +62,9 @@ enum Command {
     #[command(subcommand)]
     Keys(keys::Command),
     /// Take in the platform's changes, one JSON object a line
+    ///
+    /// Each change is applied once, however often it comes, so that a run that was cut short is simply run again. A bad
+    /// line is reported on stderr and the rest goes on; the exit code is then 3.
     Apply(apply::Args),
     /// Make a synthetic workspace of any size
     Generate(generate::Args),
@@ -64,7 +77,8 @@ enum Command {
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
-    let parsed = help::grouped(Cli::command()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed =
+        help::grouped(Cli::command()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {

@@ -42,7 +42,8 @@ impl Progress {
             }
             Show::Lines { last } if last.elapsed() >= EVERY => {
                 *last = Instant::now();
-                let share = self.total.filter(|total| *total > 0).map(|total| position.saturating_mul(100) / total);
+                let share =
+                    self.total.filter(|total| *total > 0).map(|total| position.saturating_mul(100) / total);
                 let share = share.map(|percent| format!(" {percent} %")).unwrap_or_default();
                 output::say(format_args!("{}{share}: {}", self.what, note()));
             }

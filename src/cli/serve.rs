@@ -10,11 +10,7 @@ use super::{output, signals, start};
 use crate::config::{CommonFlags, Config, ServingFlags};
 use crate::server;
 
-/// Serves the API.
-///
-/// Prints `listening on http://ADDR` once ready. An SQLite database is made and brought up to date in passing; on
-/// PostgreSQL, run `creator-api migrate` first. The first Ctrl-C or SIGTERM lets running requests finish, the second
-/// ends at once.
+/// The flags of the commands that serve.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -48,7 +44,9 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
                 let free = SocketAddr::new(address.ip(), 0);
                 format!("is in use; stop what listens there, or take a free port with `--listen {free}`")
             }
-            ErrorKind::PermissionDenied => "may not be used by this user; choose a port from 1024 up with --listen".into(),
+            ErrorKind::PermissionDenied => {
+                "may not be used by this user; choose a port from 1024 up with --listen".into()
+            }
             ErrorKind::AddrNotAvailable => "is no address of this machine; choose one with --listen".into(),
             _ => format!("cannot be listened on ({error}); choose another address with --listen"),
         };

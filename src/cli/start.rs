@@ -59,7 +59,9 @@ pub(super) async fn master_key(app: &App) -> Result<MasterKey, Failure> {
     let file = data_dir.join(KEY_FILE);
     let known = entity::server_state::get(app.db.read(), FINGERPRINT).await?;
     let (key, place) = match &app.config.storage.master_key {
-        Some(given) => (Some(MasterKey::from_hex(given.expose(), "the master key")?), "the given master key".to_owned()),
+        Some(given) => {
+            (Some(MasterKey::from_hex(given.expose(), "the master key")?), "the given master key".to_owned())
+        }
         None => (MasterKey::open(data_dir)?, file.display().to_string()),
     };
     let key = match (key, &known) {

@@ -81,7 +81,10 @@ async fn create(app: &App, key: String, name: String, owner_email: String) -> Re
     let mut write = app.begin_write().await?;
     match workspaces::by_key_in(&mut write, &key).await {
         Ok(taken) => {
-            return Err(Failure::new(format!("there is a workspace `{key}` already ({}); choose another key", taken.id)));
+            return Err(Failure::new(format!(
+                "there is a workspace `{key}` already ({}); choose another key",
+                taken.id
+            )));
         }
         Err(Error::NotFound(_)) => {}
         Err(error) => return Err(error.into()),
@@ -91,7 +94,9 @@ async fn create(app: &App, key: String, name: String, owner_email: String) -> Re
     let id = workspaces::upsert(app, &mut write, app.clock.now(), upsert).await?;
     write.commit().await?;
     output::line(id)?;
-    output::say(format_args!("made workspace `{key}`; `creator-api keys create --workspace {key}` makes a key for it"));
+    output::say(format_args!(
+        "made workspace `{key}`; `creator-api keys create --workspace {key}` makes a key for it"
+    ));
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::value::{Field, Shape};
 concern! {
     /// Where the database is, and how much of it is used.
     Database, "Database" {
-        /// The database, `sqlite://PATH` or `postgres://USER:PASSWORD@HOST/NAME`. Without it, SQLite in the data
+        /// The database, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. Without it, SQLite in the data
         /// folder.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
         /// Connections this process opens at most.
@@ -30,7 +30,7 @@ impl DatabaseUrl {
     }
 
     /// True when it names an SQLite file.
-    pub fn is_sqlite(&self) -> bool {
+    fn is_sqlite(&self) -> bool {
         self.expose().starts_with("sqlite:")
     }
 }
@@ -38,10 +38,10 @@ impl DatabaseUrl {
 impl Field for DatabaseUrl {
     const SHAPE: Shape = Shape::Text;
     const SECRET: bool = true;
-    const EXPECTED: &str = "sqlite://PATH or postgres://USER:PASSWORD@HOST/NAME";
+    const EXPECTED: &str = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME";
 
     fn parse(text: &str) -> Option<Self> {
-        let known = ["sqlite://", "sqlite::memory:", "postgres://", "postgresql://"];
+        let known = ["sqlite:", "postgres://", "postgresql://"];
         known.iter().any(|scheme| text.starts_with(scheme)).then(|| Self(SecretString::from(text)))
     }
 

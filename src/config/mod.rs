@@ -101,24 +101,6 @@ impl Config {
         let config = Self::read(&mut given)?;
         Ok((config, given))
     }
-
-    /// Where the database is: as set, or the SQLite file of the data folder.
-    pub fn database_url(&self) -> String {
-        match &self.database.database_url {
-            Some(url) => url.expose().to_owned(),
-            None => self.default_database_url(),
-        }
-    }
-
-    /// True when the database is an embedded SQLite file, which the server migrates by itself.
-    pub fn is_embedded(&self) -> bool {
-        self.database.database_url.as_ref().is_none_or(DatabaseUrl::is_sqlite)
-    }
-
-    /// The SQLite file of the data folder.
-    fn default_database_url(&self) -> String {
-        format!("sqlite://{}", self.storage.data_dir.join("creator-api.db").display())
-    }
 }
 
 /// Every setting of every concern.

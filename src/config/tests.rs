@@ -88,7 +88,7 @@ fn secrets_come_from_files_and_are_never_shown() {
     ];
     let (config, given) = read(&[], &variables, "").unwrap();
     assert_eq!(config.storage.master_key.as_ref().unwrap().expose(), key);
-    assert_eq!(config.database_url(), variables[1].1);
+    assert_eq!(config.database.database_url.as_ref().unwrap().expose(), variables[1].1);
     let report = report(&given);
     assert!(report.contains("master_key = \"****\""), "{report}");
     assert!(report.contains("postgres://ada:****@db.example/app?sslmode=require"), "{report}");
@@ -102,7 +102,7 @@ fn a_wrong_secret_is_not_repeated() {
         faults(&[], &[("CREATOR_API_MASTER_KEY", "hunter2"), ("DATABASE_URL", "mysql://a:b@c/d")], ""),
         @r"
     CREATOR_API_MASTER_KEY: no value for `master_key`; expected 64 hexadecimal digits, such as `openssl rand -hex 32` prints
-    DATABASE_URL: no value for `database_url`; expected sqlite://PATH or postgres://USER:PASSWORD@HOST/NAME
+    DATABASE_URL: no value for `database_url`; expected sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME
     "
     );
 }
@@ -110,7 +110,7 @@ fn a_wrong_secret_is_not_repeated() {
 #[test]
 fn a_value_and_a_file_of_it_contradict_each_other() {
     insta::assert_snapshot!(
-        faults(&[], &[("DATABASE_URL", "sqlite://a.db"), ("DATABASE_URL_FILE", "/nowhere")], ""),
+        faults(&[], &[("DATABASE_URL", "sqlite:a.db"), ("DATABASE_URL_FILE", "/nowhere")], ""),
         @"DATABASE_URL_FILE: `database_url` is given by DATABASE_URL too; keep one of them"
     );
 }

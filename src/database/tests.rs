@@ -194,7 +194,7 @@ async fn the_horizon_stays_behind_a_held_write() {
         held.commit().await.unwrap();
         assert_eq!(database.horizon(200).await.unwrap(), 200);
 
-        drop(database.begin_write(|| 300).await.unwrap());
+        database.begin_write(|| 300).await.unwrap().rollback().await.unwrap();
         assert_eq!(database.horizon(400).await.unwrap(), 400);
         assert_eq!(database.begin_write(|| 350).await.unwrap().now_ms(), 400, "the horizon was promised");
     }
@@ -261,7 +261,8 @@ async fn both_databases_name_the_unique_constraint() {
 
 #[tokio::test]
 async fn readers_cannot_write() {
-    let database = Place::sqlite().migrated().await;
+    let place = Place::sqlite();
+    let database = place.migrated().await;
     assert!(server_state::put(database.read(), "a", "1").await.is_err());
 }
 
@@ -288,7 +289,8 @@ async fn a_cancelled_commit_goes_on_to_its_end() {
 
 #[tokio::test]
 async fn the_writer_recovers_when_the_disk_was_full() {
-    let database = Place::sqlite().migrated().await;
+    let place = Place::sqlite();
+    let database = place.migrated().await;
     let write = database.begin_write(|| 1).await.unwrap();
     // As a full disk would: the database ends the transaction by itself, and the driver does not know.
     write.conn().execute_unprepared("ROLLBACK").await.unwrap();
@@ -341,4 +343,21 @@ async fn a_file_that_was_removed_does_not_answer() {
     assert!(database.ping().await.is_err());
     std::fs::rename(path.with_extension("away"), path).unwrap();
     database.ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn connections_that_the_server_cut_are_replaced() {
+    let Some(place) = Place::postgres().await else { return };
+    let database = place.migrated().await;
+    let reads = (0..8).map(|_| server_state::get(database.read(), "a"));
+    futures_util::future::try_join_all(reads).await.unwrap();
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    database.read().execute_unprepared(cut).await.unwrap();
+    let mut refused = 0;
+    while database.ping().await.is_err() {
+        refused += 1;
+        assert!(refused < 20, "the pool keeps its dead connections");
+    }
+    database.begin_write(|| 1).await.unwrap().commit().await.unwrap();
 }

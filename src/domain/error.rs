@@ -31,6 +31,12 @@ pub enum Missing {
         /// The id or key that was given.
         name: String,
     },
+    /// No such workspace on this server.
+    #[error("no workspace `{key}`; `creator-api workspaces list` shows those there are")]
+    Workspace {
+        /// The key that was given.
+        key: String,
+    },
     /// The text given is not an id of the wanted kind.
     #[error(transparent)]
     NotAnId(#[from] ParseIdError),

@@ -1,11 +1,17 @@
 //! Workspaces and their quotas.
 
+use entity::Set;
+use entity::workspaces::{self, ActiveModel, Model};
 use jiff::Timestamp;
 
-use super::{Given, Result};
+use super::error::Missing;
+use super::faults::Faults;
+use super::find::{absent, fresh, id};
+use super::{Error, Given, Result};
 use crate::app::App;
+use crate::clock::from_ms;
 use crate::database::Write;
-use crate::id::WorkspaceId;
+use crate::id::{Workspace as WorkspaceKind, WorkspaceId};
 
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,57 +59,144 @@ pub struct WorkspaceUpsert {
 /// Makes or changes a workspace.
 ///
 /// # Errors
-/// [`super::Error::Invalid`] for values out of their bounds.
+/// [`Error::Invalid`] for values out of their bounds.
 pub async fn upsert(
-    _app: &App,
-    _write: &mut Write,
-    _at: Timestamp,
-    _upsert: WorkspaceUpsert,
+    app: &App,
+    write: &mut Write,
+    at: Timestamp,
+    upsert: WorkspaceUpsert,
 ) -> Result<WorkspaceId> {
-    todo!()
+    check(&upsert)?;
+    let Some(before) = workspaces::lock_by_key(write.conn(), &upsert.key).await? else {
+        let row = Model {
+            id: fresh::<WorkspaceKind>(app, write),
+            key: upsert.key,
+            name: upsert.name,
+            owner_email: upsert.owner_email,
+            per_minute: upsert.per_minute.or(None),
+            per_day: upsert.per_day.or(None),
+            created_at: at.as_millisecond(),
+            updated_at: write.now_ms(),
+        };
+        let workspace = id(row.id);
+        workspaces::insert(write.conn(), row).await?;
+        return Ok(workspace);
+    };
+    let mut row = before.clone();
+    row.name = upsert.name;
+    row.owner_email = upsert.owner_email;
+    row.per_minute = upsert.per_minute.or(row.per_minute);
+    row.per_day = upsert.per_day.or(row.per_day);
+    if row != before {
+        save(app, write, &before, &mut row).await?;
+    }
+    Ok(id(row.id))
 }
 
 /// The workspace with this key.
 ///
 /// # Errors
-/// [`super::Error::NotFound`] when there is none.
-pub async fn by_key(_app: &App, _key: &str) -> Result<Workspace> {
-    todo!()
+/// [`Error::NotFound`] when there is none.
+pub async fn by_key(app: &App, key: &str) -> Result<Workspace> {
+    let row = workspaces::by_key(app.db.read(), key).await?;
+    row.map(workspace).ok_or_else(|| no_workspace(key))
 }
 
 /// The workspace with this key, as an open write sees it.
 ///
 /// # Errors
-/// [`super::Error::NotFound`] when there is none.
-pub async fn by_key_in(_write: &mut Write, _key: &str) -> Result<Workspace> {
-    todo!()
+/// [`Error::NotFound`] when there is none.
+pub async fn by_key_in(write: &Write, key: &str) -> Result<Workspace> {
+    let row = workspaces::by_key(write.conn(), key).await?;
+    row.map(workspace).ok_or_else(|| no_workspace(key))
 }
 
 /// The workspace with this id.
 ///
 /// # Errors
-/// [`super::Error::NotFound`] when there is none.
-pub async fn get(_app: &App, _workspace: WorkspaceId) -> Result<Workspace> {
-    todo!()
+/// [`Error::NotFound`] when there is none.
+pub async fn get(app: &App, workspace_id: WorkspaceId) -> Result<Workspace> {
+    let row = workspaces::by_id(app.db.read(), workspace_id.uuid()).await?;
+    row.map(workspace).ok_or_else(|| absent::<WorkspaceKind>(workspace_id))
 }
 
 /// Every workspace, by key.
 ///
 /// # Errors
-/// [`super::Error::Internal`] when the database fails.
-pub async fn list(_app: &App) -> Result<Vec<Workspace>> {
-    todo!()
+/// [`Error::Internal`] when the database fails.
+pub async fn list(app: &App) -> Result<Vec<Workspace>> {
+    Ok(workspaces::list(app.db.read()).await?.into_iter().map(workspace).collect())
 }
 
-/// Sets a workspace's custom quota whole; `None` takes a part of it away.
+/// Sets a workspace's custom quota whole; `None` takes a part of it away. It holds in this process from the commit
+/// on, in others within 2 s.
 ///
 /// # Errors
-/// [`super::Error::NotFound`] when there is no such workspace, [`super::Error::Invalid`] for a cap below 1.
+/// [`Error::NotFound`] when there is no such workspace, [`Error::Invalid`] for a cap below 1.
 pub async fn set_quota(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _quota: Quota,
+    app: &App,
+    write: &mut Write,
+    workspace_id: WorkspaceId,
+    quota: Quota,
 ) -> Result<Workspace> {
-    todo!()
+    let mut faults = Faults::default();
+    faults.cap("per_minute", quota.per_minute);
+    faults.cap("per_day", quota.per_day);
+    faults.check()?;
+    let before = workspaces::by_id(write.conn(), workspace_id.uuid()).await?;
+    let before = before.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
+    let mut row = before.clone();
+    (row.per_minute, row.per_day) = (quota.per_minute, quota.per_day);
+    if row != before {
+        save(app, write, &before, &mut row).await?;
+    }
+    Ok(workspace(row))
+}
+
+fn check(upsert: &WorkspaceUpsert) -> Result<()> {
+    let mut faults = Faults::default();
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    if !(1..=64).contains(&upsert.key.len()) || !upsert.key.bytes().all(plain) {
+        faults.add("key", "must have 1 to 64 of `a-z`, `0-9` and `-`");
+    }
+    faults.line("name", &upsert.name, 200);
+    faults.email("owner_email", &upsert.owner_email);
+    faults.cap("per_minute", upsert.per_minute.value().copied());
+    faults.cap("per_day", upsert.per_day.value().copied());
+    faults.check()
+}
+
+/// Writes what changed; a new quota ends what is remembered of the workspace's keys.
+async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> Result<()> {
+    row.updated_at = write.now_ms();
+    let changes = ActiveModel {
+        name: Set(row.name.clone()),
+        owner_email: Set(row.owner_email.clone()),
+        per_minute: Set(row.per_minute),
+        per_day: Set(row.per_day),
+        updated_at: Set(row.updated_at),
+        ..Default::default()
+    };
+    workspaces::update(write.conn(), row.id, changes).await?;
+    if (before.per_minute, before.per_day) != (row.per_minute, row.per_day) {
+        let app = app.clone();
+        write.after_commit(move || app.principals.forget());
+    }
+    Ok(())
+}
+
+fn no_workspace(key: &str) -> Error {
+    Error::NotFound(Missing::Workspace { key: key.chars().take(64).collect() })
+}
+
+fn workspace(row: Model) -> Workspace {
+    Workspace {
+        id: id(row.id),
+        key: row.key,
+        name: row.name,
+        owner_email: row.owner_email,
+        quota: Quota { per_minute: row.per_minute, per_day: row.per_day },
+        created_at: from_ms(row.created_at),
+        updated_at: from_ms(row.updated_at),
+    }
 }

@@ -7,10 +7,13 @@
 
 pub mod apply;
 pub mod change;
+pub mod generate;
 pub mod reject;
 
 mod fields;
 mod json;
 mod lines;
+#[cfg(test)]
+mod tests;
 
 pub use apply::{Options, Outcome, Progress, apply};

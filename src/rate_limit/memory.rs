@@ -12,7 +12,7 @@ use dashmap::DashMap;
 use super::store::{self, Count};
 use super::window::{self, Draw, Usage, Window};
 use super::{Caps, Subject};
-use crate::database::Database;
+use crate::app::App;
 use crate::id::KeyId;
 
 /// How often changed day counts are written.
@@ -34,7 +34,8 @@ impl Limiter {
     ///
     /// The database is asked only for a key's first request of a day; while it does not answer, what was counted
     /// here decides alone.
-    pub async fn draw(&self, db: &Database, subject: Subject, caps: Caps, now_ms: i64) -> Draw {
+    pub async fn draw(&self, app: &App, subject: Subject, caps: Caps) -> Draw {
+        let now_ms = app.clock.now_ms();
         let key = match subject {
             Subject::Address(address) => {
                 return self.addresses.entry(network(address)).or_default().draw(caps, now_ms);
@@ -47,7 +48,7 @@ impl Limiter {
             return usage.draw(caps, now_ms);
         }
         let day = window::day_of(now_ms);
-        let stored = store::used(db, key, day).await;
+        let stored = store::used(app, key, day).await;
         let mut usage = self.keys.entry(key).or_default();
         match stored {
             Ok(stored) => usage.adopt(day, stored),
@@ -63,7 +64,7 @@ impl Limiter {
     ///
     /// # Errors
     /// When the database fails; nothing is lost then, the counts wait for the next flush.
-    pub async fn flush(&self, db: &Database, now_ms: i64) -> anyhow::Result<()> {
+    pub async fn flush(&self, app: &App) -> anyhow::Result<()> {
         let counts: Vec<Count> = self
             .keys
             .iter_mut()
@@ -72,7 +73,7 @@ impl Limiter {
                 Some(Count { key: *entry.key(), day, count })
             })
             .collect();
-        let outcome = if counts.is_empty() { Ok(()) } else { store::add(db, &counts).await };
+        let outcome = if counts.is_empty() { Ok(()) } else { store::add(app, &counts).await };
         for Count { key, day, count } in counts {
             let Some(mut usage) = self.keys.get_mut(&key) else { continue };
             match outcome {
@@ -80,7 +81,7 @@ impl Limiter {
                 Err(_) => usage.return_home(day, count),
             }
         }
-        self.forget_idle(now_ms);
+        self.forget_idle(app.clock.now_ms());
         outcome
     }
 

@@ -2,8 +2,14 @@
 //!
 //! Owns their reading and writing. Counts are added, never set, so that what several processes count sums up.
 
-use crate::database::Database;
+use entity::rate_usage;
+
+use super::window::{self, DAY_MS};
+use crate::app::App;
 use crate::id::KeyId;
+
+/// Days whose counts are kept after they are over.
+const KEPT_DAYS: i64 = 7;
 
 /// Requests of one key on one day that have yet to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +26,35 @@ pub struct Count {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn used(_db: &Database, _key: KeyId, _day: i64) -> anyhow::Result<u64> {
-    Ok(0)
+pub async fn used(app: &App, key: KeyId, day: i64) -> anyhow::Result<u64> {
+    let used = rate_usage::used(app.db.read(), &key.to_string(), day * DAY_MS).await?;
+    Ok(u64::try_from(used).unwrap_or(0))
 }
 
 /// Adds counts in one transaction.
 ///
 /// # Errors
 /// When the database fails; nothing was added then.
-pub async fn add(_db: &Database, _counts: &[Count]) -> anyhow::Result<()> {
+pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<()> {
+    let rows = counts.iter().map(|count| rate_usage::Model {
+        subject: count.key.to_string(),
+        day: count.day * DAY_MS,
+        used: i64::try_from(count.count).unwrap_or(i64::MAX),
+    });
+    let write = app.begin_write().await?;
+    rate_usage::add(write.conn(), rows.collect()).await?;
+    write.commit().await?;
+    Ok(())
+}
+
+/// Forgets the counts of days that are over for a week.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_old(app: &App) -> anyhow::Result<()> {
+    let before = (window::day_of(app.clock.now_ms()) - KEPT_DAYS) * DAY_MS;
+    let write = app.begin_write().await?;
+    rate_usage::delete_before(write.conn(), before).await?;
+    write.commit().await?;
     Ok(())
 }

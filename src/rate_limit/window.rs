@@ -5,7 +5,7 @@
 use super::Caps;
 
 const MINUTE_MS: i64 = 60_000;
-const DAY_MS: i64 = 86_400_000;
+pub(super) const DAY_MS: i64 = 86_400_000;
 
 /// The UTC day in which a time lies, counted from the epoch.
 pub fn day_of(now_ms: i64) -> i64 {

@@ -91,7 +91,7 @@ async fn a_key_revoked_by_another_process_is_refused_within_two_seconds() {
     key.get(COURSES).await.assert_status(200);
 
     let other = app.other_process().await;
-    let mut write = other.db.begin_write(other.clock.clone()).await.unwrap();
+    let mut write = other.begin_write().await.unwrap();
     keys::revoke(&other, &mut write, None, key.id.parse().unwrap()).await.unwrap();
     write.commit().await.unwrap();
 

@@ -3,4 +3,10 @@
 //! SQLite unless `TEST_POSTGRES_URL` names a PostgreSQL server on which databases may be made and dropped;
 //! `cargo xtask test` runs the binary once on each.
 
+mod authentication;
+mod delta_sync;
+mod enrollments;
+mod idempotency;
+mod limits;
+mod pagination;
 mod support;

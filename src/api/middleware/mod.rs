@@ -7,7 +7,7 @@
 mod body;
 mod caller;
 mod compress;
-mod etag;
+pub(crate) mod etag;
 mod finish;
 mod log;
 mod request_id;
@@ -22,6 +22,7 @@ use poem::http::Method;
 use poem::{Endpoint, IntoResponse, Request, Response};
 
 pub use body::CAP as BODY_CAP;
+pub(crate) use compress::Coding;
 
 use super::call::Admission;
 use super::error::ApiError;
@@ -60,10 +61,9 @@ impl<E: Endpoint> Gate<E> {
     async fn admit(&self, seen: &mut Seen, mut request: Request) -> Result<Response, ApiError> {
         let front = &self.front;
         let body = body::take(&mut request).await;
-        let now_ms = front.app.clock.now_ms();
         let principal = caller::authenticate(front, &request).await?;
         let (subject, caps) = throttle::bucket(front, &request, principal.as_ref());
-        let draw = front.limiter.draw(&front.app.db, subject, caps, now_ms).await;
+        let draw = front.limiter.draw(&front.app, subject, caps).await;
         seen.standing = Some(draw.standing());
         seen.entry.key = principal.map(|principal| principal.key);
         let body = body?;

@@ -4,9 +4,7 @@ use super::Handlers;
 use super::convert::id_filter;
 use crate::api::call::Call;
 use crate::api::error::Reply;
-use crate::api::generated::analytics::{
-    Analytics, GetAnalyticsSummaryRequest, GetAnalyticsSummaryResponse,
-};
+use crate::api::generated::analytics::{Analytics, GetAnalyticsSummaryRequest, GetAnalyticsSummaryResponse};
 use crate::api::payload::Json;
 use crate::domain::analytics::{self, AnalyticsQuery};
 

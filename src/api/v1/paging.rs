@@ -32,7 +32,12 @@ pub(super) struct Spans {
 
 impl Spans {
     /// The span between `{name}_after` and `{name}_before`.
-    pub(super) fn between(&mut self, name: &str, after: Option<Timestamp>, before: Option<Timestamp>) -> Span {
+    pub(super) fn between(
+        &mut self,
+        name: &str,
+        after: Option<Timestamp>,
+        before: Option<Timestamp>,
+    ) -> Span {
         if let (Some(after), Some(before)) = (after, before)
             && after >= before
         {

@@ -35,7 +35,11 @@ impl Students for Handlers {
         Ok(ListStudentsResponse::Ok(Json::Value(StudentList { data, pagination }), link))
     }
 
-    async fn create_student(&self, call: Call, request: CreateStudentRequest) -> Reply<CreateStudentResponse> {
+    async fn create_student(
+        &self,
+        call: Call,
+        request: CreateStudentRequest,
+    ) -> Reply<CreateStudentResponse> {
         let (app, workspace, path) = (self.app.clone(), call.workspace, call.operation.path);
         idempotency::once(&self.app, call, move |write| {
             let (app, student) = (app.clone(), request.body.clone());

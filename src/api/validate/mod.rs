@@ -8,6 +8,8 @@ pub mod json;
 pub mod message;
 pub mod query;
 pub mod schemas;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 

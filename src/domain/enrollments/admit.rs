@@ -79,6 +79,18 @@ pub(crate) async fn extend(
     Ok(())
 }
 
+/// Makes an enrolment count as another order's, which still entitles to it.
+pub(crate) async fn hand_over(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    student: &students::Model,
+    row: &Model,
+    order: Uuid,
+) -> Result<()> {
+    let after = Model { order_id: Some(order), ..row.clone() };
+    save(write, workspace, student, row, after).await.map(drop)
+}
+
 /// Whether the enrolment gives access at that time.
 pub(super) fn has_access(row: &Model, at: Timestamp) -> bool {
     matches!(row.standing_at(at.as_millisecond()), Standing::Active | Standing::Completed)

@@ -13,7 +13,7 @@ mod recount;
 mod revoke;
 mod row;
 
-pub(crate) use admit::{Admission, Admitted, admit, extend};
+pub(crate) use admit::{Admission, Admitted, admit, extend, hand_over};
 pub use enrol::{enrol, grant};
 pub use progress::record_progress;
 pub(crate) use recount::recount;

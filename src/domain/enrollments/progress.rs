@@ -135,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn completed_is_exactly_every_lesson_done(done in 0..50, of in 0..50) {
+        fn completed_is_exactly_every_lesson_done(done in 0_i32..50, of in 0_i32..50) {
             let mut row = row(Status::Active, done.min(of), of);
             settle(&mut row, 1);
             let percent = super::super::super::rollups::percent_complete(row.completed_lessons, of);

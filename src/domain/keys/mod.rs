@@ -3,18 +3,19 @@
 //! The secret leaves this module once, as the result of [`create`]; what is stored is its SHA-256.
 
 use jiff::Timestamp;
-use secrecy::SecretString;
 
-use super::Result;
 use super::scope::Scopes;
 use super::workspaces::Quota;
-use crate::app::App;
-use crate::database::Write;
 use crate::id::{KeyId, WorkspaceId};
 
+mod authenticate;
 mod cache;
+mod manage;
+mod secret;
 
+pub use authenticate::{authenticate, flush_used};
 pub use cache::Principals;
+pub use manage::{create, list, revoke};
 
 /// Requests in a clock minute without a custom quota (seed 8).
 pub const PER_MINUTE: i32 = 60;
@@ -76,60 +77,4 @@ pub struct Principal {
     pub per_day: i32,
     /// From then on it is refused.
     pub expires_at: Option<Timestamp>,
-}
-
-/// Makes a key; the secret comes out here and nowhere else.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent workspace, [`super::Error::Invalid`] for a key without a scope,
-/// with a bad name or quota, or that ends in the past.
-pub async fn create(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _key: NewKey,
-) -> Result<(KeyRecord, SecretString)> {
-    todo!()
-}
-
-/// The keys of a workspace, newest first, revoked and expired ones included.
-///
-/// # Errors
-/// [`super::Error::Internal`] when the database fails.
-pub async fn list(_app: &App, _workspace: WorkspaceId) -> Result<Vec<KeyRecord>> {
-    todo!()
-}
-
-/// Revokes a key, in this process from the commit on, in others within 2 s. Once more changes nothing.
-///
-/// `workspace` is `None` for the operator, whose ids are not bound to one.
-///
-/// # Errors
-/// [`super::Error::NotFound`] when there is no such key in the workspace.
-pub async fn revoke(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: Option<WorkspaceId>,
-    _key: KeyId,
-) -> Result<KeyRecord> {
-    todo!()
-}
-
-/// Who a presented secret stands for; `None` when it is malformed, unknown, expired or revoked.
-///
-/// A secret with a wrong checksum never reaches the database.
-///
-/// # Errors
-/// [`super::Error::Internal`] when the database fails.
-pub async fn authenticate(_app: &App, _secret: &str) -> Result<Option<Principal>> {
-    todo!()
-}
-
-/// Writes the last use of each key used since the last flush; the server calls it now and then and at its end.
-/// Returns how many keys.
-///
-/// # Errors
-/// [`super::Error::Internal`] when the database fails; the uses are then kept for the next flush.
-pub async fn flush_used(_app: &App) -> Result<usize> {
-    todo!()
 }

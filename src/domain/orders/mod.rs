@@ -2,14 +2,20 @@
 
 use jiff::Timestamp;
 
-use super::page::{Page, PageRequest, Span};
+use super::Named;
+use super::page::Span;
 use super::word::words;
-use super::{Named, Result};
-use crate::app::App;
-use crate::database::Write;
-use crate::id::{
-    CourseId, EnrollmentId, EntitlementId, OrderId, OrderItemId, RefundId, StudentId, WorkspaceId,
-};
+use crate::id::{CourseId, EnrollmentId, EntitlementId, OrderId, OrderItemId, RefundId, StudentId};
+
+mod amounts;
+mod list;
+mod pay;
+mod refund;
+mod row;
+
+pub use list::list;
+pub use pay::pay;
+pub use refund::refund;
 
 /// How much of a paid order was given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,48 +226,4 @@ pub struct OrderRefund {
     pub amount: Option<i64>,
     /// Why.
     pub reason: Option<String>,
-}
-
-/// The orders of a workspace, a page of them, each whole.
-///
-/// # Errors
-/// [`super::Error::Internal`] when the database fails.
-pub async fn list(
-    _app: &App,
-    _workspace: WorkspaceId,
-    _filter: &OrderFilter,
-    _page: PageRequest,
-) -> Result<Page<Order>> {
-    todo!()
-}
-
-/// Records a paid order: entitlements and enrolments come of it. Emits `order.paid`, and `enrollment.created`
-/// for each pair that has access anew.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent student or course, [`super::Error::Invalid`] for a taken key or
-/// number and for amounts that do not add up.
-pub async fn pay(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _pay: OrderPay,
-) -> Result<OrderId> {
-    todo!()
-}
-
-/// Gives money back; emits `order.refunded`. A full refund also revokes what the order gave, and emits
-/// `enrollment.revoked` for each enrolment that ends.
-///
-/// # Errors
-/// [`super::Error::NotFound`] for an absent order, [`super::Error::Invalid`] on `amount` for more than is left.
-pub async fn refund(
-    _app: &App,
-    _write: &mut Write,
-    _workspace: WorkspaceId,
-    _at: Timestamp,
-    _refund: OrderRefund,
-) -> Result<RefundId> {
-    todo!()
 }

@@ -9,8 +9,8 @@ mod workspace;
 
 pub use answer::Answer;
 pub use app::TestApp;
-pub use key::Key;
-pub use workspace::Workspace;
+pub use key::{Key, send};
+pub use workspace::{Workspace, course};
 
 /// The instant at which every story begins.
 pub const START: &str = "2026-03-02T10:00:30Z";

@@ -2,7 +2,7 @@
 
 use creator_api::domain::keys::{self, NewKey};
 use creator_api::domain::scope::{Scope, Scopes};
-use creator_api::domain::workspaces::Quota;
+use creator_api::domain::workspaces::{self, Quota};
 use creator_api::id::WorkspaceId;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -38,10 +38,17 @@ impl Workspace<'_> {
     pub async fn key_with(&self, scopes: &str, quota: Quota, expires_at: Option<jiff::Timestamp>) -> Key {
         let scopes: Scopes = scopes.split_whitespace().map(|text| text.parse::<Scope>().unwrap()).collect();
         let new = NewKey { name: "story".to_owned(), scopes, quota, expires_at };
-        let mut write = self.app.app.db.begin_write(self.app.app.clock.clone()).await.unwrap();
+        let mut write = self.app.write().await;
         let (record, secret) = keys::create(&self.app.app, &mut write, self.id, new).await.unwrap();
         write.commit().await.unwrap();
         self.app.key_of(record.id.to_string(), secret.expose_secret().to_owned())
+    }
+
+    /// Sets the custom quota of the workspace.
+    pub async fn set_quota(&self, quota: Quota) {
+        let mut write = self.app.write().await;
+        workspaces::set_quota(&self.app.app, &mut write, self.id, quota).await.unwrap();
+        write.commit().await.unwrap();
     }
 
     /// Applies one change of this workspace, at the clock's time.
@@ -70,8 +77,13 @@ impl Workspace<'_> {
 
     /// A student `{key}@example.com`; its id.
     pub async fn student(&self, key: &str) -> String {
-        self.change("student.upsert", json!({"key": key, "email": format!("{key}@example.com")})).await;
+        self.student_by_change(key).await;
         self.id_of("students", key).await
+    }
+
+    /// Makes a student by a change and nothing else.
+    pub async fn student_by_change(&self, key: &str) {
+        self.change("student.upsert", json!({"key": key, "email": format!("{key}@example.com")})).await;
     }
 
     /// The id of a published course or a student, found through the API by what its key made of it.

@@ -1,0 +1,244 @@
+//! Pages and filters.
+
+use entity::{
+    Keyset, Span, activity_rollups,
+    courses::{self, CourseFilter},
+    enrollments::{self, Standing},
+    order_items,
+    orders::{self, OrderFilter},
+    rollups::{ALL_COURSES, Grain},
+    student_tags,
+    students::{self, StudentFilter},
+};
+use sea_orm::DatabaseConnection;
+use uuid::Uuid;
+
+use crate::support::{OURS, course, databases, enrollment, id, order, student};
+
+fn newest<C>(column: C) -> Keyset<C> {
+    Keyset { column, descending: true, after: None, limit: 100, below_updated_at: None }
+}
+
+/// Follows the pages of two to the end.
+async fn walk(
+    database: &DatabaseConnection,
+    filter: &StudentFilter,
+    mut keyset: Keyset<students::Column>,
+) -> Vec<Uuid> {
+    keyset.limit = 2;
+    let mut seen = Vec::new();
+    loop {
+        let page = students::in_workspace(OURS).page(database, filter, keyset).await.unwrap();
+        let Some(last) = page.last() else { return seen };
+        keyset.after = Some((last.created_at, last.id));
+        seen.extend(page.iter().map(|student| student.id));
+    }
+}
+
+#[tokio::test]
+async fn pages_follow_the_time_and_then_the_id_in_both_directions() {
+    for database in databases().await {
+        let rows = (0..7_u8)
+            .map(|n| students::Model { created_at: 100 + i64::from(n / 3), ..student(10 + u128::from(n)) });
+        let rows: Vec<students::Model> = rows.map(|row| students::Model { key: None, ..row }).collect();
+        students::in_workspace(OURS).insert_many(&database, rows).await.unwrap();
+        let all = StudentFilter::default();
+        let ascending: Vec<Uuid> = (10..17).map(id).collect();
+        let keyset = Keyset { descending: false, ..newest(students::Column::CreatedAt) };
+        assert_eq!(walk(&database, &all, keyset).await, ascending);
+        let descending: Vec<Uuid> = ascending.iter().rev().copied().collect();
+        assert_eq!(walk(&database, &all, newest(students::Column::CreatedAt)).await, descending);
+        let window = StudentFilter { created: Span::between(100, 101), ..all };
+        assert_eq!(
+            walk(&database, &window, newest(students::Column::CreatedAt)).await,
+            [id(12), id(11), id(10)]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_delta_sync_stops_at_the_horizon() {
+    for database in databases().await {
+        let people = students::in_workspace(OURS);
+        people.insert_many(&database, vec![student(10), student(11)]).await.unwrap();
+        people.touch(&database, &[id(11)], 50).await.unwrap();
+        people.touch(&database, &[id(11)], 40).await.unwrap();
+        let keyset = Keyset { descending: false, ..newest(students::Column::UpdatedAt) };
+        let upto = |horizon| Keyset { below_updated_at: Some(horizon), ..keyset };
+        let page = |keyset| {
+            let database = &database;
+            async move {
+                let page = people.page(database, &StudentFilter::default(), keyset).await.unwrap();
+                page.iter().map(|student| (student.id, student.updated_at)).collect::<Vec<_>>()
+            }
+        };
+        assert_eq!(page(upto(50)).await, [(id(10), 21)]);
+        assert_eq!(page(upto(51)).await, [(id(10), 21), (id(11), 50)]);
+    }
+}
+
+#[tokio::test]
+async fn students_are_filtered_by_all_that_is_offered() {
+    for database in databases().await {
+        let database = &database;
+        courses::in_workspace(OURS).insert_many(database, vec![course(1), course(2)]).await.unwrap();
+        let mut other = student(11);
+        other.external_id = None;
+        students::in_workspace(OURS).insert_many(database, vec![student(10), other]).await.unwrap();
+        student_tags::insert(database, OURS, id(10), &["vip".to_owned(), "beta".to_owned()]).await.unwrap();
+        let expiring = enrollments::Model { expires_at: Some(1000), ..enrollment(20, 10, 1) };
+        let revoked = enrollments::Model { status: enrollments::Status::Revoked, ..enrollment(21, 11, 2) };
+        enrollments::in_workspace(OURS).insert_many(database, vec![expiring.clone(), revoked]).await.unwrap();
+        assert_eq!(expiring.standing_at(999), Standing::Active);
+        assert_eq!(expiring.standing_at(1000), Standing::Expired);
+
+        let found = async |filter: StudentFilter| {
+            let page =
+                students::in_workspace(OURS).page(database, &filter, newest(students::Column::CreatedAt));
+            page.await.unwrap().iter().map(|student| student.id.as_u128()).collect::<Vec<_>>()
+        };
+        let standing = |standing, now| StudentFilter { standing: Some(standing), now, ..Default::default() };
+        assert_eq!(found(StudentFilter::default()).await, [11, 10]);
+        assert_eq!(
+            found(StudentFilter { email_folded: Some("s10@example.com".into()), ..Default::default() }).await,
+            [10]
+        );
+        assert_eq!(
+            found(StudentFilter { external_id: Some("crm-1".into()), ..Default::default() }).await,
+            [10]
+        );
+        assert_eq!(found(StudentFilter { tag: Some("beta".into()), ..Default::default() }).await, [10]);
+        assert_eq!(found(StudentFilter { course_id: Some(id(2)), ..Default::default() }).await, [11]);
+        assert_eq!(found(standing(Standing::Active, 999)).await, [10]);
+        assert_eq!(found(standing(Standing::Active, 1000)).await, []);
+        assert_eq!(found(standing(Standing::Expired, 1000)).await, [10]);
+        assert_eq!(found(standing(Standing::Revoked, 0)).await, [11]);
+        let both = StudentFilter { course_id: Some(id(1)), ..standing(Standing::Revoked, 0) };
+        assert_eq!(found(both).await, []);
+
+        let enrolled = enrollments::in_workspace(OURS);
+        let span = Span::between(30, 31);
+        assert_eq!(enrolled.count_expired(database, None, span, 1000).await.unwrap(), 1);
+        assert_eq!(enrolled.count_expired(database, Some(id(2)), span, 1000).await.unwrap(), 0);
+        assert_eq!(enrolled.created_in(database, Some(id(1)), span).await.unwrap(), [expiring]);
+        let of = enrolled.of_students(database, &[id(10), id(11)]).await.unwrap();
+        assert_eq!(of.iter().map(|one| one.id).collect::<Vec<_>>(), [id(20), id(21)]);
+    }
+}
+
+#[tokio::test]
+async fn orders_are_filtered_by_all_that_is_offered() {
+    for database in databases().await {
+        let database = &database;
+        courses::in_workspace(OURS).insert(database, course(1)).await.unwrap();
+        students::in_workspace(OURS).insert(database, student(10)).await.unwrap();
+        let mut other = order(31, None);
+        (other.currency, other.status, other.paid_at) = ("USD".to_owned(), orders::Status::Paid, 90);
+        orders::in_workspace(OURS).insert_many(database, vec![order(30, Some(10)), other]).await.unwrap();
+        let item = order_items::Model {
+            id: id(40),
+            workspace_id: OURS,
+            order_id: id(30),
+            position: 0,
+            course_id: id(1),
+            title: "Rust".to_owned(),
+            quantity: 1,
+            unit_amount: 2000,
+            total_amount: 2000,
+        };
+        order_items::in_workspace(OURS).insert(database, item).await.unwrap();
+        let found = async |filter: OrderFilter| {
+            let page = orders::in_workspace(OURS).page(database, &filter, newest(orders::Column::PaidAt));
+            page.await.unwrap().iter().map(|order| order.id.as_u128()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(OrderFilter::default()).await, [31, 30]);
+        assert_eq!(found(OrderFilter { student_id: Some(id(10)), ..Default::default() }).await, [30]);
+        assert_eq!(found(OrderFilter { course_id: Some(id(1)), ..Default::default() }).await, [30]);
+        assert_eq!(
+            found(OrderFilter { status: Some(orders::Status::Paid), ..Default::default() }).await,
+            [31]
+        );
+        assert_eq!(found(OrderFilter { currency: Some("EUR".into()), ..Default::default() }).await, [30]);
+        assert_eq!(found(OrderFilter { number: Some("A-31".into()), ..Default::default() }).await, [31]);
+        assert_eq!(found(OrderFilter { paid: Span::between(40, 90), ..Default::default() }).await, [30]);
+        let paid =
+            orders::in_workspace(OURS).paid_in(database, Some(id(1)), Span::between(0, 1000)).await.unwrap();
+        assert_eq!(paid, [order(30, Some(10))]);
+    }
+}
+
+#[tokio::test]
+async fn courses_are_filtered_by_all_that_is_offered() {
+    for database in databases().await {
+        let mut draft = course(2);
+        (draft.status, draft.language) = (courses::Status::Draft, Some("de".to_owned()));
+        courses::in_workspace(OURS).insert_many(&database, vec![course(1), draft]).await.unwrap();
+        let found = async |filter: CourseFilter| {
+            let page =
+                courses::in_workspace(OURS).page(&database, &filter, newest(courses::Column::UpdatedAt));
+            page.await.unwrap().iter().map(|course| course.id.as_u128()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(CourseFilter::default()).await, [2, 1]);
+        let published = CourseFilter { status: Some(courses::Status::Published), ..Default::default() };
+        assert_eq!(found(published.clone()).await, [1]);
+        assert_eq!(found(CourseFilter { slug: Some("slug-2".into()), ..Default::default() }).await, [2]);
+        assert_eq!(found(CourseFilter { language: Some("de".into()), ..published }).await, []);
+        assert_eq!(
+            found(CourseFilter { updated: Span { from: Some(13), until: None }, ..Default::default() }).await,
+            []
+        );
+    }
+}
+
+#[tokio::test]
+async fn activity_sums_add_up_over_shards() {
+    for database in databases().await {
+        let bucket = |starts_at| activity_rollups::Bucket {
+            workspace_id: OURS,
+            course_id: ALL_COURSES,
+            grain: Grain::Quarter,
+            starts_at,
+        };
+        for shard in [0, 1, 0] {
+            let mut deltas = activity_rollups::Deltas::default();
+            deltas.add(bucket(0), activity_rollups::Sums { students_new: 2, ..Default::default() });
+            deltas.add(
+                bucket(900_000),
+                activity_rollups::Sums { cohort_percent_sum: -1, ..Default::default() },
+            );
+            deltas.add(bucket(1_800_000), activity_rollups::Sums::default());
+            deltas.flush(&database, shard).await.unwrap();
+        }
+        let sums = activity_rollups::in_workspace(OURS);
+        let span = Span { from: Some(0), until: None };
+        let total = activity_rollups::Sums { students_new: 6, cohort_percent_sum: -3, ..Default::default() };
+        assert_eq!(sums.totals(&database, ALL_COURSES, Grain::Quarter, span).await.unwrap(), total);
+        assert_eq!(sums.totals(&database, ALL_COURSES, Grain::Day, span).await.unwrap(), Default::default());
+        let buckets = sums.buckets(&database, ALL_COURSES, Grain::Quarter, span).await.unwrap();
+        assert_eq!(buckets.iter().map(|(start, _)| *start).collect::<Vec<_>>(), [0, 900_000]);
+    }
+}
+
+#[tokio::test]
+async fn a_tag_that_many_have_gives_the_same_pages_as_one_that_few_have() {
+    for database in databases().await {
+        let people = students::in_workspace(OURS);
+        let rows = (0..2_100_u16)
+            .map(|n| students::Model { created_at: i64::from(n), ..student(1_000 + u128::from(n)) });
+        people.insert_many(&database, rows.collect()).await.unwrap();
+        for number in 0..2_100 {
+            let tags = if number % 700 == 5 {
+                vec!["all".to_owned(), "few".to_owned()]
+            } else {
+                vec!["all".to_owned()]
+            };
+            student_tags::insert(&database, OURS, id(1_000 + number), &tags).await.unwrap();
+        }
+        for (tag, first) in [("all", [3_099, 3_098]), ("few", [2_405, 1_705])] {
+            let filter = StudentFilter { tag: Some(tag.to_owned()), ..Default::default() };
+            let keyset = Keyset { limit: 2, ..newest(students::Column::CreatedAt) };
+            let page = people.page(&database, &filter, keyset).await.unwrap();
+            assert_eq!(page.iter().map(|student| student.id.as_u128()).collect::<Vec<_>>(), first);
+        }
+    }
+}

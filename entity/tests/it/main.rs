@@ -1,0 +1,7 @@
+//! The finders against the migrated schema: on SQLite always, on PostgreSQL when `TEST_DATABASE_URL` names a server
+//! on which databases may be made.
+
+mod lists;
+mod once;
+mod support;
+mod tables;

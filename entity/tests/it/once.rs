@@ -1,0 +1,123 @@
+//! What must happen once: claims, applied changes, enrolments, counts.
+
+use entity::{
+    api_keys, applied_changes, courses, enrollments,
+    idempotency_records::{self, Answer, Claim, Claimed, State},
+    rate_usage, students,
+};
+use sea_orm::TransactionTrait;
+
+use crate::support::{OURS, api_key, course, databases, enrollment, id, student};
+
+fn claim(token: u128, now: i64) -> Claim {
+    let key = "abc".to_owned();
+    let fingerprint = [7; 32];
+    Claim {
+        api_key_id: id(5),
+        idempotency_key: key,
+        fingerprint,
+        token: id(token),
+        now,
+        until: now + 10,
+        expires_at: now + 100,
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_claimed_by_one_and_its_answer_kept() {
+    for database in databases().await {
+        api_keys::in_workspace(OURS).insert(&database, api_key(5)).await.unwrap();
+        let first = claim(1, 0);
+        assert_eq!(first.take(&database).await.unwrap(), Claimed::Mine);
+        let Claimed::Taken(record) = claim(2, 5).take(&database).await.unwrap() else {
+            panic!("claimed twice")
+        };
+        assert_eq!((record.state, record.claim_token, record.status), (State::Running, id(1), None));
+
+        let second = claim(3, 10);
+        assert_eq!(second.take(&database).await.unwrap(), Claimed::Mine, "the first claim ran out");
+        let answer = Answer { status: 201, headers: "{}".to_owned(), body: b"{}".to_vec() };
+        assert!(!first.finish(&database, answer.clone()).await.unwrap(), "fenced by the token");
+        first.release(&database).await.unwrap();
+        assert!(second.finish(&database, answer).await.unwrap());
+        second.release(&database).await.unwrap();
+
+        let Claimed::Taken(record) = claim(4, 50).take(&database).await.unwrap() else {
+            panic!("the answer is lost")
+        };
+        assert_eq!(
+            (record.state, record.status, record.body),
+            (State::Done, Some(201), Some(b"{}".to_vec()))
+        );
+        assert_eq!(claim(5, 110).take(&database).await.unwrap(), Claimed::Mine, "a day later");
+        claim(5, 110).release(&database).await.unwrap();
+        assert_eq!(claim(6, 111).take(&database).await.unwrap(), Claimed::Mine, "released");
+        assert_eq!(idempotency_records::delete_expired(&database, 210, 9).await.unwrap(), 0);
+        assert_eq!(idempotency_records::delete_expired(&database, 211, 9).await.unwrap(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_applied_once() {
+    for database in databases().await {
+        let change = |key: &str, change: &str| applied_changes::Model {
+            workspace_key: key.to_owned(),
+            change_id: change.to_owned(),
+            applied_at: 1,
+        };
+        assert!(applied_changes::insert_if_absent(&database, change("a", "c-1")).await.unwrap());
+        assert!(!applied_changes::insert_if_absent(&database, change("a", "c-1")).await.unwrap());
+        assert!(applied_changes::insert_if_absent(&database, change("b", "c-1")).await.unwrap());
+        assert_eq!(applied_changes::applied(&database, "a", &["c-1", "c-2"]).await.unwrap(), ["c-1"]);
+    }
+}
+
+#[tokio::test]
+async fn a_pair_is_enrolled_once_and_a_refusal_leaves_the_transaction_usable() {
+    for database in databases().await {
+        courses::in_workspace(OURS).insert(&database, course(3)).await.unwrap();
+        let transaction = database.begin().await.unwrap();
+        let people = students::in_workspace(OURS);
+        assert!(people.insert_unless_taken(&transaction, student(4)).await.unwrap());
+        let same = students::Model { id: id(5), ..student(4) };
+        assert!(!people.insert_unless_taken(&transaction, same).await.unwrap());
+        let enrolled = enrollments::in_workspace(OURS);
+        assert!(enrolled.insert_if_absent(&transaction, enrollment(6, 4, 3)).await.unwrap());
+        assert!(!enrolled.insert_if_absent(&transaction, enrollment(7, 4, 3)).await.unwrap());
+        assert_eq!(enrolled.lock_pair(&transaction, id(4), id(3)).await.unwrap(), Some(enrollment(6, 4, 3)));
+        transaction.commit().await.unwrap();
+        assert_eq!(enrolled.by_pair(&database, id(4), id(3)).await.unwrap(), Some(enrollment(6, 4, 3)));
+    }
+}
+
+#[tokio::test]
+async fn calls_are_added_up_by_subject_and_day() {
+    for database in databases().await {
+        let calls = |subject: &str, day, used| rate_usage::Model { subject: subject.to_owned(), day, used };
+        rate_usage::add(&database, vec![calls("b", 0, 2), calls("a", 0, 1)]).await.unwrap();
+        rate_usage::add(&database, vec![calls("a", 0, 3), calls("a", 86_400_000, 5)]).await.unwrap();
+        rate_usage::add(&database, Vec::new()).await.unwrap();
+        assert_eq!(rate_usage::used(&database, "a", 0).await.unwrap(), 4);
+        assert_eq!(rate_usage::used(&database, "c", 0).await.unwrap(), 0);
+        assert_eq!(rate_usage::of_day(&database, 0).await.unwrap().len(), 2);
+        assert_eq!(rate_usage::delete_before(&database, 86_400_000).await.unwrap(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_found_by_its_secret_until_it_is_revoked_once() {
+    for database in databases().await {
+        let keys = api_keys::in_workspace(OURS);
+        keys.insert(&database, api_key(5)).await.unwrap();
+        assert_eq!(api_keys::by_secret_hash(&database, &[5; 32]).await.unwrap(), Some(api_key(5)));
+        assert_eq!(api_keys::by_secret_hash(&database, &[6; 32]).await.unwrap(), None);
+        api_keys::touch(&database, id(5), 70).await.unwrap();
+        api_keys::touch(&database, id(5), 60).await.unwrap();
+        assert!(keys.revoke(&database, id(5), 80).await.unwrap());
+        assert!(!keys.revoke(&database, id(5), 90).await.unwrap());
+        let revoked = api_keys::revoked_since(&database, 80).await.unwrap();
+        assert_eq!((revoked[0].last_used_at, revoked[0].revoked_at), (Some(70), Some(80)));
+        assert_eq!(api_keys::revoked_since(&database, 81).await.unwrap(), []);
+        assert_eq!(keys.list(&database).await.unwrap().len(), 1);
+    }
+}

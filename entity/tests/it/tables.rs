@@ -1,0 +1,264 @@
+//! Every row comes back as it went, and stays in its workspace.
+
+use entity::{
+    ActiveValue, Set, Tenant, api_keys, certificates, courses, enrollments, entitlements, events,
+    lesson_completions, lessons, live_sessions, modules, order_items, orders, recordings, refunds,
+    student_tags, students, users, workspaces,
+};
+use sea_orm::{ConnectionTrait, DatabaseConnection};
+
+use crate::support::{OURS, THEIRS, api_key, course, databases, enrollment, id, order, student, workspace};
+
+/// Writes the row, finds it in its workspace by each way there is, and not in the other one.
+async fn kept<E>(database: &DatabaseConnection, number: u128, row: E::Model)
+where
+    E: Tenant<Model: PartialEq + Clone>,
+{
+    let (ours, theirs) = (entity::InWorkspace::<E>::new(OURS), entity::InWorkspace::<E>::new(THEIRS));
+    ours.insert(database, row.clone()).await.unwrap();
+    let number = id(number);
+    assert_eq!(ours.by_id(database, number).await.unwrap().as_ref(), Some(&row));
+    assert_eq!(ours.lock(database, number).await.unwrap().as_ref(), Some(&row));
+    assert_eq!(ours.by_ids(database, &[number, id(999_999)]).await.unwrap(), [row]);
+    assert_eq!(ours.count(database).await.unwrap(), 1);
+    assert_eq!(theirs.by_id(database, number).await.unwrap(), None);
+    assert_eq!(theirs.by_ids(database, &[number]).await.unwrap(), []);
+    assert!(!theirs.delete(database, number).await.unwrap());
+    assert_eq!(theirs.count(database).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn every_row_comes_back_as_it_went() {
+    for database in databases().await {
+        let database = &database;
+        kept::<users::Entity>(database, 100, a_user()).await;
+        kept::<api_keys::Entity>(database, 101, api_key(101)).await;
+        kept::<courses::Entity>(database, 102, course(102)).await;
+        kept::<modules::Entity>(database, 103, a_module()).await;
+        kept::<lessons::Entity>(database, 104, a_lesson()).await;
+        kept::<students::Entity>(database, 105, student(105)).await;
+        kept::<orders::Entity>(database, 106, order(106, Some(105))).await;
+        kept::<order_items::Entity>(database, 107, an_item()).await;
+        kept::<refunds::Entity>(database, 108, a_refund()).await;
+        kept::<enrollments::Entity>(database, 109, enrollment(109, 105, 102)).await;
+        kept::<entitlements::Entity>(database, 110, an_entitlement()).await;
+        kept::<certificates::Entity>(database, 111, a_certificate()).await;
+        kept::<live_sessions::Entity>(database, 112, a_live_session()).await;
+        kept::<recordings::Entity>(database, 113, a_recording()).await;
+        kept::<events::Entity>(database, 114, an_event()).await;
+        children_are_found(database).await;
+        a_deleted_student_leaves_the_order(database).await;
+    }
+}
+
+async fn children_are_found(database: &DatabaseConnection) {
+    let done = lesson_completions::Model {
+        enrollment_id: id(109),
+        lesson_id: id(104),
+        workspace_id: OURS,
+        completed_at: 3,
+    };
+    assert!(lesson_completions::insert_if_absent(database, done.clone()).await.unwrap());
+    assert!(!lesson_completions::insert_if_absent(database, done.clone()).await.unwrap());
+    assert_eq!(lesson_completions::count(database, OURS, id(109)).await.unwrap(), 1);
+    assert_eq!(lesson_completions::of_enrollments(database, OURS, &[id(109)]).await.unwrap(), [done]);
+    assert_eq!(modules::in_workspace(OURS).of_courses(database, &[id(102)]).await.unwrap(), [a_module()]);
+    assert_eq!(lessons::in_workspace(OURS).of_courses(database, &[id(102)]).await.unwrap(), [a_lesson()]);
+    assert_eq!(lessons::in_workspace(OURS).by_key(database, "l1").await.unwrap(), Some(a_lesson()));
+    assert_eq!(order_items::in_workspace(OURS).of_orders(database, &[id(106)]).await.unwrap(), [an_item()]);
+    assert_eq!(refunds::in_workspace(OURS).of_orders(database, &[id(106)]).await.unwrap(), [a_refund()]);
+    let entitled = entitlements::in_workspace(OURS);
+    assert_eq!(entitled.of_orders(database, &[id(106)]).await.unwrap(), [an_entitlement()]);
+    assert_eq!(entitled.of_enrollments(database, &[id(109)]).await.unwrap(), [an_entitlement()]);
+    let enrolled = enrollments::in_workspace(OURS);
+    assert_eq!(enrolled.of_course(database, id(102), None, 9).await.unwrap().len(), 1);
+    assert_eq!(enrolled.of_course(database, id(102), Some(id(105)), 9).await.unwrap(), []);
+    assert_eq!(events::in_workspace(OURS).counts(database).await.unwrap(), [("order.paid".to_owned(), 1)]);
+    assert_eq!(
+        events::in_workspace(OURS).after(database, Some((69, id(999))), 5).await.unwrap(),
+        [an_event()]
+    );
+    assert_eq!(events::in_workspace(OURS).after(database, Some((70, id(114))), 5).await.unwrap(), []);
+    assert_eq!(
+        certificates::in_workspace(OURS).by_number(database, "C-1").await.unwrap(),
+        Some(a_certificate())
+    );
+}
+
+async fn a_deleted_student_leaves_the_order(database: &DatabaseConnection) {
+    student_tags::replace(database, OURS, id(105), &["vip".to_owned()]).await.unwrap();
+    assert!(students::in_workspace(OURS).delete(database, id(105)).await.unwrap());
+    assert_eq!(enrollments::in_workspace(OURS).count(database).await.unwrap(), 0);
+    assert_eq!(lesson_completions::count(database, OURS, id(109)).await.unwrap(), 0);
+    let left = orders::in_workspace(OURS).by_id(database, id(106)).await.unwrap().unwrap();
+    assert_eq!(left.student_id, None);
+    let left = certificates::in_workspace(OURS).by_id(database, id(111)).await.unwrap().unwrap();
+    assert_eq!((left.student_id, left.enrollment_id), (None, None));
+    let left = entitlements::in_workspace(OURS).by_id(database, id(110)).await.unwrap().unwrap();
+    assert_eq!(left.enrollment_id, None);
+}
+
+#[tokio::test]
+async fn a_change_writes_what_is_set_and_only_inside_the_workspace() {
+    for database in databases().await {
+        let courses = courses::in_workspace(OURS);
+        courses.insert(&database, courses::Model { workspace_id: THEIRS, ..course(1) }).await.unwrap();
+        let change = || courses::ActiveModel {
+            title: Set("Go".to_owned()),
+            price_amount: Set(Some(5)),
+            ..Default::default()
+        };
+        assert!(
+            courses.update(&database, id(1), change()).await.unwrap(),
+            "the model's workspace is not believed"
+        );
+        assert!(!courses.update(&database, id(2), change()).await.unwrap());
+        assert!(!courses::in_workspace(THEIRS).update(&database, id(1), change()).await.unwrap());
+        let expected = courses::Model { title: "Go".to_owned(), price_amount: Some(5), ..course(1) };
+        assert_eq!(courses.by_slug(&database, "slug-1").await.unwrap(), Some(expected.clone()));
+        assert_eq!(courses.lock_by_key(&database, "course-1").await.unwrap(), Some(expected.clone()));
+        assert_eq!(courses.by_keys(&database, &["course-1", "x"]).await.unwrap(), [expected]);
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_is_found_by_its_key_and_changed() {
+    for database in databases().await {
+        assert_eq!(workspaces::by_key(&database, "ours").await.unwrap(), Some(workspace(OURS, "ours")));
+        assert_eq!(workspaces::lock_by_key(&database, "none").await.unwrap(), None);
+        let quota = workspaces::ActiveModel { per_day: ActiveValue::Set(Some(9)), ..Default::default() };
+        assert!(workspaces::update(&database, OURS, quota).await.unwrap());
+        assert_eq!(workspaces::by_id(&database, OURS).await.unwrap().unwrap().per_day, Some(9));
+        assert_eq!(workspaces::list(&database).await.unwrap().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_status_outside_its_list_is_refused_by_the_schema() {
+    for database in databases().await {
+        courses::in_workspace(OURS).insert(&database, course(1)).await.unwrap();
+        let wrong = "UPDATE courses SET status = 'sold'";
+        assert!(database.execute_unprepared(wrong).await.is_err());
+    }
+}
+
+fn a_user() -> users::Model {
+    users::Model {
+        id: id(100),
+        workspace_id: OURS,
+        email: "Ada@example.com".to_owned(),
+        email_folded: "ada@example.com".to_owned(),
+        name: None,
+        password_hash: Some("hash".to_owned()),
+        created_at: 1,
+        updated_at: 2,
+    }
+}
+
+fn a_module() -> modules::Model {
+    let title = "One".to_owned();
+    modules::Model {
+        id: id(103),
+        workspace_id: OURS,
+        course_id: id(102),
+        key: "m1".to_owned(),
+        title,
+        position: 1,
+    }
+}
+
+fn a_lesson() -> lessons::Model {
+    lessons::Model {
+        id: id(104),
+        workspace_id: OURS,
+        course_id: id(102),
+        module_id: id(103),
+        key: "l1".to_owned(),
+        title: "First".to_owned(),
+        kind: lessons::Kind::Quiz,
+        position: 1,
+        duration_seconds: Some(60),
+        free_preview: true,
+    }
+}
+
+fn an_item() -> order_items::Model {
+    order_items::Model {
+        id: id(107),
+        workspace_id: OURS,
+        order_id: id(106),
+        position: 1,
+        course_id: id(102),
+        title: "Rust".to_owned(),
+        quantity: 2,
+        unit_amount: 1000,
+        total_amount: 2000,
+    }
+}
+
+fn a_refund() -> refunds::Model {
+    let reason = Some("changed my mind".to_owned());
+    refunds::Model { id: id(108), workspace_id: OURS, order_id: id(106), amount: 200, reason, created_at: 50 }
+}
+
+fn an_entitlement() -> entitlements::Model {
+    entitlements::Model {
+        id: id(110),
+        workspace_id: OURS,
+        order_id: id(106),
+        course_id: id(102),
+        enrollment_id: Some(id(109)),
+        status: entitlements::Status::Active,
+        granted_at: 40,
+        expires_at: Some(90),
+        revoked_at: None,
+    }
+}
+
+fn a_certificate() -> certificates::Model {
+    certificates::Model {
+        id: id(111),
+        workspace_id: OURS,
+        student_id: Some(id(105)),
+        course_id: id(102),
+        enrollment_id: Some(id(109)),
+        number: "C-1".to_owned(),
+        recipient_name: Some("Grace".to_owned()),
+        issued_at: 60,
+    }
+}
+
+fn a_live_session() -> live_sessions::Model {
+    live_sessions::Model {
+        id: id(112),
+        workspace_id: OURS,
+        key: "live-1".to_owned(),
+        course_id: Some(id(102)),
+        title: "Questions".to_owned(),
+        status: live_sessions::Status::Scheduled,
+        scheduled_at: Some(80),
+        started_at: None,
+        ended_at: None,
+        created_at: 61,
+        updated_at: 62,
+    }
+}
+
+fn a_recording() -> recordings::Model {
+    recordings::Model {
+        id: id(113),
+        workspace_id: OURS,
+        key: "rec-1".to_owned(),
+        live_session_id: id(112),
+        title: "Questions".to_owned(),
+        duration_seconds: 3600,
+        size_bytes: 5_000_000_000,
+        content_type: "video/mp4".to_owned(),
+        created_at: 63,
+    }
+}
+
+fn an_event() -> events::Model {
+    let body = br#"{"id":"evt_1"}"#.to_vec();
+    events::Model { id: id(114), workspace_id: OURS, kind: "order.paid".to_owned(), created_at: 70, body }
+}

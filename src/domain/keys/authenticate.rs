@@ -1,0 +1,81 @@
+//! Recognising a presented secret.
+
+use entity::{api_keys, workspaces};
+
+use super::super::find::id;
+use super::cache::Seen;
+use super::{PER_DAY, PER_MINUTE, Principal, secret};
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::domain::Result;
+
+/// Who a presented secret stands for; `None` when it is malformed, unknown, expired or revoked.
+///
+/// A secret with a wrong checksum never reaches the database, and one that was asked for within the last 2 s seldom
+/// does.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn authenticate(app: &App, presented: &str) -> Result<Option<Principal>> {
+    if !secret::well_formed(presented) {
+        return Ok(None);
+    }
+    let digest = secret::digest(presented);
+    let now_ms = app.clock.now_ms();
+    let principal = match app.principals.look_up(&digest, now_ms) {
+        Seen::Known(principal) => Some(principal),
+        Seen::Unknown => None,
+        Seen::Ask(stamp) => {
+            let principal = read(app, &digest).await?;
+            app.principals.note(digest, stamp, principal);
+            principal
+        }
+    };
+    let lives = |principal: &Principal| principal.expires_at.is_none_or(|end| end.as_millisecond() > now_ms);
+    Ok(principal.filter(lives))
+}
+
+/// Writes the last use of each key used since the last flush; the server calls it now and then and at its end.
+/// Returns how many keys.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails; the uses are then kept for the next
+/// flush.
+pub async fn flush_used(app: &App) -> Result<usize> {
+    let uses = app.principals.take_uses();
+    if uses.is_empty() {
+        return Ok(0);
+    }
+    let outcome = write_uses(app, &uses).await;
+    if outcome.is_err() {
+        app.principals.give_back(uses);
+        return outcome.map(|()| 0);
+    }
+    Ok(uses.len())
+}
+
+async fn write_uses(app: &App, uses: &[(uuid::Uuid, i64)]) -> Result<()> {
+    let write = app.db.begin_write(|| app.clock.now_ms()).await?;
+    for (key, used_ms) in uses {
+        api_keys::touch(write.conn(), *key, *used_ms).await?;
+    }
+    Ok(write.commit().await?)
+}
+
+/// What the database says of a secret: its key, unless revoked, with the quota that holds for it.
+async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
+    let Some(key) = api_keys::by_secret_hash(app.db.read(), digest).await? else { return Ok(None) };
+    if key.revoked_at.is_some() {
+        return Ok(None);
+    }
+    let workspace = workspaces::by_id(app.db.read(), key.workspace_id).await?;
+    let (per_minute, per_day) = workspace.map_or((None, None), |row| (row.per_minute, row.per_day));
+    Ok(Some(Principal {
+        key: id(key.id),
+        workspace: id(key.workspace_id),
+        scopes: key.scopes.0.iter().filter_map(|scope| scope.parse().ok()).collect(),
+        per_minute: key.per_minute.or(per_minute).unwrap_or(PER_MINUTE),
+        per_day: key.per_day.or(per_day).unwrap_or(PER_DAY),
+        expires_at: key.expires_at.map(from_ms),
+    }))
+}

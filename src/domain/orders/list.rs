@@ -1,0 +1,57 @@
+//! The order list.
+
+use entity::orders::{self, Column, OrderFilter as RowFilter};
+
+use super::super::Result;
+use super::super::page::{Page, PageRequest, SortKey};
+use super::row::{assemble, stored_status};
+use super::{Order, OrderFilter};
+use crate::app::App;
+use crate::id::WorkspaceId;
+
+/// The orders of a workspace, a page of them, each whole.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn list(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &OrderFilter,
+    page: PageRequest,
+) -> Result<Page<Order>> {
+    let keyset = page.keyset(app, column).await?;
+    let now_ms = app.clock.now_ms();
+    let conn = app.db.read();
+    let rows = orders::in_workspace(workspace.uuid()).page(conn, &row_filter(filter), keyset).await?;
+    let (rows, next) = page.cut(rows, |row, key| {
+        let at = match key {
+            SortKey::CreatedAt => row.created_at,
+            SortKey::UpdatedAt => row.updated_at,
+            SortKey::PaidAt => row.paid_at,
+        };
+        (at, row.id)
+    });
+    Ok(Page { items: assemble(conn, workspace, rows, now_ms).await?, next })
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "the shape of every list's choice of columns")]
+const fn column(key: SortKey) -> Option<Column> {
+    Some(match key {
+        SortKey::CreatedAt => Column::CreatedAt,
+        SortKey::UpdatedAt => Column::UpdatedAt,
+        SortKey::PaidAt => Column::PaidAt,
+    })
+}
+
+fn row_filter(filter: &OrderFilter) -> RowFilter {
+    RowFilter {
+        student_id: filter.student.map(|student| student.uuid()),
+        course_id: filter.course.map(|course| course.uuid()),
+        status: filter.status.map(stored_status),
+        currency: filter.currency.clone(),
+        number: filter.number.clone(),
+        paid: filter.paid.in_ms(),
+        created: filter.created.in_ms(),
+        updated: filter.updated.in_ms(),
+    }
+}

@@ -1,0 +1,146 @@
+//! An order as the database keeps it, put together with what hangs on it.
+
+use entity::{entitlements, order_items, orders, refunds};
+use sea_orm::ConnectionTrait;
+use uuid::Uuid;
+
+use super::super::Result;
+use super::super::find::id;
+use super::{Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderStatus, Receipt, Refund};
+use crate::clock::from_ms;
+use crate::id::WorkspaceId;
+
+/// The orders with their items, refunds and entitlements, in the order given: three queries for all of them.
+pub(super) async fn assemble(
+    conn: &impl ConnectionTrait,
+    workspace: WorkspaceId,
+    rows: Vec<orders::Model>,
+    now_ms: i64,
+) -> Result<Vec<Order>> {
+    let scope = workspace.uuid();
+    let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
+    let items = order_items::in_workspace(scope).of_orders(conn, &ids).await?;
+    let refunds = refunds::in_workspace(scope).of_orders(conn, &ids).await?;
+    let entitlements = entitlements::in_workspace(scope).of_orders(conn, &ids).await?;
+    let order = |row: orders::Model| {
+        // Each list comes sorted by order, so that one order's are a slice.
+        let items = slice(&items, row.id, |item| item.order_id);
+        let refunds = slice(&refunds, row.id, |refund| refund.order_id);
+        let entitlements = slice(&entitlements, row.id, |entitlement| entitlement.order_id);
+        order(row, items, refunds, entitlements, now_ms)
+    };
+    Ok(rows.into_iter().map(order).collect())
+}
+
+/// One order's part of a list that is sorted by order.
+fn slice<M>(rows: &[M], order: Uuid, order_of: impl Fn(&M) -> Uuid) -> &[M] {
+    let from = rows.partition_point(|row| order_of(row) < order);
+    let to = rows.partition_point(|row| order_of(row) <= order);
+    &rows[from..to]
+}
+
+fn order(
+    row: orders::Model,
+    items: &[order_items::Model],
+    refunds: &[refunds::Model],
+    entitlements: &[entitlements::Model],
+    now_ms: i64,
+) -> Order {
+    // Summed up from what was read beside it, so that an order shown amid a refund agrees with itself.
+    let refunded_amount = refunds.iter().map(|refund| refund.amount).sum();
+    Order {
+        id: id(row.id),
+        number: row.number,
+        student_id: row.student_id.map(id),
+        customer: Customer { email: row.customer_email, name: row.customer_name },
+        status: status(row.total_amount, refunded_amount, !refunds.is_empty()),
+        currency: row.currency,
+        subtotal_amount: row.subtotal_amount,
+        discount_amount: row.discount_amount,
+        tax_amount: row.tax_amount,
+        total_amount: row.total_amount,
+        refunded_amount,
+        items: items.iter().map(item).collect(),
+        receipt: Receipt {
+            number: row.receipt_number,
+            url: row.receipt_url,
+            issued_at: from_ms(row.receipt_issued_at),
+        },
+        refunds: refunds.iter().map(refund).collect(),
+        entitlements: entitlements.iter().map(|row| entitlement(row, now_ms)).collect(),
+        paid_at: from_ms(row.paid_at),
+        created_at: from_ms(row.created_at),
+        updated_at: from_ms(row.updated_at),
+    }
+}
+
+/// How much of an order was given back; one that cost nothing counts as refunded once it has a refund.
+pub(super) const fn status(total: i64, refunded: i64, any_refund: bool) -> OrderStatus {
+    match (any_refund, refunded >= total) {
+        (false, _) => OrderStatus::Paid,
+        (true, false) => OrderStatus::PartiallyRefunded,
+        (true, true) => OrderStatus::Refunded,
+    }
+}
+
+/// The status as the database keeps it.
+pub(super) const fn stored_status(status: OrderStatus) -> orders::Status {
+    match status {
+        OrderStatus::Paid => orders::Status::Paid,
+        OrderStatus::PartiallyRefunded => orders::Status::PartiallyRefunded,
+        OrderStatus::Refunded => orders::Status::Refunded,
+    }
+}
+
+fn item(row: &order_items::Model) -> OrderItem {
+    OrderItem {
+        id: id(row.id),
+        course_id: id(row.course_id),
+        title: row.title.clone(),
+        quantity: row.quantity,
+        unit_amount: row.unit_amount,
+        total_amount: row.total_amount,
+    }
+}
+
+/// The record of a refund.
+pub(super) fn refund(row: &refunds::Model) -> Refund {
+    Refund {
+        id: id(row.id),
+        amount: row.amount,
+        reason: row.reason.clone(),
+        created_at: from_ms(row.created_at),
+    }
+}
+
+fn entitlement(row: &entitlements::Model, now_ms: i64) -> Entitlement {
+    let over = row.expires_at.is_some_and(|end| end <= now_ms);
+    Entitlement {
+        id: id(row.id),
+        course_id: id(row.course_id),
+        enrollment_id: row.enrollment_id.map(id),
+        status: match row.status {
+            entitlements::Status::Active if over => EntitlementStatus::Expired,
+            entitlements::Status::Active => EntitlementStatus::Active,
+            entitlements::Status::Revoked => EntitlementStatus::Revoked,
+            entitlements::Status::Expired => EntitlementStatus::Expired,
+        },
+        granted_at: from_ms(row.granted_at),
+        expires_at: row.expires_at.map(from_ms),
+        revoked_at: row.revoked_at.map(from_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_refunded_once_nothing_is_left() {
+        assert_eq!(status(100, 0, false), OrderStatus::Paid);
+        assert_eq!(status(100, 99, true), OrderStatus::PartiallyRefunded);
+        assert_eq!(status(100, 100, true), OrderStatus::Refunded);
+        assert_eq!(status(0, 0, false), OrderStatus::Paid);
+        assert_eq!(status(0, 0, true), OrderStatus::Refunded);
+    }
+}

@@ -1,0 +1,338 @@
+//! The rows that the changes of students and orders would have left.
+
+use std::ops::Range;
+
+use entity::{
+    StringList, StringMap, certificates, courses, enrollments, entitlements, lesson_completions, lessons,
+    order_items, orders, refunds, student_tags, students,
+};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::changes::{
+    certificate_number, course_key, lesson_key, order_key, order_number, student_email, student_key,
+};
+use super::model::{self, Draw, Item, LESSONS, Order};
+use super::{Spec, WORKSPACE};
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::database::Write;
+use crate::domain::rollups::{self, EnrollmentFacts, PaidOrder};
+use crate::domain::workspaces;
+use crate::id::{CourseId, WorkspaceId};
+
+/// What students and orders stand on: the workspace and its courses.
+pub(super) struct Ground {
+    workspace: WorkspaceId,
+    courses: Vec<Course>,
+}
+
+/// A course by its number.
+struct Course {
+    id: CourseId,
+    title: String,
+    lessons: Vec<Uuid>,
+}
+
+/// What an id names, so that ids of different tables never meet.
+#[derive(Clone, Copy)]
+enum Kind {
+    Student = 1,
+    Order,
+    Item,
+    Enrollment,
+    Entitlement,
+    Refund,
+    Certificate,
+}
+
+impl Ground {
+    /// Finds the workspace and its courses.
+    pub(super) async fn read(app: &App, spec: &Spec) -> anyhow::Result<Self> {
+        let workspace = workspaces::by_key(app, WORKSPACE).await?.id;
+        let (rows, parts) =
+            (courses::in_workspace(workspace.uuid()), lessons::in_workspace(workspace.uuid()));
+        let mut found = Vec::new();
+        for course in 0..spec.courses {
+            let missing =
+                || anyhow::anyhow!("the course {course} is gone; use another data folder or database");
+            let row = rows.by_key(app.db.read(), &course_key(course)).await?.ok_or_else(missing)?;
+            let keys: Vec<String> = (0..LESSONS).map(|lesson| lesson_key(course, lesson)).collect();
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            let mut lessons = parts.by_keys(app.db.read(), &keys).await?;
+            anyhow::ensure!(lessons.len() == keys.len(), missing());
+            lessons.sort_by_key(|lesson| keys.iter().position(|key| *key == lesson.key));
+            let lessons = lessons.iter().map(|lesson| lesson.id).collect();
+            found.push(Course { id: CourseId::from_uuid(row.id), title: row.title, lessons });
+        }
+        Ok(Self { workspace, courses: found })
+    }
+}
+
+/// Writes students with their tags.
+pub(super) async fn student_rows(
+    spec: &Spec,
+    ground: &Ground,
+    numbers: Range<u32>,
+    write: &mut Write,
+) -> anyhow::Result<()> {
+    let workspace_id = ground.workspace.uuid();
+    let (mut rows, mut tags) = (Vec::new(), Vec::new());
+    for number in numbers {
+        let created_at = model::student_created_ms(spec, number);
+        let id = student_id(spec, number);
+        let labels: Vec<String> = model::student_tags(spec, number).into_iter().map(str::to_owned).collect();
+        tags.extend(labels.iter().map(|tag| student_tags::Model {
+            student_id: id,
+            workspace_id,
+            tag: tag.clone(),
+        }));
+        rollups::student_created(write, ground.workspace, from_ms(created_at));
+        rows.push(students::Model {
+            id,
+            workspace_id,
+            key: Some(student_key(number)),
+            email: student_email(number),
+            email_folded: student_email(number),
+            name: Some(model::student_name(spec, number)),
+            external_id: None,
+            tags: StringList(labels),
+            metadata: StringMap::default(),
+            created_at,
+            updated_at: write.now_ms(),
+        });
+    }
+    students::in_workspace(workspace_id).insert_many(write.conn(), rows).await?;
+    Ok(student_tags::insert_many(write.conn(), tags).await?)
+}
+
+/// The rows of many orders, by table.
+#[derive(Default)]
+struct Rows {
+    orders: Vec<orders::Model>,
+    items: Vec<order_items::Model>,
+    enrollments: Vec<enrollments::Model>,
+    entitlements: Vec<entitlements::Model>,
+    refunds: Vec<refunds::Model>,
+    completions: Vec<lesson_completions::Model>,
+    certificates: Vec<certificates::Model>,
+}
+
+/// Writes orders with all that came of them.
+pub(super) async fn order_rows(
+    spec: &Spec,
+    ground: &Ground,
+    numbers: Range<u32>,
+    write: &mut Write,
+) -> anyhow::Result<()> {
+    let mut rows = Rows::default();
+    for number in numbers {
+        let order = model::order(spec, number);
+        rows.order(spec, ground, &order, write.now_ms());
+        for (place, item) in order.items.iter().enumerate() {
+            rows.item(spec, ground, &order, place, item);
+            if order.enrols(item) {
+                rows.enrollment(spec, ground, &order, item, write);
+            }
+        }
+        count(ground, &order, write);
+    }
+    let (scope, conn) = (ground.workspace.uuid(), write.conn());
+    orders::in_workspace(scope).insert_many(conn, rows.orders).await?;
+    order_items::in_workspace(scope).insert_many(conn, rows.items).await?;
+    enrollments::in_workspace(scope).insert_many(conn, rows.enrollments).await?;
+    entitlements::in_workspace(scope).insert_many(conn, rows.entitlements).await?;
+    refunds::in_workspace(scope).insert_many(conn, rows.refunds).await?;
+    lesson_completions::insert_many(conn, rows.completions).await?;
+    certificates::in_workspace(scope).insert_many(conn, rows.certificates).await?;
+    Ok(())
+}
+
+/// Counts the money of an order.
+fn count(ground: &Ground, order: &Order, write: &mut Write) {
+    let courses: Vec<CourseId> =
+        order.items.iter().map(|item| ground.courses[item.course as usize].id).collect();
+    let paid = PaidOrder {
+        courses: &courses,
+        paid_at: from_ms(order.paid_ms),
+        currency: order.currency,
+        total_amount: order.total(),
+        discount_amount: order.discount,
+        tax_amount: order.tax,
+    };
+    rollups::order_paid(write, ground.workspace, paid);
+    if let Some(refund) = order.refund {
+        let at = from_ms(refund.at_ms);
+        rollups::refunded(write, ground.workspace, &courses, at, order.currency, refund.amount);
+    }
+}
+
+impl Rows {
+    fn order(&mut self, spec: &Spec, ground: &Ground, order: &Order, now_ms: i64) {
+        let (id, at_ms) = (order_id(spec, order.number), order.paid_ms);
+        self.orders.push(orders::Model {
+            id,
+            workspace_id: ground.workspace.uuid(),
+            key: Some(order_key(order.number)),
+            number: order_number(order.number),
+            student_id: Some(student_id(spec, order.student)),
+            customer_email: student_email(order.student),
+            customer_name: Some(model::student_name(spec, order.student)),
+            status: match order.refund {
+                None => orders::Status::Paid,
+                Some(refund) if refund.whole => orders::Status::Refunded,
+                Some(_) => orders::Status::PartiallyRefunded,
+            },
+            currency: order.currency.to_owned(),
+            subtotal_amount: order.subtotal(),
+            discount_amount: order.discount,
+            tax_amount: order.tax,
+            total_amount: order.total(),
+            refunded_amount: order.refund.map_or(0, |refund| refund.amount),
+            receipt_number: order_number(order.number),
+            receipt_url: None,
+            receipt_issued_at: at_ms,
+            paid_at: at_ms,
+            created_at: at_ms,
+            updated_at: now_ms,
+        });
+        if let Some(refund) = order.refund {
+            self.refunds.push(refunds::Model {
+                id: uuid(spec, Kind::Refund, order.number.into(), refund.at_ms),
+                workspace_id: ground.workspace.uuid(),
+                order_id: id,
+                amount: refund.amount,
+                reason: None,
+                created_at: refund.at_ms,
+            });
+        }
+    }
+
+    /// An item and the entitlement that it gives.
+    fn item(&mut self, spec: &Spec, ground: &Ground, order: &Order, place: usize, item: &Item) {
+        let course = &ground.courses[item.course as usize];
+        let (workspace_id, order_id) = (ground.workspace.uuid(), order_id(spec, order.number));
+        let number = u64::from(order.number) * 2 + place as u64;
+        self.items.push(order_items::Model {
+            id: uuid(spec, Kind::Item, number, order.paid_ms),
+            workspace_id,
+            order_id,
+            position: place as i32 + 1,
+            course_id: course.id.uuid(),
+            title: course.title.clone(),
+            quantity: 1,
+            unit_amount: item.amount,
+            total_amount: item.amount,
+        });
+        let revoked_at = order.refund.filter(|refund| refund.whole).map(|refund| refund.at_ms);
+        self.entitlements.push(entitlements::Model {
+            id: uuid(spec, Kind::Entitlement, number, order.paid_ms),
+            workspace_id,
+            order_id,
+            course_id: course.id.uuid(),
+            enrollment_id: Some(enrollment_id(spec, item)),
+            status: match revoked_at {
+                Some(_) => entitlements::Status::Revoked,
+                None => entitlements::Status::Active,
+            },
+            granted_at: order.paid_ms,
+            expires_at: None,
+            revoked_at,
+        });
+    }
+
+    /// The enrolment that an item makes, the lessons done in it, and its certificate.
+    fn enrollment(&mut self, spec: &Spec, ground: &Ground, order: &Order, item: &Item, write: &mut Write) {
+        let course = &ground.courses[item.course as usize];
+        let row = enrollment(spec, ground, order, item, write.now_ms());
+        let facts = EnrollmentFacts {
+            course: course.id,
+            student_created_at: from_ms(model::student_created_ms(spec, order.student)),
+            created_at: from_ms(row.created_at),
+            active: row.status == enrollments::Status::Active,
+            revoked_at: row.revoked_at.map(from_ms),
+            completed_lessons: row.completed_lessons,
+            total_lessons: row.total_lessons,
+        };
+        rollups::enrollment(write, ground.workspace, None, Some(facts));
+        let done = course.lessons.iter().zip(&item.lessons_ms);
+        self.completions.extend(done.map(|(lesson, at_ms)| lesson_completions::Model {
+            enrollment_id: row.id,
+            lesson_id: *lesson,
+            workspace_id: row.workspace_id,
+            completed_at: *at_ms,
+        }));
+        if let Some(at_ms) = item.certificate_ms {
+            rollups::certificate_issued(write, ground.workspace, course.id, from_ms(at_ms));
+            self.certificates.push(certificates::Model {
+                id: uuid(spec, Kind::Certificate, enrollment_number(item), at_ms),
+                workspace_id: row.workspace_id,
+                student_id: Some(row.student_id),
+                course_id: row.course_id,
+                enrollment_id: Some(row.id),
+                number: certificate_number(order.number, item.course),
+                recipient_name: Some(model::student_name(spec, order.student)),
+                issued_at: at_ms,
+            });
+        }
+        self.enrollments.push(row);
+    }
+}
+
+fn enrollment(spec: &Spec, ground: &Ground, order: &Order, item: &Item, now_ms: i64) -> enrollments::Model {
+    let completed_lessons = item.lessons_ms.len() as i32;
+    let revoked_at = order.refund.filter(|refund| refund.whole).map(|refund| refund.at_ms);
+    let completed = completed_lessons == LESSONS as i32;
+    enrollments::Model {
+        id: enrollment_id(spec, item),
+        workspace_id: ground.workspace.uuid(),
+        student_id: student_id(spec, order.student),
+        course_id: ground.courses[item.course as usize].id.uuid(),
+        status: match (revoked_at, completed) {
+            (Some(_), _) => enrollments::Status::Revoked,
+            (None, true) => enrollments::Status::Completed,
+            (None, false) => enrollments::Status::Active,
+        },
+        source: enrollments::Source::Order,
+        order_id: Some(order_id(spec, order.number)),
+        completed_lessons,
+        total_lessons: LESSONS as i32,
+        last_activity_at: item.lessons_ms.last().copied(),
+        enrolled_at: order.paid_ms,
+        expires_at: None,
+        completed_at: item.lessons_ms.last().copied().filter(|_| completed),
+        revoked_at,
+        revoke_reason: revoked_at.map(|_| format!("order {} was refunded", order_number(order.number))),
+        created_at: order.paid_ms,
+        updated_at: now_ms,
+    }
+}
+
+fn student_id(spec: &Spec, student: u32) -> Uuid {
+    uuid(spec, Kind::Student, student.into(), model::student_created_ms(spec, student))
+}
+
+fn order_id(spec: &Spec, order: u32) -> Uuid {
+    uuid(spec, Kind::Order, order.into(), model::paid_ms(spec, order))
+}
+
+fn enrollment_id(spec: &Spec, item: &Item) -> Uuid {
+    uuid(spec, Kind::Enrollment, enrollment_number(item), model::paid_ms(spec, item.first_order))
+}
+
+/// An enrolment by the place where its course was bought first.
+fn enrollment_number(item: &Item) -> u64 {
+    u64::from(item.first_order) * 2 + u64::from(item.first_place)
+}
+
+/// The id of a record, of the shape that ids of its time have.
+fn uuid(spec: &Spec, kind: Kind, number: u64, at_ms: i64) -> Uuid {
+    let number = number * 16 + kind as u64;
+    let random = [model::draw(spec, Draw::Id, number * 2), model::draw(spec, Draw::Id, number * 2 + 1)];
+    let mut bytes = [0; 10];
+    bytes[..8].copy_from_slice(&random[0].to_be_bytes());
+    bytes[8..].copy_from_slice(&random[1].to_be_bytes()[..2]);
+    let at_ms =
+        u64::try_from(Timestamp::from_millisecond(at_ms).map_or(0, Timestamp::as_millisecond)).unwrap_or(0);
+    uuid::Builder::from_unix_timestamp_millis(at_ms, &bytes).into_uuid()
+}

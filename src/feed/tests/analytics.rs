@@ -1,0 +1,253 @@
+//! The figures of a window equal the sums over the records themselves, whatever happened and wherever it begins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use entity::enrollments::Status;
+use entity::{Span, certificates, enrollments, order_items, orders, refunds, students};
+use jiff::Timestamp;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom as _;
+use rand::{RngExt as _, SeedableRng as _};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{Place, line};
+use crate::clock::from_ms;
+use crate::domain::analytics::{self, AnalyticsQuery, Figures, Interval, Revenue};
+use crate::domain::rollups::percent_complete;
+use crate::domain::workspaces;
+use crate::id::{CourseId, WorkspaceId};
+
+/// 2026-01-10, 00:00 UTC.
+const BASE_MS: i64 = 1_768_003_200_000;
+const DAY_MS: i64 = 86_400_000;
+const QUARTER_MS: i64 = 900_000;
+
+/// Any moment of 40 days, most often one beside the begin of a day or a quarter-hour.
+fn moment(random: &mut StdRng) -> i64 {
+    let day = BASE_MS + random.random_range(0..40) * DAY_MS;
+    let near = random.random_range(-1..=1);
+    match random.random_range(0..4) {
+        0 => day + near,
+        1 => day + random.random_range(0..96) * QUARTER_MS + near,
+        // Many at the same quarter-hour.
+        2 => day + 10 * 3_600_000 + random.random_range(0..QUARTER_MS),
+        _ => day + random.random_range(0..DAY_MS),
+    }
+}
+
+/// A change of any kind to a small school; the domain may refuse it.
+fn change(random: &mut StdRng, id: usize) -> String {
+    let at = from_ms(moment(random)).to_string();
+    let student = format!("s-{}", random.random_range(0..12));
+    let course = format!("c-{}", random.random_range(0..3));
+    let lesson = format!("{course}-l-{}", random.random_range(0..3));
+    let pair = json!({"student": student, "course": course});
+    let (kind, data) = match random.random_range(0..100) {
+        0..15 => ("student.upsert", json!({"key": student, "email": format!("{student}@example.com")})),
+        15..18 => ("student.delete", json!({"student": student})),
+        18..28 => {
+            let expires_at = from_ms(moment(random)).to_string();
+            let expires_at = if random.random_bool(0.5) { Value::Null } else { expires_at.into() };
+            ("enrollment.grant", json!({"student": student, "course": course, "expires_at": expires_at}))
+        }
+        28..34 => ("enrollment.revoke", pair),
+        34..60 => ("progress.record", json!({"student": student, "course": course, "lesson": lesson})),
+        60..65 => ("certificate.issue", pair),
+        65..67 => ("course.upsert", school_course(&course, random.random_range(1..4))),
+        67..85 => ("order.pay", pay(random, id, &student)),
+        _ => {
+            let amount =
+                if random.random_bool(0.5) { Value::Null } else { random.random_range(1..3000).into() };
+            (
+                "order.refund",
+                json!({"order": format!("o-{}", random.random_range(0..id.max(1))), "amount": amount}),
+            )
+        }
+    };
+    line(&format!("n-{id}"), kind, &at, data)
+}
+
+fn pay(random: &mut StdRng, id: usize, student: &str) -> Value {
+    let items: Vec<Value> = (0..random.random_range(1..4))
+        .map(|_| {
+            json!({"course": format!("c-{}", random.random_range(0..3)), "unit_amount": random.random_range(0..9999),
+                "quantity": random.random_range(1..3)})
+        })
+        .collect();
+    let currency = *["EUR", "USD", "JPY"].choose(random).unwrap();
+    json!({"key": format!("o-{id}"), "number": format!("A-{id}"), "student": student, "items": items,
+        "currency": currency, "tax_amount": random.random_range(0..500)})
+}
+
+fn school_course(course: &str, lessons: u32) -> Value {
+    let lessons: Vec<Value> = (0..lessons)
+        .map(|lesson| json!({"key": format!("{course}-l-{lesson}"), "title": "Lesson", "type": "text"}))
+        .collect();
+    json!({"key": course, "slug": course, "title": course, "status": "published",
+        "modules": [{"key": format!("{course}-m"), "title": "Part", "lessons": lessons}]})
+}
+
+fn school(random: &mut StdRng, changes: usize) -> String {
+    let begin = from_ms(BASE_MS).to_string();
+    let workspace = json!({"key": "acme", "name": "Acme", "owner_email": "ada@example.com"});
+    let mut text = line("w", "workspace.upsert", &begin, workspace);
+    for course in ["c-0", "c-1", "c-2"] {
+        text += &line(course, "course.upsert", &begin, school_course(course, 3));
+    }
+    (0..changes).for_each(|id| text += &change(random, id));
+    text
+}
+
+/// Everything that a workspace holds.
+struct Records {
+    students: Vec<students::Model>,
+    enrollments: Vec<enrollments::Model>,
+    orders: Vec<(orders::Model, BTreeSet<Uuid>)>,
+    refunds: Vec<refunds::Model>,
+    certificates: Vec<certificates::Model>,
+    now_ms: i64,
+}
+
+impl Records {
+    async fn read(place: &Place, workspace: WorkspaceId) -> Self {
+        let (scope, conn, all) = (workspace.uuid(), place.app.db.read(), Span::default());
+        let orders = orders::in_workspace(scope).paid_in(conn, None, all).await.unwrap();
+        let ids: Vec<Uuid> = orders.iter().map(|order| order.id).collect();
+        let items = order_items::in_workspace(scope).of_orders(conn, &ids).await.unwrap();
+        let courses = |order: &orders::Model| {
+            items.iter().filter(|item| item.order_id == order.id).map(|item| item.course_id).collect()
+        };
+        Self {
+            students: students::in_workspace(scope).created_in(conn, all).await.unwrap(),
+            enrollments: enrollments::in_workspace(scope).created_in(conn, None, all).await.unwrap(),
+            orders: orders.into_iter().map(|order| (order.clone(), courses(&order))).collect(),
+            refunds: refunds::in_workspace(scope).created_in(conn, all).await.unwrap(),
+            certificates: certificates::in_workspace(scope).issued_in(conn, None, all).await.unwrap(),
+            now_ms: place.app.clock.now_ms(),
+        }
+    }
+
+    /// The figures as the contract words them, one record after the other.
+    fn figures(&self, from: Timestamp, to: Timestamp, course: Option<Uuid>) -> Figures {
+        let (from, to) = (from.as_millisecond(), to.as_millisecond());
+        let inside = |at: i64| from <= at && at < to;
+        let of_course = |of: Uuid| course.is_none_or(|course| course == of);
+        let pairs: Vec<_> = self.enrollments.iter().filter(|pair| of_course(pair.course_id)).collect();
+        let known: Vec<_> = self
+            .students
+            .iter()
+            .filter(|student| course.is_none() || pairs.iter().any(|pair| pair.student_id == student.id))
+            .collect();
+        let cohort: Vec<_> = pairs.iter().filter(|pair| inside(pair.created_at)).collect();
+        let percents = cohort.iter().map(|pair| percent_complete(pair.completed_lessons, pair.total_lessons));
+        let (size, sum) = (cohort.len() as i64, percents.clone().map(i64::from).sum::<i64>());
+        let completed = percents.filter(|percent| *percent == 100).count() as i64;
+        let active = |pair: &&&enrollments::Model| {
+            pair.status == Status::Active
+                && pair.created_at < to
+                && pair.expires_at.is_none_or(|end| end > self.now_ms)
+        };
+        let revoked = |pair: &&&enrollments::Model| {
+            pair.status == Status::Revoked && pair.revoked_at.is_some_and(inside)
+        };
+        Figures {
+            revenue: self.revenue(inside, course),
+            students_new: known.iter().filter(|student| inside(student.created_at)).count() as i64,
+            students_total: known.iter().filter(|student| student.created_at < to).count() as i64,
+            enrollments_created: size,
+            enrollments_revoked: pairs.iter().filter(revoked).count() as i64,
+            enrollments_active: pairs.iter().filter(active).count() as i64,
+            completed,
+            completion_rate_percent: (size > 0).then(|| completed * 100 / size),
+            average_percent_complete: (size > 0).then(|| sum / size),
+            certificates_issued: self
+                .certificates
+                .iter()
+                .filter(|certificate| inside(certificate.issued_at) && of_course(certificate.course_id))
+                .count() as i64,
+        }
+    }
+
+    fn revenue(&self, inside: impl Fn(i64) -> bool, course: Option<Uuid>) -> Vec<Revenue> {
+        let mut sums = BTreeMap::<String, Revenue>::new();
+        for (order, courses) in &self.orders {
+            if course.is_some_and(|course| !courses.contains(&course)) {
+                continue;
+            }
+            let currency = || Revenue {
+                currency: order.currency.clone(),
+                gross_amount: 0,
+                discount_amount: 0,
+                tax_amount: 0,
+                refunded_amount: 0,
+                net_amount: 0,
+                orders: 0,
+                refunds: 0,
+            };
+            if inside(order.paid_at) {
+                let sum = sums.entry(order.currency.clone()).or_insert_with(currency);
+                sum.orders += 1;
+                sum.gross_amount += order.total_amount;
+                sum.discount_amount += order.discount_amount;
+                sum.tax_amount += order.tax_amount;
+                sum.net_amount += order.total_amount;
+            }
+            for refund in self.refunds.iter().filter(|refund| refund.order_id == order.id) {
+                if inside(refund.created_at) {
+                    let sum = sums.entry(order.currency.clone()).or_insert_with(currency);
+                    sum.refunds += 1;
+                    sum.refunded_amount += refund.amount;
+                    sum.net_amount -= refund.amount;
+                }
+            }
+        }
+        sums.into_values().collect()
+    }
+}
+
+fn query(random: &mut StdRng, courses: &[Uuid]) -> AnalyticsQuery {
+    let (a, b) = (moment(random), moment(random));
+    let zones = ["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Pacific/Kiritimati"];
+    let intervals = [None, Some(Interval::Day), Some(Interval::Week), Some(Interval::Month)];
+    AnalyticsQuery {
+        from: Some(from_ms(a.min(b))),
+        to: Some(from_ms(a.max(b) + 1)),
+        timezone: zones.choose(random).map(|zone| (*zone).to_owned()),
+        course: courses.choose(random).filter(|_| random.random_bool(0.5)).map(|id| CourseId::from_uuid(*id)),
+        interval: *intervals.choose(random).unwrap(),
+    }
+}
+
+async fn every_window_equals_the_records(place: &Place, seed: u64) {
+    let mut random = StdRng::seed_from_u64(seed);
+    let (outcome, reasons) = place.apply(&school(&mut random, 500)).await;
+    assert!(outcome.applied > 200, "{outcome:?} {reasons:#?}");
+    let workspace = workspaces::by_key(&place.app, "acme").await.unwrap().id;
+    let records = Records::read(place, workspace).await;
+    assert!(!records.refunds.is_empty() && !records.certificates.is_empty());
+    let mut courses: Vec<Uuid> = records.enrollments.iter().map(|pair| pair.course_id).collect();
+    courses.push(Uuid::from_u128(7));
+    for _ in 0..150 {
+        let query = query(&mut random, &courses);
+        let course = query.course.map(CourseId::uuid);
+        let summary = analytics::summary(&place.app, workspace, query.clone()).await.unwrap();
+        let expected = records.figures(summary.from, summary.to, course);
+        assert_eq!(summary.figures, expected, "seed {seed}: {query:?}");
+        let ends = summary.series.iter().skip(1).map(|point| point.starts_at).chain([summary.to]);
+        for (point, end) in summary.series.iter().zip(ends) {
+            let expected = records.figures(point.starts_at, end, course);
+            assert_eq!(point.figures, expected, "seed {seed}: {} of {query:?}", point.starts_at);
+        }
+        assert_eq!(summary.series.is_empty(), query.interval.is_none());
+    }
+}
+
+#[tokio::test]
+async fn every_window_equals_the_sum_over_the_records() {
+    for seed in 0..4 {
+        for place in Place::all().await {
+            every_window_equals_the_records(&place, seed).await;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! One server: the API, its documents, Swagger UI and the health checks, on one listener.
+//!
+//! Composes what the rooms offer, and owns the connections and the upkeep that runs beside them. Knows no operation
+//! and no rule.
+
+mod connections;
+mod docs;
+mod errors_page;
+mod health;
+mod page;
+mod site;
+mod upkeep;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use poem::IntoEndpoint;
+use poem_openapi::OpenApiService;
+use tokio::net::TcpListener;
+
+use crate::api::front::{Front, Settings};
+use crate::api::generated::adapter::V1;
+use crate::api::generated::{document, operations};
+use crate::api::middleware::Gate;
+use crate::api::v1::Handlers;
+use crate::app::App;
+use crate::secret::MasterKey;
+
+/// A server that is ready to take connections.
+pub struct Server {
+    front: Arc<Front>,
+    site: site::Site,
+    patience: Duration,
+}
+
+impl Server {
+    /// Puts the server together; `local_url` is the address to name where none is configured.
+    ///
+    /// # Errors
+    /// When the contract's generated files do not belong together, or a setting cannot stand in a header.
+    pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
+        let settings = Settings::new(&app.config, local_url)?;
+        let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
+        let front = Front::new(app.clone(), settings, master, document::JSON, operations::OPERATIONS)?;
+        let operations = OpenApiService::new(V1(Handlers { app }), document::TITLE, document::VERSION);
+        let gate = Gate::new(Arc::clone(&front), operations.into_endpoint());
+        let site = site::Site::new(Arc::clone(&front), gate);
+        Ok(Self { front, site, patience })
+    }
+
+    /// Serves until `shutdown` is done; then takes no more connections, lets running requests finish within the
+    /// configured time, and saves what was counted.
+    ///
+    /// # Errors
+    /// When the last counts could not be saved: up to a second of them is lost.
+    pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
+        let upkeep = tokio::spawn(upkeep::run(Arc::clone(&self.front)));
+        connections::serve(listener, self.site, shutdown, self.patience).await;
+        upkeep.abort();
+        upkeep::save(&self.front).await
+    }
+}

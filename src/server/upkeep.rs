@@ -1,0 +1,77 @@
+//! What runs beside the requests: day counts and last uses are written, old idempotency records deleted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::time::MissedTickBehavior;
+
+use crate::api::front::Front;
+use crate::domain::{idempotency, keys};
+use crate::rate_limit::memory::FLUSH_EVERY;
+use crate::rate_limit::store;
+
+/// Every how many flushes of the limiter the last uses of keys are written.
+const USES_EVERY: u32 = 15;
+/// Every how many flushes old idempotency records are looked for.
+const PRUNE_EVERY: u32 = 60;
+/// Every how many flushes old day counts are looked for.
+const FORGET_EVERY: u32 = 3600;
+
+/// Goes on until it is dropped. A failure is logged and tried again the next time.
+pub(super) async fn run(front: Arc<Front>) {
+    let mut ticks = tokio::time::interval(FLUSH_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut turn: u32 = 0;
+    loop {
+        ticks.tick().await;
+        turn = turn.wrapping_add(1);
+        flush_counts(&front).await;
+        if turn.is_multiple_of(USES_EVERY) {
+            flush_uses(&front).await;
+        }
+        if turn.is_multiple_of(PRUNE_EVERY)
+            && let Err(error) = idempotency::prune(&front.app).await
+        {
+            let error = error.to_string();
+            tracing::warn!(error, "old idempotency records could not be deleted");
+        }
+        if turn % FORGET_EVERY == 1
+            && let Err(error) = store::forget_old(&front.app).await
+        {
+            let error = format!("{error:#}");
+            tracing::warn!(error, "old day counts could not be deleted");
+        }
+    }
+}
+
+/// Writes what is still to be written, when the server stops.
+///
+/// # Errors
+/// When the database does not take it in time.
+pub(super) async fn save(front: &Front) -> anyhow::Result<()> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let all = async {
+        front.limiter.flush(&front.app).await?;
+        keys::flush_used(&front.app).await?;
+        anyhow::Ok(())
+    };
+    match tokio::time::timeout(PATIENCE, all).await {
+        Ok(saved) => saved.context("the last counts could not be saved"),
+        Err(_) => Err(anyhow::anyhow!("the database did not take the last counts in time")),
+    }
+}
+
+async fn flush_counts(front: &Front) {
+    if let Err(error) = front.limiter.flush(&front.app).await {
+        let error = format!("{error:#}");
+        tracing::warn!(error, "the day counts could not be written");
+    }
+}
+
+async fn flush_uses(front: &Front) {
+    if let Err(error) = keys::flush_used(&front.app).await {
+        let error = error.to_string();
+        tracing::warn!(error, "the last uses of keys could not be written");
+    }
+}

@@ -1,0 +1,254 @@
+//! A running server with a clock that the story moves.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use creator_api::app::{App, Parts};
+use creator_api::clock::Clock;
+use creator_api::config::{Config, gather};
+use creator_api::database::Write;
+use creator_api::domain::keys::Principals;
+use creator_api::domain::workspaces;
+use creator_api::feed::apply::{self, Outcome};
+use creator_api::id::Ids;
+use creator_api::secret::MasterKey;
+use creator_api::server::Server;
+use sea_orm::{ConnectionTrait, Statement};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::database::{TestDatabase, on_postgres};
+use super::{Answer, Key, START, Workspace, send};
+
+/// The master key of every story.
+const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+/// A server on a database of its own. Dropping it stops the server and fails the story when a task panicked.
+pub struct TestApp {
+    pub app: App,
+    pub clock: Clock,
+    pub base: String,
+    pub http: reqwest::Client,
+    pub database: TestDatabase,
+    flags: Vec<(&'static str, String)>,
+    stop: Option<oneshot::Sender<()>>,
+    served: Option<JoinHandle<()>>,
+    changes: AtomicU64,
+}
+
+impl TestApp {
+    /// A server with the default configuration, at [`START`].
+    pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// A server with these settings: names of the configuration file, and their values.
+    pub async fn start_with(settings: &[(&'static str, &str)]) -> Self {
+        let flags = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let clock = Clock::fixed(START.parse().expect("a time"));
+        Self::serve(TestDatabase::create().await, clock, flags).await
+    }
+
+    async fn serve(database: TestDatabase, clock: Clock, flags: Vec<(&'static str, String)>) -> Self {
+        let config = config(&database, &flags);
+        let app = app(&database, &clock, config).await;
+        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a port");
+        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        let master = MasterKey::from_hex(MASTER_KEY, "the test").expect("a key");
+        let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
+        let (stop, stopped) = oneshot::channel();
+        let served = tokio::spawn(server.serve(listener, async move {
+            let _ = stopped.await;
+        }));
+        Self {
+            app,
+            clock,
+            base,
+            http: client(),
+            database,
+            flags,
+            stop: Some(stop),
+            served: Some(served),
+            changes: AtomicU64::new(0),
+        }
+    }
+
+    /// Stops in good order and starts again on the same data.
+    pub async fn restart(mut self) -> Self {
+        self.stop().await;
+        let (database, clock) = (std::mem::replace(&mut self.database, TestDatabase::gone()), self.clock.clone());
+        let (flags, changes) = (std::mem::take(&mut self.flags), self.changes.load(Ordering::Relaxed));
+        self.app.db.close().await;
+        let again = Self::serve(database, clock, flags).await;
+        again.changes.store(changes, Ordering::Relaxed);
+        again
+    }
+
+    /// Stops the server as a signal does, and waits for its end.
+    pub async fn stop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(served) = self.served.take() {
+            tokio::time::timeout(Duration::from_secs(20), served)
+                .await
+                .expect("the server stops in time")
+                .expect("no panic");
+        }
+    }
+
+    /// The parts of another process on the same data and the same clock.
+    pub async fn other_process(&self) -> App {
+        app(&self.database, &self.clock, config(&self.database, &self.flags)).await
+    }
+
+    /// A workspace, made when it is first named.
+    pub async fn workspace(&self, name: &'static str) -> Workspace<'_> {
+        if workspaces::by_key(&self.app, name).await.is_err() {
+            let data = json!({"key": name, "name": name, "owner_email": format!("owner@{name}.example")});
+            let at = self.clock.now().to_string();
+            let id = format!("w-{name}");
+            self.apply(&[json!({"change": "workspace.upsert", "id": id, "workspace": name, "at": at, "data": data})])
+                .await;
+        }
+        let id = workspaces::by_key(&self.app, name).await.expect("the workspace is there").id;
+        Workspace { app: self, name, id }
+    }
+
+    /// Applies changes, none of which may be rejected.
+    pub async fn apply(&self, changes: &[Value]) {
+        let lines: String = changes.iter().map(|change| format!("{change}\n")).collect();
+        let (outcome, rejects) = self.try_apply(&lines).await;
+        assert!(rejects.is_empty(), "{rejects:?}");
+        assert_eq!(outcome.rejected, 0);
+    }
+
+    /// Applies a stream of changes; what came of it, and the reasons of those that were rejected.
+    pub async fn try_apply(&self, lines: &str) -> (Outcome, Vec<String>) {
+        let mut rejects = Vec::new();
+        let options = apply::Options {
+            rejected: Box::new(|reject| rejects.push(reject.to_string())),
+            ..apply::Options::default()
+        };
+        let outcome = apply::apply(&self.app, lines.as_bytes(), options).await.expect("the stream is read");
+        (outcome, rejects)
+    }
+
+    /// A number for a change of its own.
+    pub fn next_change(&self) -> u64 {
+        self.changes.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// An open write, at the clock's time.
+    pub async fn write(&self) -> Write {
+        self.app.begin_write().await.expect("a write begins")
+    }
+
+    /// A request without a key, still to be sent.
+    pub fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base))
+    }
+
+    /// A page that needs no key.
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.request(reqwest::Method::GET, path)).await
+    }
+
+    /// A key by its secret.
+    pub fn key_of(&self, id: String, secret: String) -> Key {
+        Key { secret, id, base: self.base.clone(), http: self.http.clone() }
+    }
+
+    /// The bodies of all events, in the order of their making.
+    pub async fn events(&self) -> Vec<Value> {
+        let backend = self.app.db.backend();
+        let statement = Statement::from_string(backend, "SELECT body FROM events ORDER BY id");
+        let rows = self.app.db.read().query_all_raw(statement).await.expect("the outbox is read");
+        let body = |row: sea_orm::QueryResult| row.try_get_by_index::<Vec<u8>>(0).expect("a body");
+        rows.into_iter().map(|row| serde_json::from_slice(&body(row)).expect("JSON")).collect()
+    }
+
+    /// The events of one type.
+    pub async fn events_of(&self, kind: &str) -> Vec<Value> {
+        let mut events = self.events().await;
+        events.retain(|event| event["type"] == kind);
+        events
+    }
+
+    /// The id of a course of any status, by its key.
+    pub async fn course_id(&self, workspace: &Workspace<'_>, key: &str) -> String {
+        let course = entity::courses::in_workspace(workspace.id.uuid())
+            .by_key(self.app.db.read(), key)
+            .await
+            .expect("the database answers")
+            .unwrap_or_else(|| panic!("no course {key}"));
+        creator_api::id::CourseId::from_uuid(course.id).to_string()
+    }
+
+    /// True when several writes can be open at once.
+    pub fn has_many_writers(&self) -> bool {
+        on_postgres()
+    }
+
+    /// The address of the database, as `DATABASE_URL` takes it.
+    pub fn url(&self) -> String {
+        self.database.url()
+    }
+
+    /// The story's own folder.
+    pub fn folder(&self) -> &std::path::Path {
+        self.database.folder.path()
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(served) = self.served.take()
+            && served.is_finished()
+            && !std::thread::panicking()
+        {
+            panic!("the server ended before the story did");
+        }
+    }
+}
+
+/// The configuration of a story: its own folder and database, and nothing of this machine's environment.
+fn config(database: &TestDatabase, flags: &[(&'static str, String)]) -> Config {
+    let mut all = vec![
+        ("data_dir", database.folder.path().display().to_string()),
+        ("database_url", database.url()),
+    ];
+    all.extend_from_slice(flags);
+    let mut given = gather(all, std::iter::empty()).expect("the settings are gathered");
+    Config::read(&mut given).expect("the settings are right")
+}
+
+async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
+    App::new(Parts {
+        config,
+        db: database.open().await,
+        clock: clock.clone(),
+        ids: Ids::default(),
+        encode: creator_api::api::events::encode,
+        principals: Principals::default(),
+    })
+}
+
+/// A client that neither follows redirects nor asks for compression.
+fn client() -> reqwest::Client {
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .timeout(Duration::from_secs(60))
+        .build()
+        .expect("a client")
+}
