@@ -56,7 +56,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Students and orders of the large workspace.
+    /// Students of the large workspace.
     pub const fn large(self) -> u64 {
         match self {
             Self::Small => 50_000,
@@ -64,7 +64,7 @@ impl Scale {
         }
     }
 
-    /// Students and orders of the small workspace: a hundredth.
+    /// Students of the small workspace: a hundredth.
     pub const fn small(self) -> u64 {
         self.large() / 100
     }
@@ -144,7 +144,8 @@ async fn run_all(bench: &mut Bench) -> Result<()> {
             break;
         }
         eprintln!("on {}", kind.name());
-        let mut site = Site::new(bench, kind).await.with_context(|| format!("on {}", kind.name()))?;
+        let mut site =
+            Site::new(bench, kind, "large").await.with_context(|| format!("on {}", kind.name()))?;
         for scenario in scenarios::ALL {
             if bench.wants(scenario.name) {
                 let failed = || format!("scenario `{}` on {}", scenario.name, kind.name());

@@ -30,11 +30,8 @@ impl Kind {
     }
 }
 
-/// The workspace with as many students and orders as the scale says.
-pub const LARGE: &str = "large";
-
-/// The workspace with a hundredth of that.
-pub const SMALL: &str = "small";
+/// The workspace that is generated.
+pub const SYNTHETIC: &str = "synthetic";
 
 /// The workspace that students are created in.
 pub const WRITES: &str = "writes";
@@ -48,7 +45,7 @@ pub struct Site {
     /// A key that has every scope; others are made after it.
     template: Option<String>,
     catalogue: Option<Vec<String>>,
-    generated: Vec<&'static str>,
+    generated: bool,
 }
 
 impl Site {
@@ -56,16 +53,15 @@ impl Site {
     ///
     /// # Errors
     /// The database cannot be made, or the server refuses it.
-    pub async fn new(bench: &Bench, kind: Kind) -> Result<Self> {
-        let folder = bench.scratch().join(kind.name());
+    pub async fn new(bench: &Bench, kind: Kind, name: &str) -> Result<Self> {
+        let folder = bench.scratch().join(format!("{}-{name}", kind.name()));
         std::fs::create_dir_all(&folder)?;
         let url = match kind {
             Kind::Sqlite => format!("sqlite://{}", folder.join("bench.sqlite").display()),
-            Kind::Postgres => make_database(bench.postgres()?).await?,
+            Kind::Postgres => make_database(bench.postgres()?, name).await?,
         };
         let program = bench.server().to_owned();
-        let site =
-            Self { kind, folder, url, program, template: None, catalogue: None, generated: Vec::new() };
+        let site = Self { kind, folder, url, program, template: None, catalogue: None, generated: false };
         site.run(&["migrate"]).await?;
         Ok(site)
     }
@@ -134,21 +130,24 @@ impl Site {
         Ok(self.catalogue.clone().unwrap_or_default())
     }
 
-    /// A key of a generated workspace, which exists from then on.
+    /// A key of the generated workspace, which exists from then on: this many students, with three courses bought by
+    /// each of them in the mean.
     ///
     /// # Errors
     /// It was not generated.
-    pub async fn generated(&mut self, bench: &Bench, workspace: &'static str) -> Result<String> {
-        if !self.generated.contains(&workspace) {
-            let count = if workspace == LARGE { bench.scale().large() } else { bench.scale().small() };
-            eprintln!("  (generating {count} students and {count} orders)");
-            let count = count.to_string();
-            let amounts = ["--courses", "40", "--students", &count, "--orders", &count];
-            let args: Vec<&str> = ["generate", "--workspace", workspace].into_iter().chain(amounts).collect();
-            self.run(&args).await?;
-            self.generated.push(workspace);
+    pub async fn generated(&mut self, students: u64) -> Result<String> {
+        if !self.generated {
+            let orders = orders(students);
+            eprintln!("  (generating {students} students and {orders} orders)");
+            let (students, orders) = (students.to_string(), orders.to_string());
+            self.run(&["generate", "--courses", "40", "--students", &students, "--orders", &orders]).await?;
+            if self.kind == Kind::Postgres {
+                // What the server does by itself after a while, done before anything is measured.
+                self.connect().await?.execute_unprepared("VACUUM ANALYZE").await?;
+            }
+            self.generated = true;
         }
-        self.key(workspace).await
+        self.key(SYNTHETIC).await
     }
 
     /// A key of an empty workspace, which exists from then on.
@@ -201,10 +200,15 @@ impl Site {
 /// Requests a minute and a day that no load exhausts.
 const QUOTA: &str = "2000000000";
 
+/// Orders of that many students, each of two courses.
+pub const fn orders(students: u64) -> u64 {
+    students + students / 2
+}
+
 /// Makes a database of its own on the server; gives its address.
-async fn make_database(server: &str) -> Result<String> {
+async fn make_database(server: &str, name: &str) -> Result<String> {
     let connection = Database::connect(server).await.context("cannot reach the PostgreSQL server")?;
-    let name = format!("bench_{}", std::process::id());
+    let name = format!("bench_{}_{name}", std::process::id());
     connection.execute_unprepared(&format!("CREATE DATABASE {name}")).await?;
     let (base, _) = server.rsplit_once('/').context("the address of the PostgreSQL server has no path")?;
     Ok(format!("{base}/{name}"))

@@ -12,7 +12,7 @@ use crate::http::write_get;
 use crate::load::Script;
 use crate::process::Server;
 use crate::report::{Goal, Row};
-use crate::site::{LARGE, SMALL, Site};
+use crate::site::{Site, orders};
 
 pub const NAME: &str = "analytics";
 
@@ -20,23 +20,25 @@ pub const NAME: &str = "analytics";
 const WINDOW: SignedDuration = SignedDuration::from_hours(366 * 24);
 
 pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
-    let large = site.generated(bench, LARGE).await?;
-    let small = site.generated(bench, SMALL).await?;
-    let server = site.serve().await?;
+    let large = site.generated(bench.scale().large()).await?;
+    let mut other = Site::new(bench, site.kind, "small").await?;
+    let small = other.generated(bench.scale().small()).await?;
+    let (server, other) = (site.serve().await?, other.serve().await?);
     for (what, series) in [("sums of 366 days", ""), ("366 days, day by day", "&interval=day")] {
-        let mut few = side(&server, &small, series).await?;
+        let mut few = side(&other, &small, series).await?;
         let mut many = side(&server, &large, series).await?;
         let (few, many) = compare(bench, &mut few, &mut many).await?;
         let scale = bench.scale();
         let row = Row::new(
             NAME,
-            format!("{what}, {} orders, {}", scale.large(), site.kind.name()),
+            format!("{what}, {} orders, {}", orders(scale.large()), site.kind.name()),
             (many.percentile_ms(50.0), "ms"),
-            Some((&format!("{} orders", scale.small()), few.percentile_ms(50.0))),
+            Some((&format!("{} orders", orders(scale.small())), few.percentile_ms(50.0))),
             Goal::AtMostAndBelow(3.0, 20.0),
         );
         bench.report(row.detail(format!("many {}; few {}", many.latencies(), few.latencies())));
     }
+    other.stop().await?;
     server.stop().await
 }
 

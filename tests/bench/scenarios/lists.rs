@@ -9,7 +9,7 @@ use crate::bench::Bench;
 use crate::compare::{CONNECTIONS, Http, compare};
 use crate::process::Server;
 use crate::report::{Goal, Row, describe};
-use crate::site::{Kind, LARGE, Site};
+use crate::site::{Kind, SYNTHETIC, Site};
 
 pub const NAME: &str = "lists";
 
@@ -20,7 +20,7 @@ const OPERATIONS: [(&str, &str); 2] =
     [("listStudents", "/api/v1/students"), ("listOrders", "/api/v1/orders")];
 
 pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
-    let key = site.generated(bench, LARGE).await?;
+    let key = site.generated(bench.scale().large()).await?;
     let server = site.serve().await?;
     for (operation, path) in OPERATIONS {
         measure(bench, site, &server, operation, List::new(&server, path, &key).await?).await?;
@@ -30,7 +30,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
 
 async fn measure(bench: &mut Bench, site: &Site, server: &Server, operation: &str, list: List) -> Result<()> {
     let shape = shape(server, &list).await?;
-    let workspace = site.workspace_id(LARGE).await?;
+    let workspace = site.workspace_id(SYNTHETIC).await?;
     let statements = if operation == "listStudents" { reads::STUDENTS } else { reads::ORDERS };
     let mut limit = reads::Reads::new(Bare::open(site).await?, statements, list.clone(), workspace);
     let script = |number: usize| list.walk(number, LIMIT);

@@ -11,7 +11,7 @@ use crate::http::get;
 use crate::load::{InTurn, Script};
 use crate::process::memory;
 use crate::report::{Goal, Row};
-use crate::site::{LARGE, Site};
+use crate::site::{SYNTHETIC, Site};
 
 pub const NAME: &str = "memory";
 
@@ -22,8 +22,8 @@ const KEYS: usize = 10_000;
 const REST: Duration = Duration::from_secs(2);
 
 pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
-    site.generated(bench, LARGE).await?;
-    let keys = site.keys(LARGE, KEYS).await?;
+    site.generated(bench.scale().large()).await?;
+    let keys = site.keys(SYNTHETIC, KEYS).await?;
     let server = site.serve().await?;
     tokio::time::sleep(REST).await;
     let (idle, _) = memory(server.id)?;

@@ -9,12 +9,12 @@ use crate::http::{Connection, get};
 use crate::load::InTurn;
 use crate::process::Server;
 use crate::report::{Goal, Row};
-use crate::site::{LARGE, Site};
+use crate::site::Site;
 
 pub const NAME: &str = "pages";
 
 pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
-    let key = site.generated(bench, LARGE).await?;
+    let key = site.generated(bench.scale().large()).await?;
     let server = site.serve().await?;
     let (last, count) = walk_to_the_end(&server, &key, bench.scale().large()).await?;
     let side = |path: String| {

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// List the scenarios and stop
     #[arg(long)]
     list: bool,
-    /// How much data there is: 50,000 or 1,000,000 students and orders
+    /// How much data there is: 50,000 students, or 1,000,000; and half as many more orders
     #[arg(long, value_parser = ["small", "full"], default_value = "small")]
     scale: String,
     /// Length of a measured window in seconds
