@@ -181,9 +181,9 @@ pub async fn sums_of<C: ConnectionTrait>(
 ) -> Result<Vec<(usize, Sums)>, DbErr> {
     let columns = SUMS.map(|sum| sum.to_string());
     let statement =
-        rollups::read::statement(conn, "activity_rollups", "''", &columns, workspace, course, pieces);
+        rollups::read::statement(conn, "activity_rollups", "part", &columns, workspace, course, pieces);
     let rows = conn.query_all_raw(statement).await?;
-    rows.iter().map(|row| Ok((rollups::read::part(row)?, sums(row, 2)?))).collect()
+    rows.iter().map(|row| Ok((rollups::read::part(row)?, sums(row, 1)?))).collect()
 }
 
 /// The sums that stand in a row from this place on.

@@ -178,8 +178,15 @@ pub async fn sums_of<C: ConnectionTrait>(
     pieces: &[Piece],
 ) -> Result<Vec<(usize, String, Sums)>, DbErr> {
     let columns = SUMS.map(|sum| sum.to_string());
-    let statement =
-        rollups::read::statement(conn, "revenue_rollups", "currency", &columns, workspace, course, pieces);
+    let statement = rollups::read::statement(
+        conn,
+        "revenue_rollups",
+        "part, currency",
+        &columns,
+        workspace,
+        course,
+        pieces,
+    );
     let rows = conn.query_all_raw(statement).await?;
     rows.iter().map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, sums(row, 2)?))).collect()
 }

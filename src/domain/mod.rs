@@ -28,3 +28,5 @@ mod find;
 
 pub use error::{Error, Fault, Result};
 pub use named::{Given, Named};
+#[cfg(test)]
+#[allow(warnings)]

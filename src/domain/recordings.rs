@@ -74,7 +74,6 @@ pub async fn ready(
         let message = format!("cannot have a recording: {}", standing(&session));
         return Err(Error::invalid("live_session", message));
     }
-    let key = recording.key.clone();
     let row = Model {
         id: fresh::<RecordingKind>(app, write),
         workspace_id: workspace.uuid(),
@@ -87,7 +86,7 @@ pub async fn ready(
         created_at: at.as_millisecond(),
     };
     if !recordings::in_workspace(workspace.uuid()).insert_unless_taken(write.conn(), row.clone()).await? {
-        return Err(Error::invalid("key", format!("the recording `{key}` is ready already")));
+        return Err(Error::invalid("key", "names a recording that is ready already"));
     }
     let ready = Recording {
         id: id(row.id),

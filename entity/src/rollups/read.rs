@@ -12,11 +12,11 @@ pub(crate) fn part(row: &QueryResult) -> Result<usize, DbErr> {
     usize::try_from(row.try_get_by_index::<i64>(0)?).map_err(|error| DbErr::Type(error.to_string()))
 }
 
-/// Sums the columns over the pieces: rows of a part, a value of `group`, and the sums in their order.
+/// Sums the columns over the pieces, for each part and whatever `groups` names: that comes first, then the sums.
 pub(crate) fn statement(
     connection: &impl ConnectionTrait,
     table: &str,
-    group: &str,
+    groups: &str,
     columns: &[String],
     workspace: Uuid,
     course: Option<Uuid>,
@@ -27,9 +27,9 @@ pub(crate) fn statement(
         columns.iter().map(|column| format!("CAST(SUM(piece.sign * {column}) AS BIGINT)")).collect();
     // CROSS JOIN makes SQLite take the pieces one by one, each as one range of the primary key.
     let sql = format!(
-        "WITH {} SELECT piece.part, {group}, {} FROM piece CROSS JOIN {table} \
+        "WITH {} SELECT {groups}, {} FROM piece CROSS JOIN {table} \
          WHERE workspace_id = $2 AND course_id = $3 AND {table}.grain = piece.grain \
-         AND starts_at >= piece.from_ms AND starts_at < piece.to_ms GROUP BY piece.part, {group}",
+         AND starts_at >= piece.from_ms AND starts_at < piece.to_ms GROUP BY {groups}",
         pieces_table(backend),
         sums.join(", "),
     );

@@ -3,12 +3,12 @@
 //! The traits of all tags as one poem-openapi API.
 
 use poem_openapi::OpenApi;
-use poem_openapi::param::{Header, Path, Query};
 use super::operations;
 use super::schemas;
 use super::{courses, students, orders, enrollments, analytics};
 use crate::api::call::Checked;
 use crate::api::error::answer;
+use crate::api::parameter::{Header, Path, Query};
 use crate::api::payload::Json;
 use crate::api::scalar::Timestamp;
 use crate::api::security::ApiKey;

@@ -36,7 +36,7 @@ pub async fn upsert(
     let before = rows.lock_by_key(write.conn(), &upsert.key).await?;
     let holder = rows.by_slug(write.conn(), &upsert.slug).await?;
     if holder.is_some_and(|holder| before.as_ref().is_none_or(|before| before.id != holder.id)) {
-        return Err(slug_taken(&upsert.slug));
+        return Err(slug_taken());
     }
     let new = before.is_none();
     let before = before.unwrap_or_else(|| blank(app, write, workspace, at, &upsert));
@@ -44,7 +44,7 @@ pub async fn upsert(
     if new {
         // Only another change at the same moment can have taken it.
         if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
-            return Err(slug_taken(&upsert.slug));
+            return Err(slug_taken());
         }
     }
     let replaced = match &upsert.modules {
@@ -60,7 +60,7 @@ pub async fn upsert(
     }
     row.updated_at = write.now_ms();
     let changes = changes(row.clone());
-    rows.update(write.conn(), row.id, changes).await.map_err(|error| raced(error, &upsert))?;
+    rows.update(write.conn(), row.id, changes).await.map_err(raced)?;
     if replaced.lessons_changed && !new {
         enrollments::recount(write, workspace, at, &row).await?;
     }
@@ -207,10 +207,10 @@ fn check_modules(faults: &mut Faults, modules: &[ModuleUpsert]) {
 }
 
 /// The fault of a taken slug, where the database is the first to see it.
-fn raced(error: sea_orm::DbErr, upsert: &CourseUpsert) -> Error {
-    taken(error, Unique::COURSE_SLUG, || slug_taken(&upsert.slug))
+fn raced(error: sea_orm::DbErr) -> Error {
+    taken(error, Unique::COURSE_SLUG, slug_taken)
 }
 
-fn slug_taken(slug: &str) -> Error {
-    Error::invalid("slug", format!("`{slug}` is taken by another course of this workspace"))
+fn slug_taken() -> Error {
+    Error::invalid("slug", "is taken by another course of this workspace")
 }

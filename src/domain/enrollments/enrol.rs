@@ -45,7 +45,7 @@ pub async fn enrol(
         let status = super::super::courses::status(course.status);
         return Err(Error::invalid(
             "courseId",
-            format!("the course `{}` is {status}; only a published course takes enrollments", new.course),
+            format!("names a course with the status {status}; only a published one takes enrollments"),
         ));
     }
     let admission = Admission {

@@ -42,7 +42,7 @@ pub async fn record_progress(
     let row = enrollments::in_workspace(scope).lock_pair(write.conn(), student.id, course.id).await?;
     let row = row.ok_or_else(|| no_pair(&progress.student, &progress.course))?;
     if !has_access(&row, at) {
-        let message = format!("{} has no access to {} at {at}", progress.student, progress.course);
+        let message = format!("gives {} no access at {at}: revoked or expired", progress.student);
         return Err(Error::invalid("course", message));
     }
     let done = lesson_completions::Model {

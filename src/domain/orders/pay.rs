@@ -51,7 +51,7 @@ pub async fn pay(
     let order = row(app, write, workspace, at, &pay, &amounts, &student);
     if !orders::in_workspace(scope).insert_unless_taken(write.conn(), order.clone()).await? {
         // Only another change at the same moment can have taken it.
-        return Err(number_taken(&pay.number));
+        return Err(number_taken());
     }
     let items = items(app, write, &order, &pay, &amounts, &bought);
     order_items::in_workspace(scope).insert_many(write.conn(), items).await?;
@@ -91,16 +91,16 @@ fn check(pay: &OrderPay) -> Result<()> {
 async fn free(write: &Write, workspace: WorkspaceId, pay: &OrderPay) -> Result<()> {
     let rows = orders::in_workspace(workspace.uuid());
     if rows.by_key(write.conn(), &pay.key).await?.is_some() {
-        return Err(Error::invalid("key", format!("the order `{}` was paid before", pay.key)));
+        return Err(Error::invalid("key", "names an order that was paid before"));
     }
     if rows.by_number(write.conn(), &pay.number).await?.is_some() {
-        return Err(number_taken(&pay.number));
+        return Err(number_taken());
     }
     Ok(())
 }
 
-fn number_taken(number: &str) -> Error {
-    Error::invalid("number", format!("`{number}` is the number of another order of this workspace"))
+fn number_taken() -> Error {
+    Error::invalid("number", "is the number of another order of this workspace")
 }
 
 fn row(

@@ -78,13 +78,12 @@ async fn hold(
 /// What is given back: what was asked for, if so much is left, or all that is left.
 fn amount(order: &orders::Model, asked: Option<i64>) -> Result<i64> {
     let left = order.total_amount - order.refunded_amount;
-    let (number, currency) = (&order.number, &order.currency);
     if order.status == orders::Status::Refunded {
-        return Err(Error::invalid("order", format!("order {number} is refunded already")));
+        return Err(Error::invalid("order", "names an order that is refunded already"));
     }
     let amount = asked.unwrap_or(left);
     if amount > left {
-        let message = format!("{amount} is more than the {left} {currency} that are left of order {number}");
+        let message = format!("must be at most {left}, which is what is left of the order");
         return Err(Error::invalid("amount", message));
     }
     if amount < left.min(1) {

@@ -56,13 +56,13 @@ pub async fn upsert(
     let known = rows.lock_by_key(write.conn(), &upsert.key).await?;
     let holder = rows.by_email_folded(write.conn(), &fold(&upsert.email)).await?;
     match (known, holder) {
-        (Some(known), Some(holder)) if holder.id != known.id => Err(email_taken(&upsert.email)),
+        (Some(known), Some(holder)) if holder.id != known.id => Err(email_taken()),
         (Some(known), _) => update(app, write, workspace, at, known, upsert).await,
-        (None, Some(holder)) if holder.key.is_some() => Err(email_taken(&upsert.email)),
+        (None, Some(holder)) if holder.key.is_some() => Err(email_taken()),
         (None, Some(holder)) => {
             // Locked now, and read again, since it was read without.
             let holder = rows.lock(write.conn(), holder.id).await?;
-            let holder = holder.ok_or_else(|| email_taken(&upsert.email))?;
+            let holder = holder.ok_or_else(email_taken)?;
             update(app, write, workspace, at, holder, upsert).await
         }
         (None, None) => {
@@ -154,7 +154,7 @@ async fn insert(
     };
     let rows = students::in_workspace(workspace.uuid());
     if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
-        return Err(email_taken(&row.email));
+        return Err(email_taken());
     }
     student_tags::insert(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
     rollups::student_created(write, workspace, at);
@@ -190,9 +190,7 @@ async fn update(
         return Ok(id(row.id));
     }
     row.updated_at = write.now_ms();
-    rows.update(write.conn(), row.id, changes(row.clone()))
-        .await
-        .map_err(|error| raced(error, &row.email))?;
+    rows.update(write.conn(), row.id, changes(row.clone())).await.map_err(raced)?;
     if row.tags != before.tags {
         student_tags::replace(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
     }
@@ -231,10 +229,10 @@ fn changes(row: Model) -> ActiveModel {
 }
 
 /// The fault of a taken email, also where the database is the first to see it.
-fn raced(error: DbErr, email: &str) -> Error {
-    taken(error, Unique::STUDENT_EMAIL, || email_taken(email))
+fn raced(error: DbErr) -> Error {
+    taken(error, Unique::STUDENT_EMAIL, email_taken)
 }
 
-fn email_taken(email: &str) -> Error {
-    Error::invalid("email", format!("{email} is taken by another student of this workspace"))
+fn email_taken() -> Error {
+    Error::invalid("email", "is taken by another student of this workspace")
 }

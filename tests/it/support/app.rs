@@ -35,7 +35,7 @@ pub struct TestApp {
     pub database: TestDatabase,
     flags: Vec<(&'static str, String)>,
     stop: Option<oneshot::Sender<()>>,
-    served: Option<JoinHandle<()>>,
+    served: Option<JoinHandle<anyhow::Result<()>>>,
     changes: AtomicU64,
 }
 
@@ -60,7 +60,7 @@ impl TestApp {
         let master = MasterKey::from_hex(MASTER_KEY, "the test").expect("a key");
         let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
         let (stop, stopped) = oneshot::channel();
-        let served = tokio::spawn(server.serve(listener, async move {
+        let served = tokio::spawn(server.run(listener, async move {
             let _ = stopped.await;
         }));
         Self {
@@ -96,7 +96,8 @@ impl TestApp {
             tokio::time::timeout(Duration::from_secs(20), served)
                 .await
                 .expect("the server stops in time")
-                .expect("no panic");
+                .expect("no panic")
+                .expect("the last counts are saved");
         }
     }
 

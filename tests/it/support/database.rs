@@ -48,7 +48,7 @@ impl TestDatabase {
     /// The address, as `DATABASE_URL` takes it.
     pub fn url(&self) -> String {
         match &self.source {
-            Source::Sqlite { path } => format!("sqlite:{}", path.display()),
+            Source::Sqlite { path } => format!("sqlite://{}", path.display()),
             Source::Postgres { url } => url.clone(),
         }
     }

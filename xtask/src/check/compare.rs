@@ -81,3 +81,112 @@ fn push(list: &mut Vec<Difference>, path: String, pointer: String) {
         None => list.push(Difference { path, pointer, other_uses: 0 }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::check::facts;
+
+    /// A document with one operation, whose one parameter and one answer are given.
+    fn document(parameter: Value, answer: Value) -> Value {
+        json!({
+            "paths": { "/things": { "get": {
+                "operationId": "listThings",
+                "security": [{ "apiKey": ["read:things"] }],
+                "parameters": [{ "name": "limit", "in": "query", "schema": parameter }],
+                "responses": { "200": { "content": { "application/json": { "schema": answer } } } },
+            } } },
+            "components": { "schemas": {
+                "Limit": { "type": "integer", "maximum": 100.0 },
+                "Thing": { "type": "object", "required": ["id"], "properties": { "id": { "type": "string" } } },
+            } },
+        })
+    }
+
+    fn between(contract: &Value, code: &Value) -> (Vec<String>, Vec<String>) {
+        let differences = compare(&facts::of(contract), &facts::of(code));
+        let paths = |list: Vec<Difference>| list.into_iter().map(|difference| difference.path).collect();
+        (paths(differences.contract_only), paths(differences.code_only))
+    }
+
+    #[test]
+    fn two_ways_of_writing_the_same_are_equal() {
+        let thing = json!({ "$ref": "#/components/schemas/Thing" });
+        let limit = json!({ "$ref": "#/components/schemas/Limit" });
+        let one = document(json!({ "type": "integer", "maximum": 100 }), thing);
+        let inline =
+            json!({ "required": ["id"], "type": "object", "properties": { "id": { "type": "string" } } });
+        assert_eq!(between(&one, &document(limit, inline)), (vec![], vec![]));
+    }
+
+    #[test]
+    fn an_operation_that_only_one_document_has_is_told_as_a_whole() {
+        let both = document(json!({ "type": "integer" }), json!({ "type": "string" }));
+        let neither = json!({ "paths": {} });
+        let path = || vec!["GET /things".to_owned()];
+        assert_eq!(between(&both, &neither), (path(), vec![]));
+        assert_eq!(between(&neither, &both), (vec![], path()));
+    }
+
+    #[test]
+    fn another_bound_stands_in_both_lists() {
+        let answer = json!({ "type": "string" });
+        let contract = document(json!({ "type": "integer", "maximum": 100 }), answer.clone());
+        let code = document(json!({ "type": "integer", "maximum": 50 }), answer);
+        let path = |bound| vec![format!("GET /things > query parameter `limit` > maximum {bound}")];
+        assert_eq!(between(&contract, &code), (path(100), path(50)));
+    }
+
+    #[test]
+    fn a_field_that_became_optional_and_one_that_is_gone_are_told_where_they_are_used() {
+        let limit = json!({ "type": "integer" });
+        let field = json!({ "type": "string" });
+        let contract = json!({ "type": "array", "items": {
+            "type": "object", "required": ["id"], "properties": { "id": field, "name": field },
+        } });
+        let code = json!({ "type": "array", "items": { "type": "object", "properties": { "id": field, "size": field } } });
+        let (contract_only, code_only) = between(&document(limit.clone(), contract), &document(limit, code));
+        let under = "GET /things > response 200 > application/json > items > property";
+        assert_eq!(contract_only, [format!("{under} `id` > required"), format!("{under} `name`")]);
+        assert_eq!(code_only, [format!("{under} `size`")]);
+    }
+
+    #[test]
+    fn what_a_shared_schema_says_is_told_once_with_its_uses() {
+        let list = |item: Value| json!({ "type": "object", "properties": { "first": item, "second": item } });
+        let shared = list(json!({ "$ref": "#/components/schemas/Thing" }));
+        let code = list(json!({ "type": "object", "properties": { "id": { "type": "string" } } }));
+        let limit = json!({ "type": "integer" });
+        let (contract, code) = (document(limit.clone(), shared), document(limit, code));
+        let differences = compare(&facts::of(&contract), &facts::of(&code));
+        let [only] = &differences.contract_only[..] else { panic!("{differences:?}") };
+        assert_eq!((&*only.pointer, only.other_uses), ("/components/schemas/Thing/required", 1));
+    }
+
+    #[test]
+    fn what_poem_openapi_cannot_say_is_counted_and_no_difference() {
+        let limit = json!({ "type": "integer" });
+        let contract = json!({
+            "type": "object", "additionalProperties": false, "required": ["at"],
+            "properties": { "at": { "type": ["string", "null"], "format": "uri" } },
+        });
+        let code = json!({ "type": "object", "properties": { "at": { "type": ["string", "null"] } } });
+        let differences =
+            compare(&facts::of(&document(limit.clone(), contract)), &facts::of(&document(limit, code)));
+        assert!(differences.is_empty(), "{differences:?}");
+        let rows: Vec<_> = differences.unsayable.iter().map(|(row, count)| (row.id, *count)).collect();
+        assert_eq!(rows, [("closed-object", 1), ("required-and-nullable", 1), ("string-format", 1)]);
+    }
+
+    #[test]
+    fn a_circle_of_references_ends() {
+        let tree = json!({ "paths": { "/tree": { "get": { "responses": { "200": { "content": { "application/json": {
+            "schema": { "$ref": "#/components/schemas/Tree" },
+        } } } } } } }, "components": { "schemas": { "Tree": {
+            "type": "object", "properties": { "below": { "$ref": "#/components/schemas/Tree" } },
+        } } } });
+        assert_eq!(between(&tree, &tree), (vec![], vec![]));
+    }
+}

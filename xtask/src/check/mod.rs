@@ -13,10 +13,8 @@ mod facts;
 pub mod linked;
 #[cfg(feature = "check")]
 mod own;
-#[cfg(any(feature = "check", test))]
-mod report;
 #[cfg(feature = "check")]
-mod stand_in;
+mod report;
 #[cfg(any(feature = "check", test))]
 mod unsayable;
 

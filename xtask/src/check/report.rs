@@ -38,7 +38,7 @@ fn one(contract: &Contract, difference: &Difference, code: &str, title: &str, fo
     };
     let message = format!("{}{uses}", difference.path);
     match format {
-        Format::Text => format!("  {}: {message}\n", source.locate(span)),
+        Format::Text => format!("  {}:{}:{}: {message}\n", source.name, place.line, place.column),
         Format::Json => diagnostic::line(&serde_json::json!({
             "code": code,
             "file": source.name,

@@ -12,7 +12,7 @@ pub struct Row {
     pub id: &'static str,
     /// What it is, and why it cannot be said.
     pub what: &'static str,
-    /// The test that shows it instead.
+    /// The test, or the judge that many tests call, that shows it instead: a file and a function.
     pub test: &'static str,
     /// Whether the last fact of a path is such a thing.
     covers: fn(&[&Fact]) -> bool,
@@ -23,19 +23,19 @@ pub const ROWS: &[Row] = &[
     Row {
         id: "closed-object",
         what: "`additionalProperties: false`: enforced by `deny_unknown_fields`, never emitted",
-        test: "tests/it/validation.rs: an_unknown_body_field_is_refused",
+        test: "tests/it/students.rs: what_the_contract_does_not_name_is_refused_with_its_place",
         covers: |path| is(path, "other properties are refused"),
     },
     Row {
         id: "property-names",
         what: "`propertyNames`: a map says what its values are, never its keys",
-        test: "tests/it/validation.rs: a_metadata_key_against_its_pattern_is_refused",
+        test: "tests/it/students.rs: each_bound_holds_to_the_last_character",
         covers: |path| is(path, "property names"),
     },
     Row {
         id: "required-and-nullable",
         what: "required and nullable together: an `Option` is never listed under `required`",
-        test: "tests/it/shapes.rs: every_declared_field_is_present_in_every_response",
+        test: "tests/it/conformance.rs: assert_documents",
         covers: |path| {
             is(path, "required") && parent(path).is_some_and(|parent| parent.child("may be null").is_some())
         },
@@ -43,7 +43,7 @@ pub const ROWS: &[Row] = &[
     Row {
         id: "string-format",
         what: "`format` of a string: only times have a type of their own",
-        test: "tests/it/shapes.rs: every_response_satisfies_its_schema_with_formats",
+        test: "tests/it/conformance.rs: assert_documents",
         covers: |path| {
             starts(path, "format ")
                 && parent(path).is_some_and(|parent| parent.child("type string").is_some())
@@ -53,7 +53,7 @@ pub const ROWS: &[Row] = &[
     Row {
         id: "time-text",
         what: "the length of a time's text: a time is no text to poem-openapi",
-        test: "tests/it/validation.rs: an_empty_parameter_is_refused",
+        test: "tests/it/pagination.rs: a_parameter_out_of_its_bounds_is_named",
         covers: |path| {
             starts(path, "minLength ")
                 && parent(path).is_some_and(|parent| parent.child("format \"date-time\"").is_some())
@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
     Row {
         id: "header-bounds",
         what: "bounds of a response header: a header says its type and no more",
-        test: "tests/it/shapes.rs: every_response_header_satisfies_its_schema",
+        test: "tests/it/conformance.rs: assert_documents",
         covers: |path| {
             let header = parent(path).is_some_and(|parent| parent.name.starts_with("header `"));
             header && ["pattern ", "minimum ", "maximum ", "value "].iter().any(|bound| starts(path, bound))
@@ -85,4 +85,19 @@ fn starts(path: &[&Fact], prefix: &str) -> bool {
 
 fn parent<'f>(path: &[&'f Fact]) -> Option<&'f Fact> {
     path.len().checked_sub(2).map(|at| path[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_says_what_it_is_and_where_it_is_shown() {
+        for row in ROWS {
+            assert!(!row.what.is_empty(), "{} says nothing", row.id);
+            let (file, function) = row.test.split_once(": ").expect("a file and a function");
+            assert!(file.starts_with("tests/it/") && file.ends_with(".rs"), "{file}");
+            assert!(function.chars().all(|one| one == '_' || one.is_ascii_lowercase()), "{function}");
+        }
+    }
 }

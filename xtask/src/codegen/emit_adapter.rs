@@ -29,6 +29,7 @@ pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str) -> TokenSt
         )
     });
     let places = places(document);
+    let parameters = (!places.is_empty()).then(|| quote!(use crate::api::parameter::{#(#places),*};));
     let (tag_enum, scope_enum) = (tag_enum(&tags), scope_enum(document));
     let body = document.operations.iter().any(|operation| operation.body.is_some());
     let payload = body.then(|| {
@@ -39,13 +40,13 @@ pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str) -> TokenSt
     let value = body.then(value);
     quote! {
         use poem_openapi::OpenApi;
-        use poem_openapi::param::{#(#places),*};
 
         use super::operations;
         use super::schemas;
         use super::{#(#modules),*};
         use crate::api::call::Checked;
         use crate::api::error::answer;
+        #parameters
         #payload
         #times
         use crate::api::security::ApiKey;

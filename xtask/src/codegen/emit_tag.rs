@@ -144,7 +144,7 @@ fn response(types: &Types<'_>, operation: &Operation) -> TokenStream {
     let writers: Vec<_> =
         operation.responses.iter().map(|response| Variant { types, operation, response }).collect();
     let variants = writers.iter().map(Variant::declaration);
-    let from = writers.iter().map(Variant::from_parts);
+    let from = writers.iter().map(Variant::put_together);
     let into = writers.iter().map(Variant::take_apart);
     quote! {
         #[doc = #about]
@@ -199,7 +199,8 @@ impl Variant<'_> {
         let about = docs(Some(&self.response.description), &format!("{status}."));
         let ambient = self.response.headers.iter().filter(|header| !carried(header)).map(|header| {
             let (name, ty) = (&*header.name, self.header_type(header).to_string().replace(' ', ""));
-            quote!(, header(name = #name, ty = #ty))
+            let deprecated = header.deprecated.then(|| quote!(, deprecated));
+            quote!(, header(name = #name, ty = #ty #deprecated))
         });
         let attribute = quote!(#[oai(status = #status #(#ambient)*)]);
         let body = self.response.content.as_ref().map(|content| {
@@ -210,14 +211,15 @@ impl Variant<'_> {
         let headers = self.carried().into_iter().map(|header| {
             let (name, ty) = (&*header.name, self.header_type(header));
             let about = docs(header.description.as_deref(), &header.name);
-            quote!(#about #[oai(header = #name)] #ty)
+            let deprecated = header.deprecated.then(|| quote!(, deprecated));
+            quote!(#about #[oai(header = #name #deprecated)] #ty)
         });
         let fields: Vec<_> = body.into_iter().chain(headers).collect();
         let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
         quote!(#about #attribute #ident #fields,)
     }
 
-    fn from_parts(&self) -> TokenStream {
+    fn put_together(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
         let headers = self.carried();
         let reads = headers.iter().map(|header| {

@@ -90,3 +90,47 @@ fn orphans(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<BTr
     }
     Ok(orphans)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> File {
+        File { name: name.into(), text: text.into() }
+    }
+
+    #[test]
+    fn what_was_written_is_fresh_and_writing_again_does_nothing() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let files = [file("a.rs", "one\n"), file("b.rs", "two\n")];
+        let done = write(workspace.path(), "out", &files).expect("it is written");
+        assert_eq!(done, ["wrote out/a.rs", "wrote out/b.rs"]);
+        assert_eq!(compare(workspace.path(), "out", &files).expect("it is compared"), []);
+        assert!(write(workspace.path(), "out", &files).expect("it is written").is_empty());
+    }
+
+    #[test]
+    fn an_edited_file_is_shown_with_the_difference_and_written_anew() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let files = [file("a.rs", "one\ntwo\n")];
+        write(workspace.path(), "out", &files).expect("it is written");
+        fs::write(workspace.path().join("out/a.rs"), "one\n2\n").expect("somebody edits it");
+        let stale = compare(workspace.path(), "out", &files).expect("it is compared");
+        let [Stale::Differs { path, diff }] = &stale[..] else { panic!("{stale:?}") };
+        assert_eq!(path, "out/a.rs");
+        assert!(diff.contains("-2\n+two\n"), "{diff}");
+        assert_eq!(write(workspace.path(), "out", &files).expect("it is written"), ["wrote out/a.rs"]);
+    }
+
+    #[test]
+    fn a_file_that_nothing_generates_is_reported_and_then_removed() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let files = [file("a.rs", "one\n")];
+        write(workspace.path(), "out", &files).expect("it is written");
+        fs::write(workspace.path().join("out/old.rs"), "").expect("something is left over");
+        let stale = compare(workspace.path(), "out", &files).expect("it is compared");
+        assert_eq!(stale, [Stale::Orphan { path: "out/old.rs".into() }]);
+        write(workspace.path(), "out", &files).expect("it is written");
+        assert!(!workspace.path().join("out/old.rs").exists());
+    }
+}

@@ -177,3 +177,59 @@ fn json(node: &contract::node::Node) -> String {
 fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::source::Source;
+
+    /// A contract of its own with every construct that is supported.
+    fn constructs() -> Vec<File> {
+        let text = include_str!("fixtures/constructs.yaml");
+        let source = Source::new("constructs.yaml", text);
+        let contract =
+            contract::read(source).unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
+        let names = Names {
+            contract: "constructs.yaml".into(),
+            output: "constructs".into(),
+            contract_from_output: "constructs.yaml".into(),
+            stem: "constructs".into(),
+        };
+        generate(&contract, &names)
+    }
+
+    #[test]
+    fn every_supported_construct_is_generated() {
+        let names: Vec<_> = constructs().into_iter().map(|file| file.name).collect();
+        let expected = [
+            "mod.rs",
+            "adapter.rs",
+            "document.rs",
+            "events.rs",
+            "operations.rs",
+            "schemas.rs",
+            "things.rs",
+            "type.rs",
+            "constructs.json",
+            "constructs.openapi-3.0.json",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn generation_is_deterministic_to_the_byte() {
+        let pairs = constructs().into_iter().zip(constructs());
+        pairs.for_each(|(one, two)| assert_eq!(one.text, two.text, "{}", one.name));
+    }
+
+    #[test]
+    fn the_json_is_the_contract_key_by_key() {
+        let files = constructs();
+        let json = files.iter().find(|file| file.name == "constructs.json").expect("it is generated");
+        let places: Vec<_> =
+            ["\"openapi\"", "\"servers\"", "\"paths\"", "\"webhooks\"", "\"NewThing\"", "\"LargeThing\""]
+                .map(|key| json.text.find(key).expect("the key is there"))
+                .into();
+        assert!(places.is_sorted(), "the order of the contract is kept");
+    }
+}

@@ -7,174 +7,212 @@ use crate::contract::node::{Entry, Node, Text, Value};
 
 /// The 3.0.3 document of a 3.1 document.
 pub fn twin(root: &Node) -> Node {
-    let mut top = Vec::new();
-    for entry in root.entries().unwrap_or_default() {
-        match &*entry.key {
-            "openapi" => top.push(pair("openapi", Node::string("3.0.3"))),
-            "info" => top.push(pair("info", info(&entry.value))),
-            // 3.0 has no webhooks; the extension keeps them readable for people.
-            "webhooks" => top.push(pair("x-webhooks", tree(&entry.value))),
-            _ => top.push(Entry { key: entry.key.clone(), value: under(&entry.key, &entry.value) }),
-        }
-    }
-    Node::made(Value::Mapping(top))
+    let twin = Twin { root };
+    let entries = root.entries().unwrap_or_default().iter().map(|entry| match &*entry.key {
+        "openapi" => pair("openapi", Node::string("3.0.3")),
+        "info" => pair("info", info(&entry.value)),
+        // 3.0 has no webhooks; the extension keeps them readable for people.
+        "webhooks" => pair("x-webhooks", twin.tree(&entry.value)),
+        key => pair(key, twin.under(key, &entry.value)),
+    });
+    Node::made(Value::Mapping(entries.collect()))
 }
 
 fn pair(key: &str, value: Node) -> Entry {
     Entry { key: Text { text: key.to_owned(), span: value.span }, value }
 }
 
-fn mapping(node: &Node, mut each: impl FnMut(&Entry) -> Option<Entry>) -> Node {
-    match &node.value {
-        Value::Mapping(entries) => {
-            Node::made(Value::Mapping(entries.iter().filter_map(|entry| each(entry)).collect()))
-        }
-        _ => node.clone(),
-    }
+fn list(items: Vec<Node>) -> Node {
+    Node::made(Value::Sequence(items))
+}
+
+fn yes() -> Node {
+    Node::made(Value::Bool(true))
+}
+
+/// A mapping with each value changed; anything else as it is.
+fn each(node: &Node, change: impl Fn(&str, &Node) -> Option<Node>) -> Node {
+    let Some(entries) = node.entries() else { return node.clone() };
+    let entries =
+        entries.iter().filter_map(|entry| Some(pair(&entry.key, change(&entry.key, &entry.value)?)));
+    Node::made(Value::Mapping(entries.collect()))
 }
 
 /// `summary` of the API and the SPDX identifier of its licence came with 3.1.
 fn info(node: &Node) -> Node {
-    mapping(node, |entry| match &*entry.key {
+    let license = |node: &Node| each(node, |key, value| (key != "identifier").then(|| value.clone()));
+    each(node, |key, value| match key {
         "summary" => None,
-        "license" => {
-            let license =
-                mapping(&entry.value, |entry| (entry.key.text != "identifier").then(|| entry.clone()));
-            Some(Entry { key: entry.key.clone(), value: license })
-        }
-        _ => Some(entry.clone()),
+        "license" => Some(license(value)),
+        _ => Some(value.clone()),
     })
-}
-
-/// Everything but schemas, examples and security stays as it is.
-fn tree(node: &Node) -> Node {
-    match &node.value {
-        Value::Mapping(_) => mapping(node, |entry| {
-            Some(Entry { key: entry.key.clone(), value: under(&entry.key, &entry.value) })
-        }),
-        Value::Sequence(items) => Node::made(Value::Sequence(items.iter().map(tree).collect())),
-        _ => node.clone(),
-    }
-}
-
-fn under(key: &str, value: &Node) -> Node {
-    match key {
-        "schema" => schema(value),
-        "schemas" => {
-            mapping(value, |entry| Some(Entry { key: entry.key.clone(), value: schema(&entry.value) }))
-        }
-        "security" => security(value),
-        "example" | "examples" | "value" => value.clone(),
-        _ => tree(value),
-    }
 }
 
 /// Only OAuth schemes may name scopes in 3.0.
 fn security(node: &Node) -> Node {
-    let requirement = |node: &Node| {
-        mapping(node, |entry| {
-            Some(Entry { key: entry.key.clone(), value: Node::made(Value::Sequence(Vec::new())) })
-        })
-    };
-    match &node.value {
-        Value::Sequence(items) => Node::made(Value::Sequence(items.iter().map(requirement).collect())),
-        _ => node.clone(),
-    }
+    let requirements = node.items().unwrap_or_default().iter();
+    list(requirements.map(|requirement| each(requirement, |_, _| Some(list(Vec::new())))).collect())
 }
 
-fn schema(node: &Node) -> Node {
-    if let Some(reference) = node.get("$ref") {
-        return beside_reference(node, reference);
-    }
-    if let Some(target) = nullable_reference(node) {
-        return nullable_twin(node, &target);
-    }
-    let mut entries = Vec::new();
-    for entry in node.entries().unwrap_or_default() {
-        keyword(entry, &mut entries);
-    }
-    Node::made(Value::Mapping(entries))
+struct Twin<'n> {
+    root: &'n Node,
 }
 
-fn keyword(entry: &Entry, entries: &mut Vec<Entry>) {
-    let value = &entry.value;
-    match &*entry.key {
-        "type" => types(value, entries),
-        "const" => entries.push(pair("enum", Node::made(Value::Sequence(vec![value.clone()])))),
-        "examples" => {
-            entries.extend(value.items().and_then(<[_]>::first).map(|first| pair("example", first.clone())))
+impl Twin<'_> {
+    /// Everything but schemas, examples and security stays as it is.
+    fn tree(&self, node: &Node) -> Node {
+        match node.items() {
+            Some(items) => list(items.iter().map(|item| self.tree(item)).collect()),
+            None => each(node, |key, value| Some(self.under(key, value))),
         }
-        // 3.0 has no word for it.
-        "propertyNames" => {}
-        "exclusiveMinimum" => exclusive("minimum", "exclusiveMinimum", value, entries),
-        "exclusiveMaximum" => exclusive("maximum", "exclusiveMaximum", value, entries),
-        "properties" => {
-            let properties =
-                mapping(value, |entry| Some(Entry { key: entry.key.clone(), value: schema(&entry.value) }));
-            entries.push(Entry { key: entry.key.clone(), value: properties });
+    }
+
+    fn under(&self, key: &str, value: &Node) -> Node {
+        match key {
+            "schema" => self.schema(value),
+            "schemas" => each(value, |_, schema| Some(self.schema(schema))),
+            "security" => security(value),
+            "example" | "examples" => value.clone(),
+            _ => self.tree(value),
         }
-        "items" => entries.push(Entry { key: entry.key.clone(), value: schema(value) }),
-        "additionalProperties" if value.entries().is_some() => {
-            entries.push(Entry { key: entry.key.clone(), value: schema(value) });
+    }
+
+    fn schema(&self, node: &Node) -> Node {
+        let entries = node.entries().unwrap_or_default();
+        let mut changed = Vec::new();
+        let composed = if let Some(target) = nullable_reference(node) {
+            // A tool reads `nullable` only where the type is said too.
+            changed.extend(self.type_of(target).map(|name| pair("type", Node::string(name))));
+            changed.extend([pair("nullable", yes()), pair("allOf", list(vec![target.clone()]))]);
+            "oneOf"
+        } else if let Some(reference) = node.get("$ref").filter(|_| entries.len() > 1) {
+            // In 3.0 nothing counts beside a reference, so what stands there is put around it.
+            let alone = Node::made(Value::Mapping(vec![pair("$ref", reference.clone())]));
+            changed.push(pair("allOf", list(vec![alone])));
+            "$ref"
+        } else {
+            ""
+        };
+        for entry in entries.iter().filter(|entry| entry.key.text != composed) {
+            self.keyword(&entry.key, &entry.value, &mut changed);
         }
-        "allOf" | "oneOf" => {
-            let parts = value.items().unwrap_or_default().iter().map(schema).collect();
-            entries.push(Entry { key: entry.key.clone(), value: Node::made(Value::Sequence(parts)) });
+        Node::made(Value::Mapping(changed))
+    }
+
+    fn keyword(&self, key: &str, value: &Node, changed: &mut Vec<Entry>) {
+        match key {
+            "type" => types(value, changed),
+            "const" => changed.push(pair("enum", list(vec![value.clone()]))),
+            "examples" => {
+                let first = value.items().and_then(<[_]>::first);
+                changed.extend(first.map(|first| pair("example", first.clone())));
+            }
+            // 3.0 has no word for it.
+            "propertyNames" => {}
+            // In 3.0 the bound and its being exclusive are two keywords.
+            "exclusiveMinimum" => changed.extend([pair("minimum", value.clone()), pair(key, yes())]),
+            "exclusiveMaximum" => changed.extend([pair("maximum", value.clone()), pair(key, yes())]),
+            "properties" => changed.push(pair(key, each(value, |_, schema| Some(self.schema(schema))))),
+            "items" => changed.push(pair(key, self.schema(value))),
+            "additionalProperties" if value.entries().is_some() => {
+                changed.push(pair(key, self.schema(value)))
+            }
+            "allOf" | "oneOf" => {
+                let parts = value.items().unwrap_or_default().iter().map(|part| self.schema(part));
+                changed.push(pair(key, list(parts.collect())));
+            }
+            _ => changed.push(pair(key, value.clone())),
         }
-        _ => entries.push(entry.clone()),
+    }
+
+    /// The type of what a reference leads to.
+    fn type_of(&self, reference: &Node) -> Option<String> {
+        let target = reference.get("$ref")?.as_str()?.strip_prefix('#')?;
+        let schema = self.root.pointer(target)?;
+        match schema.get("type").map(|stated| &stated.value) {
+            Some(Value::String(name)) => Some(name.clone()),
+            Some(Value::Sequence(names)) => {
+                names.iter().filter_map(Node::as_str).find(|name| *name != "null").map(str::to_owned)
+            }
+            _ => schema.get("allOf").map(|_| "object".to_owned()),
+        }
     }
 }
 
 /// A type, or a type and null.
-fn types(value: &Node, entries: &mut Vec<Entry>) {
+fn types(value: &Node, changed: &mut Vec<Entry>) {
     let Some(names) = value.items() else {
-        entries.push(pair("type", value.clone()));
+        changed.push(pair("type", value.clone()));
         return;
     };
-    for name in names {
-        if name.as_str() == Some("null") {
-            entries.push(pair("nullable", Node::made(Value::Bool(true))));
-        } else {
-            entries.push(pair("type", name.clone()));
-        }
-    }
-}
-
-/// In 3.0 the bound and its being exclusive are two keywords.
-fn exclusive(bound: &str, flag: &str, value: &Node, entries: &mut Vec<Entry>) {
-    entries.push(pair(bound, value.clone()));
-    entries.push(pair(flag, Node::made(Value::Bool(true))));
+    changed.extend(names.iter().map(|name| match name.as_str() {
+        Some("null") => pair("nullable", yes()),
+        _ => pair("type", name.clone()),
+    }));
 }
 
 /// The reference of `oneOf: [{$ref}, {type: 'null'}]`.
-fn nullable_reference(node: &Node) -> Option<Node> {
+fn nullable_reference(node: &Node) -> Option<&Node> {
     let parts = node.get("oneOf")?.items()?;
     let null = parts.iter().any(|part| part.get("type").and_then(Node::as_str) == Some("null"));
-    let target = parts.iter().find(|part| part.get("$ref").is_some());
-    target.filter(|_| null && parts.len() == 2).cloned()
+    parts.iter().find(|part| null && parts.len() == 2 && part.get("$ref").is_some())
 }
 
-fn nullable_twin(node: &Node, target: &Node) -> Node {
-    let all = Node::made(Value::Sequence(vec![target.clone()]));
-    let mut entries = vec![pair("nullable", Node::made(Value::Bool(true))), pair("allOf", all)];
-    for entry in node.entries().unwrap_or_default() {
-        if entry.key.text != "oneOf" {
-            keyword(entry, &mut entries);
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{source::Source, yaml};
+
+    /// What becomes of a schema, as JSON on one line.
+    fn twin_of(schema: &str) -> String {
+        let text = format!(
+            "openapi: 3.1.0\ncomponents:\n  schemas:\n    Price: {{ type: object, properties: {{}} }}\n    It: {schema}\n"
+        );
+        let root = yaml::read(&Source::new("it.yaml", text), &mut Vec::new()).expect("the text is YAML");
+        let document = twin(&root);
+        let it = document.pointer("/components/schemas/It").expect("it is still there");
+        serde_json::to_string(it).expect("it becomes JSON")
     }
-    Node::made(Value::Mapping(entries))
-}
 
-/// In 3.0 nothing counts beside a reference, so what stands there is wrapped.
-fn beside_reference(node: &Node, reference: &Node) -> Node {
-    let entries = node.entries().unwrap_or_default();
-    let [_] = entries else {
-        let alone = Node::made(Value::Mapping(vec![pair("$ref", reference.clone())]));
-        let mut wrapped = vec![pair("allOf", Node::made(Value::Sequence(vec![alone])))];
-        for entry in entries.iter().filter(|entry| entry.key.text != "$ref") {
-            keyword(entry, &mut wrapped);
-        }
-        return Node::made(Value::Mapping(wrapped));
-    };
-    node.clone()
+    #[test]
+    fn null_is_said_beside_the_type() {
+        assert_eq!(
+            twin_of("{ type: [string, 'null'], maxLength: 3 }"),
+            r#"{"type":"string","nullable":true,"maxLength":3}"#
+        );
+    }
+
+    #[test]
+    fn a_reference_that_can_be_null_is_wrapped() {
+        let schema =
+            "{ oneOf: [{ $ref: '#/components/schemas/Price' }, { type: 'null' }], description: The price. }";
+        let twin = r##"{"type":"object","nullable":true,"allOf":[{"$ref":"#/components/schemas/Price"}],"description":"The price."}"##;
+        assert_eq!(twin_of(schema), twin);
+    }
+
+    #[test]
+    fn what_stands_beside_a_reference_is_put_around_it() {
+        let schema = "{ $ref: '#/components/schemas/Price', description: The price. }";
+        assert_eq!(
+            twin_of(schema),
+            r##"{"allOf":[{"$ref":"#/components/schemas/Price"}],"description":"The price."}"##
+        );
+    }
+
+    #[test]
+    fn const_examples_and_exclusive_bounds_have_their_old_words() {
+        assert_eq!(twin_of("{ type: string, const: a }"), r#"{"type":"string","enum":["a"]}"#);
+        assert_eq!(twin_of("{ type: string, examples: [a, b] }"), r#"{"type":"string","example":"a"}"#);
+        let schema = "{ type: integer, exclusiveMinimum: 0, exclusiveMaximum: 9 }";
+        let twin =
+            r#"{"type":"integer","minimum":0,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":true}"#;
+        assert_eq!(twin_of(schema), twin);
+    }
+
+    #[test]
+    fn what_3_0_has_no_word_for_is_left_out_at_every_depth() {
+        let schema = "{ type: array, items: { type: object, propertyNames: { maxLength: 3 }, additionalProperties: { type: [integer, 'null'] } } }";
+        let twin = r#"{"type":"array","items":{"type":"object","additionalProperties":{"type":"integer","nullable":true}}}"#;
+        assert_eq!(twin_of(schema), twin);
+    }
 }

@@ -233,7 +233,7 @@ pub fn check(node: &Node, kind: &Kind, findings: &mut Vec<Diagnostic>) {
         let refused = kind.refused.iter().find(|(name, _)| *name == key);
         let finding = match refused {
             Some((_, help)) => {
-                unsupported(entry.key.span, format!("`{key}` of {} is not supported", kind.name), *help)
+                unsupported(entry.key.span, format!("`{key}` of {} is not supported", kind.name), help)
             }
             None if key.starts_with("x-") => unsupported(
                 entry.key.span,

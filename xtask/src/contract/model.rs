@@ -20,8 +20,6 @@ pub struct Document {
     pub webhooks: Vec<Webhook>,
     /// `components.schemas`, in document order.
     pub schemas: Vec<NamedSchema>,
-    /// `components.securitySchemes`, in document order.
-    pub security_schemes: Vec<Text>,
 }
 
 impl Document {
@@ -186,8 +184,6 @@ pub struct Response {
     pub headers: Vec<Header>,
     /// Its body, when it has one.
     pub content: Option<Content>,
-    /// Where its status stands.
-    pub span: Span,
 }
 
 /// A response header.

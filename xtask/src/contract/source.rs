@@ -47,12 +47,6 @@ impl Source {
         Place { line, column: self.text[start..span.start].chars().count() + 1 }
     }
 
-    /// `file:line:column` of a span's beginning.
-    pub fn locate(&self, span: Span) -> String {
-        let place = self.place(span);
-        format!("{}:{}:{}", self.name, place.line, place.column)
-    }
-
     /// The span cut off at the end of its first line, and at least one byte wide where the text allows it.
     pub fn on_one_line(&self, span: Span) -> Range<usize> {
         let rest = &self.text[span.start..];

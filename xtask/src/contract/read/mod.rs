@@ -8,7 +8,6 @@ mod schema;
 
 use super::keywords;
 use super::model::{Document, NamedSchema, Tag};
-use super::node::Text;
 use super::reader::{At, Reader};
 use crate::diagnostic::Code;
 
@@ -21,18 +20,17 @@ pub fn document(reader: &mut Reader<'_>) -> Document {
     servers(reader, &top);
     let tags = tags(reader, &top);
     let mut schemas = Vec::new();
-    let mut security_schemes = Vec::new();
     if let Some(components) = reader.child(&top, "components") {
         reader.object(&components, &keywords::COMPONENTS);
         schemas = named_schemas(reader, &components);
-        security_schemes = schemes(reader, &components);
+        schemes(reader, &components);
         operation::shared(reader, &components);
     }
     let operations = reader.needed(&top, "paths", "the document");
     let operations = operations.map(|paths| operation::paths(reader, &paths)).unwrap_or_default();
     let webhooks = reader.child(&top, "webhooks");
     let webhooks = webhooks.map(|webhooks| operation::webhooks(reader, &webhooks)).unwrap_or_default();
-    Document { title, version, tags, operations, webhooks, schemas, security_schemes }
+    Document { title, version, tags, operations, webhooks, schemas }
 }
 
 fn version(reader: &mut Reader<'_>, top: &At<'_>) {
@@ -111,17 +109,15 @@ fn named_schemas<'n>(reader: &mut Reader<'n>, components: &At<'n>) -> Vec<NamedS
     read
 }
 
-fn schemes<'n>(reader: &mut Reader<'n>, components: &At<'n>) -> Vec<Text> {
-    let Some(schemes) = reader.child(components, "securitySchemes") else { return Vec::new() };
-    let mut read = Vec::new();
+/// Checks that every scheme is one that keys are sent with.
+fn schemes<'n>(reader: &mut Reader<'n>, components: &At<'n>) {
+    let Some(schemes) = reader.child(components, "securitySchemes") else { return };
     for (name, scheme) in reader.children(&schemes) {
         if !reader.object(&scheme, &keywords::SECURITY_SCHEME) {
             continue;
         }
         let is = |key, value| scheme.node.get(key).and_then(super::node::Node::as_str) == Some(value);
-        if is("type", "http") && is("scheme", "bearer") {
-            read.push(name.clone());
-        } else {
+        if !is("type", "http") || !is("scheme", "bearer") {
             reader.error(
                 Code::UnsupportedKeyword,
                 name.span,
@@ -130,5 +126,4 @@ fn schemes<'n>(reader: &mut Reader<'n>, components: &At<'n>) -> Vec<Text> {
             );
         }
     }
-    read
 }

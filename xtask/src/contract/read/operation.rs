@@ -244,7 +244,7 @@ fn responses<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Vec<Response> {
         }
         // A response that could not be read was reported; that its status is documented still holds.
         let (description, headers, content) = parts.unwrap_or_default();
-        read.push(Response { status, description, headers, content, span: key.span });
+        read.push(Response { status, description, headers, content });
     }
     read
 }
