@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::domain::keys::{self, NewKey};
 use crate::domain::scope::Scopes;
 use crate::domain::workspaces::Quota;
-use crate::feed::apply::{self, apply};
+use crate::feed::apply;
 use crate::feed::demo;
 use crate::secret::write_private;
 
@@ -42,12 +42,15 @@ pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
 
 /// Applies the demo's changes; those that were applied before are passed over.
 async fn fill(app: &App) -> Result<(), Failure> {
-    let mut progress = Progress::start("demo data", u64::try_from(demo::CHANGES.len()).ok());
+    let mut progress = Progress::start("demo data", u64::try_from(demo::len()).ok());
     let options = apply::Options {
-        progress: Box::new(|at| progress.at(at.bytes, || format!("{} changes", at.outcome.applied))),
+        progress: Box::new(|at| {
+            let done = at.outcome.applied + at.outcome.repeated;
+            progress.at(done, || format!("{done} changes"));
+        }),
         ..apply::Options::default()
     };
-    let outcome = apply(app, demo::CHANGES, options).await?;
+    let outcome = demo::load(app, options).await?;
     progress.finish();
     if outcome.rejected > 0 {
         let message = "some demo changes do not fit this database; begin with another folder, --data-dir DIR";
