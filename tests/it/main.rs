@@ -3,12 +3,29 @@
 //! SQLite unless `TEST_POSTGRES_URL` names a PostgreSQL server on which databases may be made and dropped;
 //! `cargo xtask test` runs the binary once on each.
 
-#![allow(unreachable_pub, reason = "a test binary has no outside")]
-
+mod analytics;
+mod apply;
 mod authentication;
+mod bodies;
+mod cli;
+mod conditional;
+mod conformance;
+mod courses;
+mod coverage;
 mod delta_sync;
 mod enrollments;
+mod events;
 mod idempotency;
 mod limits;
+mod machine;
+mod masks;
+mod orders;
+mod outage;
 mod pagination;
+mod paths;
+mod process;
+mod revenue;
+mod server;
+mod student_list;
+mod students;
 mod support;

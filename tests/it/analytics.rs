@@ -1,0 +1,229 @@
+//! The analytics summary: its window, its figures, and that they equal what the lists say.
+
+use insta::assert_json_snapshot;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::support::{Key, TestApp, Workspace};
+
+const SUMMARY: &str = "/api/v1/analytics/summary";
+
+/// The summary asked for by this query.
+async fn summary(key: &Key, query: &str) -> Value {
+    key.get(&format!("{SUMMARY}?{query}")).await.assert_status(200).json()
+}
+
+#[tokio::test]
+async fn a_window_has_both_ends_or_neither_and_a_year_at_most() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key("read:analytics").await;
+
+    let faults: [(&str, &[&str]); 19] = [
+        ("from=2026-01-01T00:00:00Z", &["query to"]),
+        ("to=2026-01-01T00:00:00Z", &["query from"]),
+        ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", &["query to"]),
+        ("from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z", &["query to"]),
+        ("from=2026-01-01T00:00:00Z&to=2026-01-01T01:00:00%2B01:00", &["query to"]),
+        ("from=2025-01-01T00:00:00Z&to=2026-01-03T00:00:00Z", &["query to"]),
+        ("from=2025-01-01T00:00:00Z&to=2026-01-02T00:00:00.001Z", &["query to"]),
+        ("from=2025-01-01T00:00:00Z&to=2026-02-05T00:00:00Z", &["query to"]),
+        ("from=2026-01-01T00:00:00&to=2026-01-02T00:00:00Z", &["query from"]),
+        ("from=2026-01-01&to=2026-01-02", &["query from", "query to"]),
+        ("from=2026-01-01T00:00:00Z&to=2026-02-30T00:00:00Z", &["query to"]),
+        ("from=2026-01-01T00:00:00Z&to=2026-06-30T23:59:60Z", &["query to"]),
+        ("from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00+01:00", &["query to"]),
+        ("timezone=Mars/Olympus", &["query timezone"]),
+        ("timezone=../etc/passwd", &["query timezone"]),
+        ("timezone=", &["query timezone"]),
+        ("interval=hour", &["query interval"]),
+        ("from=yesterday&to=&timezone=Mars!&interval=hour&courseId=x&y=1", &[]),
+        ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z&timezone=Mars/Olympus", &["query to", "query timezone"]),
+    ];
+    for (query, places) in faults {
+        let answer = key.get(&format!("{SUMMARY}?{query}")).await;
+        assert_eq!(answer.status, 422, "{query}: {}", String::from_utf8_lossy(&answer.body));
+        match places {
+            [] => assert_eq!(answer.places().len(), 6, "{:?}", answer.faults()),
+            places => assert_eq!(answer.places(), places, "{query}"),
+        }
+    }
+    for query in [
+        "from=2025-01-01T00:00:00Z&to=2026-01-02T00:00:00Z",
+        "from=2024-02-29T00:00:00Z&to=2024-02-29T00:00:00.001Z",
+        "from=2026-12-01T00:00:00Z&to=2026-12-02T00:00:00Z&timezone=europe/berlin",
+        "timezone=America/Argentina/Buenos_Aires&interval=month",
+    ] {
+        summary(&key, query).await;
+    }
+}
+
+#[tokio::test]
+async fn a_window_in_which_nothing_happened_has_zeros_and_no_rates() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key("read:analytics").await;
+    assert_json_snapshot!(summary(&key, "interval=week").await);
+
+    // A course that does not exist gives zeros as well.
+    let absent = "courseId=crs_01k424mh00e2mbrajjfteg1k8f";
+    let mut whole = summary(&key, "timezone=UTC").await;
+    assert_eq!(summary(&key, absent).await, whole);
+    // The window ends with the request.
+    app.clock.advance(std::time::Duration::from_millis(1));
+    assert_ne!(summary(&key, absent).await["window"], whole["window"].take());
+}
+
+/// A workspace with two courses and two students in it.
+async fn school(workspace: &Workspace<'_>) {
+    for name in ["rust", "ink"] {
+        workspace.course(name, 3).await;
+    }
+    for (key, at) in [("ada", "2026-01-15T00:00:00Z"), ("bob", "2026-02-10T00:00:00Z")] {
+        let data = json!({"key": key, "email": format!("{key}@example.com")});
+        workspace.change_at(at, "student.upsert", data).await;
+    }
+}
+
+async fn pay(workspace: &Workspace<'_>, at: &str, number: &str, currency: &str, item: (&str, i64)) {
+    let data = json!({
+        "key": number, "number": number, "student": "ada", "currency": currency,
+        "items": [{"course": item.0, "unit_amount": item.1}], "discount_amount": 5, "tax_amount": 20,
+    });
+    workspace.change_at(at, "order.pay", data).await;
+}
+
+#[tokio::test]
+async fn the_figures_of_a_month_count_each_thing_at_its_own_time() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:analytics").await;
+    school(&workspace).await;
+    // Two currencies; one order before the window whose refund lies in it, one at its very end.
+    pay(&workspace, "2026-01-31T23:59:59.999Z", "o1", "USD", ("rust", 1000)).await;
+    pay(&workspace, "2026-02-01T00:00:00Z", "o2", "USD", ("ink", 200)).await;
+    pay(&workspace, "2026-02-05T00:00:00Z", "o3", "JPY", ("rust", 3000)).await;
+    pay(&workspace, "2026-03-01T00:00:00Z", "o4", "USD", ("rust", 9999)).await;
+    let refund = json!({"order": "o1", "amount": 400});
+    workspace.change_at("2026-02-03T12:00:00Z", "order.refund", refund).await;
+    // The cohort: bob completes rust, is at a third of ink; ada's came with the orders.
+    for course in ["rust", "ink"] {
+        let data = json!({"student": "bob", "course": course});
+        workspace.change_at("2026-02-11T00:00:00Z", "enrollment.grant", data).await;
+    }
+    for lesson in ["rust-1", "rust-2", "rust-3", "ink-1"] {
+        let data = json!({"student": "bob", "course": &lesson[..lesson.len() - 2], "lesson": lesson});
+        workspace.change_at("2026-02-12T00:00:00Z", "progress.record", data).await;
+    }
+    let data = json!({"student": "bob", "course": "rust", "number": "1"});
+    workspace.change_at("2026-02-13T00:00:00Z", "certificate.issue", data).await;
+    let data = json!({"student": "ada", "course": "ink"});
+    workspace.change_at("2026-02-14T00:00:00Z", "enrollment.revoke", data).await;
+
+    let month = "from=2026-02-01T00:00:00Z&to=2026-03-01T00:00:00Z";
+    let whole = summary(&key, month).await;
+    assert_json_snapshot!("the_figures_of_a_month", whole);
+    let ink = app.course_id(&workspace, "ink").await;
+    assert_json_snapshot!("the_figures_of_a_month_for_one_course", summary(&key, &format!("{month}&courseId={ink}")).await);
+
+    // Who is deleted is counted no more; what was paid is.
+    workspace.change("student.delete", json!({"student": "bob"})).await;
+    let after = summary(&key, month).await;
+    assert_eq!(after["students"], json!({"new": 0, "total": 1}));
+    assert_eq!(after["completion"]["completed"], 0);
+    assert_eq!(after["revenue"], whole["revenue"]);
+    // The other workspace has nothing of it.
+    let other = app.workspace("globex").await.key("read:analytics").await;
+    assert_eq!(summary(&other, month).await["revenue"], json!([]));
+}
+
+#[tokio::test]
+async fn an_enrollment_counts_as_it_stands_now() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:analytics").await;
+    school(&workspace).await;
+    let pair = json!({"student": "ada", "course": "rust"});
+    let figures = async || summary(&key, "from=2026-02-01T00:00:00Z&to=2026-03-01T00:00:00Z").await["enrollments"].clone();
+
+    workspace.change_at("2026-02-02T00:00:00Z", "enrollment.grant", pair.clone()).await;
+    assert_eq!(figures().await, json!({"created": 1, "revoked": 0, "active": 1}));
+    workspace.change_at("2026-02-03T00:00:00Z", "enrollment.revoke", pair.clone()).await;
+    assert_eq!(figures().await, json!({"created": 1, "revoked": 1, "active": 0}));
+    workspace.change_at("2026-02-04T00:00:00Z", "enrollment.grant", pair.clone()).await;
+    assert_eq!(figures().await, json!({"created": 1, "revoked": 0, "active": 1}));
+
+    let mut ends = pair;
+    ends["course"] = json!("ink");
+    ends["expires_at"] = json!("2026-03-02T10:01:00Z");
+    workspace.change_at("2026-02-05T00:00:00Z", "enrollment.grant", ends).await;
+    assert_eq!(figures().await, json!({"created": 2, "revoked": 0, "active": 2}));
+    app.clock.advance(std::time::Duration::from_secs(30));
+    assert_eq!(figures().await, json!({"created": 2, "revoked": 0, "active": 1}));
+}
+
+/// The begins of the points of a series.
+fn starts(summary: &Value) -> Vec<&str> {
+    summary["series"].as_array().unwrap().iter().map(|point| point["starts_at"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_series_has_a_point_for_each_interval_that_touches_the_window() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key("read:analytics").await;
+
+    let days = summary(&key, "from=2026-02-27T06:00:00Z&to=2026-03-01T00:00:00Z&interval=day").await;
+    assert_eq!(starts(&days), ["2026-02-27T06:00:00.000Z", "2026-02-28T00:00:00.000Z"]);
+    // 2026-02-02 is a Monday.
+    let weeks = summary(&key, "from=2026-02-01T00:00:00Z&to=2026-02-09T00:00:00.001Z&interval=week").await;
+    assert_eq!(starts(&weeks), ["2026-02-01T00:00:00.000Z", "2026-02-02T00:00:00.000Z", "2026-02-09T00:00:00.000Z"]);
+    let months = "from=2025-12-15T00:00:00Z&to=2026-02-01T00:00:00Z&interval=month&timezone=Asia/Kathmandu";
+    let months = summary(&key, months).await;
+    assert_eq!(
+        starts(&months),
+        ["2025-12-15T00:00:00.000Z", "2025-12-31T18:15:00.000Z", "2026-01-31T18:15:00.000Z"]
+    );
+    assert_eq!(months["window"]["timezone"], "Asia/Kathmandu");
+    let year = summary(&key, "from=2025-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&interval=day").await;
+    assert_eq!(starts(&year).len(), 366);
+}
+
+#[tokio::test]
+async fn a_day_on_which_the_clocks_change_is_one_day() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:analytics").await;
+    school(&workspace).await;
+    // 25 hours on 2025-10-26, 23 hours on 2025-03-30.
+    let paid = [
+        "2025-10-25T21:59:59.999Z",
+        "2025-10-25T22:00:00Z",
+        "2025-10-26T22:59:59.999Z",
+        "2025-10-26T23:00:00Z",
+        "2025-03-29T23:00:00Z",
+        "2025-03-30T21:59:59.999Z",
+        "2025-03-30T22:00:00Z",
+    ];
+    for (number, at) in paid.into_iter().enumerate() {
+        pay(&workspace, at, &format!("o{number}"), "EUR", ("rust", 100)).await;
+    }
+    let days = async |from: &str, to: &str| {
+        let query = format!("from={from}&to={to}&interval=day&timezone=Europe/Berlin").replace('+', "%2B");
+        let summary = summary(&key, &query).await;
+        let orders = |point: &Value| point["revenue"][0]["orders"].as_i64().unwrap_or(0);
+        let points = summary["series"].as_array().unwrap().iter();
+        points.map(|point| (point["starts_at"].as_str().unwrap().to_owned(), orders(point))).collect::<Vec<_>>()
+    };
+    let day = |at: &str, orders: i64| (format!("{at}:00:00.000Z"), orders);
+    assert_eq!(
+        days("2025-10-25T00:00:00+02:00", "2025-10-28T00:00:00+01:00").await,
+        [day("2025-10-24T22", 1), day("2025-10-25T22", 2), day("2025-10-26T23", 1)]
+    );
+    assert_eq!(
+        days("2025-03-29T00:00:00+01:00", "2025-04-01T00:00:00+02:00").await,
+        [day("2025-03-28T23", 0), day("2025-03-29T23", 2), day("2025-03-30T22", 1)]
+    );
+}
+
+/// When this text says.
+pub fn time(value: &Value) -> Timestamp {
+    value.as_str().expect("a time is a text").parse().expect("a time is RFC 3339")
+}

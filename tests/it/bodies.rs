@@ -1,0 +1,218 @@
+//! Bodies that are no body: each gets a clear answer, and nothing is written.
+
+use futures_util::stream;
+use insta::assert_json_snapshot;
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use crate::conformance::assert_error;
+use crate::support::{Answer, Key, TestApp, send};
+
+const STUDENTS: &str = "/api/v1/students";
+const POSTS: [&str; 2] = [STUDENTS, "/api/v1/enrollments"];
+/// Bytes of a body at most.
+const CAP: usize = 256 * 1024;
+
+/// Asserts that no request so far has left anything.
+async fn assert_nothing_written(app: &TestApp, key: &Key) {
+    assert_eq!(key.get(STUDENTS).await.assert_status(200).ids(), [""; 0]);
+    assert_eq!(app.events().await.len(), 0);
+}
+
+/// Posts a body with these headers.
+async fn post(key: &Key, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Answer {
+    let request = key.request(Method::POST, path).body(body);
+    send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+}
+
+#[tokio::test]
+async fn what_is_not_one_json_object_is_refused_with_its_place() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    let ada = r#""email": "ada@example.com""#;
+    let bodies: [(&str, Vec<u8>); 28] = [
+        ("empty", b"".into()),
+        ("blank", b" \r\n\t".into()),
+        ("an array", b"[]".into()),
+        ("an array of one", format!("[{{{ada}}}]").into()),
+        ("null", b"null".into()),
+        ("a number", b"7".into()),
+        ("a string", br#""ada@example.com""#.into()),
+        ("cut in a string", br#"{"email": "ada@exa"#.into()),
+        ("cut behind a name", br#"{"email""#.into()),
+        ("cut before its end", format!("{{{ada}").into()),
+        ("followed by text", format!("{{{ada}}} x").into()),
+        ("two objects", format!("{{{ada}}}{{{ada}}}").into()),
+        ("a comma too many", format!("{{{ada},}}").into()),
+        ("single quotes", b"{'email': 'ada@example.com'}".into()),
+        ("a comment", format!("{{{ada} /* the first */}}").into()),
+        ("a byte order mark", format!("\u{feff}{{{ada}}}").into()),
+        ("invalid UTF-8", b"{\"email\": \"ada@example.com\", \"name\": \"\xff\"}".into()),
+        ("UTF-16", "{\"email\": \"a@b\"}".encode_utf16().flat_map(u16::to_le_bytes).collect()),
+        ("a raw NUL", format!("{{{ada}, \"name\": \"a\0b\"}}").into()),
+        ("a NUL", format!(r#"{{{ada}, "name": "a\u0000b", "metadata": {{"k\u0000": "\u0000"}}}}"#).into()),
+        ("half a surrogate pair", format!(r#"{{{ada}, "name": "\ud83c"}}"#).into()),
+        ("the other half", format!(r#"{{{ada}, "name": "\udf93 Ada"}}"#).into()),
+        ("a raw line break", format!("{{{ada}, \"name\": \"a\nb\"}}").into()),
+        ("a bad escape", format!(r#"{{{ada}, "name": "\x41"}}"#).into()),
+        ("a huge number", format!(r#"{{{ada}, "name": 1e999}}"#).into()),
+        ("not a number", format!(r#"{{{ada}, "name": NaN}}"#).into()),
+        ("the same name twice", format!(r#"{{{ada}, "name": "a", "metadata": {{"k": "1", "k": "1"}}, {ada}}}"#).into()),
+        ("form data", b"email=ada%40example.com".into()),
+    ];
+    let mut told = Vec::new();
+    for (name, body) in bodies {
+        for path in POSTS {
+            let answer = key.post_bytes(path, body.clone()).await;
+            let message = assert_error(&answer, 422, "invalid_request");
+            assert!(answer.places().iter().all(|place| place.starts_with("body ")), "{name}: {:?}", answer.faults());
+            if path == STUDENTS {
+                told.push(json!({"body": name, "message": message, "faults": answer.faults()}));
+            }
+        }
+    }
+    assert_json_snapshot!(told);
+    assert_nothing_written(&app, &key).await;
+}
+
+#[tokio::test]
+async fn ten_thousand_levels_are_refused() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        for body in [open.repeat(10_000), format!("{}1{}", open.repeat(10_000), close.repeat(10_000))] {
+            let nested = format!(r#"{{"email": "ada@example.com", "metadata": {body}}}"#);
+            for body in [body, nested] {
+                let answer = key.post_bytes(STUDENTS, body).await;
+                assert_error(&answer, 422, "invalid_request");
+                let faults = answer.faults();
+                assert_eq!(faults.len(), 1, "{faults:?}");
+                assert!(faults[0].ends_with("is nested deeper than 64 levels"), "{faults:?}");
+                // The place of a deep fault does not blow up the answer.
+                assert!(answer.body.len() < 2_000, "{} bytes", answer.body.len());
+            }
+        }
+    }
+    assert_nothing_written(&app, &key).await;
+}
+
+#[tokio::test]
+async fn a_body_over_the_cap_is_refused_before_anything_else() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+    let padded = |length: usize| {
+        let ada = r#"{"email": "ada@example.com"}"#;
+        format!("{ada}{}", " ".repeat(length - ada.len())).into_bytes()
+    };
+
+    for path in POSTS {
+        for length in [CAP + 1, 300 * 1024] {
+            let answer = key.post_bytes(path, padded(length)).await;
+            let message = assert_error(&answer, 413, "invalid_request");
+            assert_eq!(message, "The request body is larger than 262144 bytes.");
+        }
+    }
+    // In pieces, without a length declared.
+    let pieces = padded(300 * 1024).chunks(10_000).map(|piece| Ok::<_, std::io::Error>(piece.to_vec())).collect::<Vec<_>>();
+    let chunked = key.post_bytes(STUDENTS, reqwest::Body::wrap_stream(stream::iter(pieces))).await;
+    assert_error(&chunked, 413, "invalid_request");
+    // Before the key, the scope and the media type are looked at.
+    let stranger = send(app.request(Method::POST, STUDENTS).body(padded(CAP + 1))).await;
+    assert_error(&stranger, 413, "invalid_request");
+    let reader = app.workspace("acme").await.key("read:courses").await;
+    assert_error(&post(&reader, STUDENTS, &[("content-type", "text/plain")], padded(CAP + 1)).await, 413, "invalid_request");
+    assert_nothing_written(&app, &key).await;
+
+    key.post_bytes(STUDENTS, padded(CAP)).await.assert_status(201);
+}
+
+#[tokio::test]
+async fn a_declared_length_alone_is_enough_to_refuse() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    let head = format!(
+        "POST {STUDENTS} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Content-Length: 1000000000\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
+        key.secret
+    );
+    assert_error(&app.raw(head).await, 413, "invalid_request");
+    assert_nothing_written(&app, &key).await;
+}
+
+#[tokio::test]
+async fn only_plain_json_is_taken() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+    let body = || br#"{"email": "ada@example.com"}"#.to_vec();
+
+    for media_type in [
+        "text/plain",
+        "application/xml",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/vnd.api+json",
+        "application/jsonp",
+        "text/json",
+        "application/*",
+        "json",
+        "",
+        "application/json, text/plain",
+        "application/json; charset=iso-8859-1",
+    ] {
+        for path in POSTS {
+            let answer = post(&key, path, &[("content-type", media_type)], body()).await;
+            assert_error(&answer, 415, "invalid_request");
+            assert_eq!(answer.places(), ["header Content-Type"], "{media_type}");
+        }
+    }
+    let none = post(&key, STUDENTS, &[], body()).await;
+    assert_error(&none, 415, "invalid_request");
+
+    for coding in ["gzip", "br", "zstd", "deflate", "GZIP", "gzip, gzip", "nonsense"] {
+        let headers = [("content-type", "application/json"), ("content-encoding", coding)];
+        let answer = post(&key, STUDENTS, &headers, body()).await;
+        assert_error(&answer, 415, "invalid_request");
+        assert_eq!(answer.places(), ["header Content-Encoding"], "{coding}");
+    }
+    assert_nothing_written(&app, &key).await;
+
+    let fine = ["application/json; charset=utf-8", "Application/JSON;charset=\"UTF-8\"", "application/json"];
+    for (number, media_type) in fine.into_iter().enumerate() {
+        let body = json!({"email": format!("s{number}@example.com")}).to_string().into_bytes();
+        post(&key, STUDENTS, &[("content-type", media_type)], body).await.assert_status(201);
+    }
+    let identity = [("content-type", "application/json"), ("content-encoding", "identity")];
+    post(&key, STUDENTS, &identity, body()).await.assert_status(201);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_leaves_nothing() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    let head = format!(
+        "POST {STUDENTS} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Content-Length: 100\r\nConnection: close\r\n\r\n{{\"email\": \"ada@example.com\"}}",
+        key.secret
+    );
+    // The caller is gone before the hundred bytes are; whatever the server says, nobody reads it.
+    let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    drop(stream);
+    assert_nothing_written(&app, &key).await;
+}
+
+#[tokio::test]
+async fn a_body_on_a_get_changes_nothing() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+    for body in ["{}", "nonsense"] {
+        let request = key.request(Method::GET, STUDENTS).header("content-type", "text/plain").body(body);
+        send(request).await.assert_status(200);
+    }
+}

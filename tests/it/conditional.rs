@@ -1,0 +1,179 @@
+//! Conditional requests, caching, compression, request ids: what stands around an answer.
+
+use reqwest::Method;
+
+use crate::conformance::assert_error;
+use crate::support::{Answer, Key, TestApp, course, send};
+
+const COURSES: &str = "/api/v1/courses";
+
+/// Asks again, holding these tags.
+async fn holding(key: &Key, path: &str, tags: &[&str]) -> Answer {
+    let request = key.request(Method::GET, path);
+    send(tags.iter().fold(request, |request, tags| request.header("if-none-match", *tags))).await
+}
+
+#[tokio::test]
+async fn whoever_holds_the_tag_is_told_that_nothing_changed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let one = format!("{COURSES}/{}", workspace.course("rust", 2).await);
+    workspace.student("ada").await;
+
+    for path in [COURSES, &one, "/api/v1/students", "/api/v1/orders", "/api/v1/analytics/summary"] {
+        let first = key.get(path).await.assert_status(200);
+        let tag = first.header("etag");
+        assert!(tag.starts_with("W/\"") && tag.ends_with('"') && tag.len() > 10, "{tag}");
+        assert_eq!(key.get(path).await.header("etag"), tag, "{path}");
+        assert_eq!(first.header("cache-control"), "private, no-cache");
+
+        let bare = tag.trim_start_matches("W/");
+        let list = format!("\"x\", {tag}, \"y\"");
+        for held in [&[tag][..], &[bare], &[&list], &["*"], &["\"x\"", tag], &["\"a,b\"", tag]] {
+            let answer = holding(&key, path, held).await.assert_status(304);
+            assert!(answer.body.is_empty(), "{path}");
+            assert_eq!(answer.header("content-type"), "");
+            assert_eq!((answer.header("etag"), answer.header("cache-control")), (tag, "private, no-cache"));
+            assert!(!answer.header("x-request-id").is_empty());
+        }
+        for other in ["\"x\"", "W/\"\"", "nonsense", bare.trim_matches('"'), &bare.to_lowercase()] {
+            holding(&key, path, &[other]).await.assert_status(200);
+        }
+        let head = key.request(Method::HEAD, path).header("if-none-match", tag);
+        send(head).await.assert_status(304);
+    }
+}
+
+#[tokio::test]
+async fn a_304_counts_like_any_request() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let first = key.get(COURSES).await.assert_status(200);
+    let again = holding(&key, COURSES, &[first.header("etag")]).await.assert_status(304);
+    assert_eq!((first.header("x-ratelimit-remaining"), again.header("x-ratelimit-remaining")), ("59", "58"));
+}
+
+#[tokio::test]
+async fn a_change_changes_the_tag() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let one = format!("{COURSES}/{}", workspace.course("rust", 2).await);
+    let before = [key.get(COURSES).await, key.get(&one).await].map(|answer| answer.header("etag").to_owned());
+
+    let mut renamed = course("rust", "published", 2);
+    renamed["title"] = "Rust, again".into();
+    workspace.change("course.upsert", renamed).await;
+    for (path, tag) in [COURSES, &one].into_iter().zip(&before) {
+        let answer = holding(&key, path, &[tag]).await.assert_status(200);
+        assert_ne!(answer.header("etag"), tag);
+    }
+    // Another page of the same list has another tag, and so has another workspace's list.
+    workspace.course("ink", 1).await;
+    let pages = [key.get("/api/v1/courses?limit=1").await, key.get("/api/v1/courses?limit=2").await];
+    assert_ne!(pages[0].header("etag"), pages[1].header("etag"));
+    let other = app.workspace("globex").await.full_key().await;
+    holding(&other, COURSES, &[pages[1].header("etag")]).await.assert_status(200);
+}
+
+#[tokio::test]
+async fn what_has_no_tag_is_not_to_be_kept() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+    let ada = serde_json::json!({"email": "ada@example.com"});
+
+    let stranger = send(app.request(Method::GET, COURSES).header("if-none-match", "*")).await;
+    let answers = [
+        (key.post("/api/v1/students", ada.clone()).await, 201),
+        (key.post("/api/v1/students", ada).await, 422),
+        (holding(&key, "/api/v1/nothing", &["*"]).await, 404),
+        (holding(&key, "/api/v1/courses?limit=0", &["*"]).await, 422),
+        (stranger, 401),
+    ];
+    for (answer, status) in answers {
+        let answer = answer.assert_status(status);
+        assert_eq!((answer.header("etag"), answer.header("cache-control")), ("", "private, no-store"));
+    }
+}
+
+/// Asks with this `Accept-Encoding`, and does not decode what comes.
+async fn encoded(app: &TestApp, key: &Key, path: &str, accept: &str) -> Answer {
+    let secret = &key.secret;
+    let head = format!("GET {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n");
+    app.raw(format!("{head}Accept-Encoding: {accept}\r\n\r\n")).await.assert_status(200)
+}
+
+#[tokio::test]
+async fn a_large_answer_is_compressed_as_asked_for() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    for n in 0..10 {
+        workspace.student(&format!("s{n}")).await;
+    }
+    let path = "/api/v1/students";
+    let plain = key.get(path).await;
+    assert!(plain.body.len() > 2_000);
+    assert_eq!((plain.header("vary"), plain.header("content-encoding")), ("accept-encoding", ""));
+
+    let decoding = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (coding, magic) in [("gzip", &b"\x1f\x8b"[..]), ("br", &[]), ("zstd", b"\x28\xb5\x2f\xfd")] {
+        let packed = encoded(&app, &key, path, coding).await;
+        assert_eq!(packed.header("content-encoding"), coding);
+        assert!(packed.body.len() < plain.body.len() / 2 && packed.body.starts_with(magic), "{coding}");
+        assert_eq!(packed.header("content-length"), packed.body.len().to_string());
+        assert_eq!((packed.header("vary"), packed.header("etag")), ("accept-encoding", plain.header("etag")));
+
+        let request = decoding.get(format!("{}{path}", app.base)).bearer_auth(&key.secret);
+        let decoded = send(request.header("accept-encoding", coding)).await;
+        assert_eq!(decoded.body, plain.body, "{coding}");
+    }
+    let preferred = [
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("gzip;q=1.0, zstd;q=0.1", "gzip"),
+        ("*", "zstd"),
+        ("identity", ""),
+        ("gzip;q=0", ""),
+        ("deflate", ""),
+        ("", ""),
+        ("nonsense;;q=,", ""),
+    ];
+    for (accept, coding) in preferred {
+        assert_eq!(encoded(&app, &key, path, accept).await.header("content-encoding"), coding, "{accept:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_small_answer_is_sent_as_it_is() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+    let answer = encoded(&app, &key, COURSES, "gzip, br, zstd").await;
+    assert_eq!((answer.header("content-encoding"), answer.header("vary")), ("", "accept-encoding"));
+    assert_eq!(answer.json()["data"], serde_json::json!([]));
+}
+
+#[tokio::test]
+async fn a_fit_request_id_is_echoed_and_any_other_replaced() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+    let ask = async |path: &str, ids: &[&str]| {
+        let request = key.request(Method::GET, path);
+        send(ids.iter().fold(request, |request, id| request.header("x-request-id", *id))).await
+    };
+
+    let longest = "x".repeat(128);
+    for own in ["a", "AZaz09._-", "req_01khx04p32f158jxbyqapkvfe0", &longest] {
+        assert_eq!(ask(COURSES, &[own]).await.header("x-request-id"), own);
+        let refused = ask("/api/v1/nothing", &[own]).await;
+        assert_error(&refused, 404, "not_found");
+        assert_eq!(refused.header("x-request-id"), own);
+    }
+    let too_long = "x".repeat(129);
+    for unfit in [&[""][..], &["a b"], &["a/b"], &["a\"b"], &["<script>"], &[&too_long], &["one", "two"], &[]] {
+        let answer = ask(COURSES, unfit).await.assert_status(200);
+        let id = answer.header("x-request-id");
+        assert!(id.parse::<creator_api::id::RequestId>().is_ok(), "{unfit:?} became {id}");
+    }
+    assert_ne!(ask(COURSES, &[]).await.header("x-request-id"), ask(COURSES, &[]).await.header("x-request-id"));
+}

@@ -1,0 +1,257 @@
+//! Courses: what is on offer, and one of them whole.
+
+use std::time::Duration;
+
+use insta::assert_json_snapshot;
+use serde_json::{Value, json};
+
+use crate::conformance::assert_error;
+use crate::masks::masked;
+use crate::support::{Answer, TestApp, Workspace, course};
+
+const COURSES: &str = "/api/v1/courses";
+const ABSENT: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
+
+#[tokio::test]
+async fn only_published_courses_are_listed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    let rust = workspace.course("rust", 2).await;
+    workspace.change("course.upsert", course("soon", "draft", 1)).await;
+    workspace.course("old", 1).await;
+    workspace.change("course.upsert", course("old", "archived", 1)).await;
+
+    assert_eq!(key.get(COURSES).await.assert_status(200).ids(), [rust]);
+    assert!(key.get(&format!("{COURSES}?slug=old")).await.assert_status(200).ids().is_empty());
+    assert!(key.get(&format!("{COURSES}?slug=soon")).await.assert_status(200).ids().is_empty());
+}
+
+#[tokio::test]
+async fn an_archived_course_is_read_by_its_id_and_a_draft_is_not() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    let old = workspace.course("old", 1).await;
+    workspace.change("course.upsert", course("old", "archived", 1)).await;
+    workspace.change("course.upsert", course("soon", "draft", 1)).await;
+    let soon = app.course_id(&workspace, "soon").await;
+
+    let archived = key.get(&format!("{COURSES}/{old}")).await.assert_status(200).json();
+    assert_eq!((&archived["id"], &archived["status"]), (&json!(old), &json!("archived")));
+
+    let draft = key.get(&format!("{COURSES}/{soon}")).await;
+    let absent = key.get(&format!("{COURSES}/{ABSENT}")).await;
+    assert_error(&draft, 404, "not_found");
+    assert_eq!(words(&draft), words(&absent));
+
+    // Published at last, and taken back to a draft again.
+    workspace.change("course.upsert", course("soon", "published", 1)).await;
+    key.get(&format!("{COURSES}/{soon}")).await.assert_status(200);
+    workspace.change("course.upsert", course("soon", "draft", 1)).await;
+    key.get(&format!("{COURSES}/{soon}")).await.assert_status(404);
+}
+
+/// An error without what differs from request to request.
+fn words(answer: &Answer) -> Value {
+    let mut body = answer.json();
+    body["error"]["request_id"].take();
+    body
+}
+
+/// Everything that can be said of a course.
+fn ink() -> Value {
+    json!({
+        "key": "ink", "slug": "ink-and-line", "title": "Ink and Line", "status": "published",
+        "description": "From the first stroke to a finished page.", "language": "pt-BR",
+        "image_url": "https://media.example.com/ink.jpg", "url": "https://academy.example.com/ink",
+        "price": {"amount": 4900, "currency": "EUR"},
+        "modules": [
+            {"key": "m1", "title": "Materials", "lessons": [
+                {"key": "l1", "title": "Paper", "type": "video", "duration_seconds": 960, "free_preview": true},
+                {"key": "l2", "title": "Shopping list", "type": "download"},
+            ]},
+            {"key": "m2", "title": "Lines", "lessons": [
+                {"key": "l3", "title": "A straight line", "type": "assignment", "duration_seconds": 1800},
+            ]},
+            {"key": "m3", "title": "Still to come", "lessons": []},
+        ],
+    })
+}
+
+#[tokio::test]
+async fn one_course_comes_with_its_modules_and_lessons() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    workspace.change_at("2026-01-10T08:00:00+01:00", "course.upsert", ink()).await;
+    let id = app.course_id(&workspace, "ink").await;
+
+    let mut whole = key.get(&format!("{COURSES}/{id}")).await.assert_status(200).json();
+    assert_json_snapshot!(masked(&whole));
+
+    whole.as_object_mut().expect("a course is an object").remove("modules");
+    assert_eq!(key.get(COURSES).await.json()["data"], json!([whole]));
+}
+
+#[tokio::test]
+async fn modules_and_lessons_keep_their_ids_when_they_move() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    workspace.change("course.upsert", ink()).await;
+    let path = format!("{COURSES}/{}", app.course_id(&workspace, "ink").await);
+    let before = key.get(&path).await.json();
+
+    let mut moved = ink();
+    moved["modules"].as_array_mut().expect("modules are a list").reverse();
+    let lessons = moved["modules"][2]["lessons"].take();
+    moved["modules"][2]["lessons"] = json!([lessons[1]]);
+    moved["modules"][0]["lessons"] = json!([lessons[0]]);
+    app.clock.advance(Duration::from_secs(1));
+    workspace.change("course.upsert", moved).await;
+
+    let after = key.get(&path).await.json();
+    let shape = |course: &Value| -> Vec<Vec<Value>> {
+        let modules = course["modules"].as_array().expect("modules are a list");
+        let ids = |module: &Value| {
+            let lessons = module["lessons"].as_array().expect("lessons are a list").iter();
+            std::iter::once(module["id"].clone()).chain(lessons.map(|lesson| lesson["id"].clone())).collect()
+        };
+        modules.iter().map(ids).collect()
+    };
+    let (then, now) = (shape(&before), shape(&after));
+    assert_eq!(now[0], [then[2][0].clone(), then[0][1].clone()]);
+    assert_eq!(now[1], then[1]);
+    assert_eq!(now[2], [then[0][0].clone(), then[0][2].clone()]);
+    let positions = after["modules"].as_array().expect("modules are a list").iter();
+    assert_eq!(positions.map(|module| module["position"].clone()).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(after["updated_at"], "2026-03-02T10:00:31.000Z");
+}
+
+#[tokio::test]
+async fn what_an_upsert_leaves_out_stays_and_null_empties_it() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    workspace.change("course.upsert", ink()).await;
+    let path = format!("{COURSES}/{}", app.course_id(&workspace, "ink").await);
+    let before = key.get(&path).await.json();
+
+    let bare = json!({"key": "ink", "slug": "ink-and-line", "title": "Ink and Line", "status": "published"});
+    workspace.change("course.upsert", bare.clone()).await;
+    assert_eq!(key.get(&path).await.json(), before);
+
+    let mut emptied = bare;
+    for name in ["description", "language", "image_url", "url", "price"] {
+        emptied[name] = Value::Null;
+    }
+    emptied["modules"] = json!([]);
+    workspace.change("course.upsert", emptied).await;
+    let after = key.get(&path).await.json();
+    for name in ["description", "language", "image_url", "url", "price"] {
+        assert!(after[name].is_null(), "{name}: {after}");
+    }
+    assert_eq!(after["modules"], json!([]));
+    assert_eq!((&after["lesson_count"], &after["duration_seconds"]), (&json!(0), &json!(0)));
+}
+
+/// A published course that was created then; its id.
+async fn created(workspace: &Workspace<'_>, key: &str, at: &str, language: Option<&str>) -> String {
+    let mut data = course(key, "published", 1);
+    data["language"] = json!(language);
+    workspace.change_at(at, "course.upsert", data).await;
+    workspace.app.clock.advance(Duration::from_secs(1));
+    workspace.app.course_id(workspace, key).await
+}
+
+#[tokio::test]
+async fn courses_come_in_the_order_asked_for() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    let a = created(&workspace, "a", "2026-01-03T00:00:00Z", None).await;
+    let b = created(&workspace, "b", "2026-01-01T00:00:00Z", None).await;
+    let c = created(&workspace, "c", "2026-01-02T00:00:00Z", None).await;
+
+    let orders = [
+        ("sort=created_at", vec![&b, &c, &a]),
+        ("sort=-created_at", vec![&a, &c, &b]),
+        ("limit=100", vec![&a, &c, &b]),
+        ("sort=updated_at", vec![&a, &b, &c]),
+        ("sort=-updated_at", vec![&c, &b, &a]),
+        ("created_after=2026-01-02T00:00:00Z", vec![&a, &c]),
+        ("created_before=2026-01-02T00:00:00Z", vec![&b]),
+        ("created_after=2026-01-02T01:00:00%2B01:00&created_before=2026-01-03T00:00:00Z", vec![&c]),
+        ("updated_after=2026-03-02T10:00:31Z&sort=updated_at", vec![&b, &c]),
+        ("updated_before=2026-03-02T10:00:31Z", vec![&a]),
+    ];
+    for (query, ids) in orders {
+        let read = key.get(&format!("{COURSES}?{query}")).await.assert_status(200).ids();
+        assert_eq!(read.iter().collect::<Vec<_>>(), ids, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_slug_and_a_language_narrow_the_list() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    let en = created(&workspace, "first", "2026-01-01T00:00:00Z", Some("en")).await;
+    let gb = created(&workspace, "second", "2026-01-02T00:00:00Z", Some("en-GB")).await;
+    created(&workspace, "third", "2026-01-03T00:00:00Z", None).await;
+
+    let finds: [(&str, &[&String]); 7] = [
+        ("slug=first", &[&en]),
+        ("slug=firs", &[]),
+        ("language=en", &[&en]),
+        ("language=EN", &[&en]),
+        ("language=en-gb", &[&gb]),
+        ("language=de", &[]),
+        ("language=en&slug=second", &[]),
+    ];
+    for (query, ids) in finds {
+        let read = key.get(&format!("{COURSES}?{query}")).await.assert_status(200).ids();
+        assert_eq!(read.iter().collect::<Vec<_>>(), ids, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_course_of_another_workspace_reads_like_one_that_is_absent() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key("read:courses").await;
+    let foreign = app.workspace("globex").await.course("rust", 1).await;
+
+    let absent = key.get(&format!("{COURSES}/{ABSENT}")).await;
+    let theirs = key.get(&format!("{COURSES}/{foreign}")).await;
+    assert_eq!(assert_error(&absent, 404, "not_found"), "No such course in this workspace.");
+    assert_eq!(words(&absent), words(&theirs));
+    assert!(key.get(COURSES).await.ids().is_empty());
+}
+
+#[tokio::test]
+async fn an_id_that_is_none_or_of_another_kind_is_not_found_with_a_hint() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key("read:courses").await;
+
+    let mut told = Vec::new();
+    let upper = ABSENT.to_uppercase();
+    let long = "x".repeat(500);
+    for id in [
+        "ord_01khdps1znf0yt63fefph15bgz",
+        "stu_01kerv87j8fgjt30swgcw4scc1",
+        "nonsense",
+        "crs_01k424mh00e2mbrajjfteg1k8",
+        "crs_81k424mh00e2mbrajjfteg1k8f",
+        "crs_01k424mh00e2mbrajjfteg1k8u",
+        &upper,
+        "01994041-4400-7101-bc29-529d9ed0c44f",
+        "%00",
+        "caf%C3%A9",
+        &long,
+    ] {
+        let answer = key.get(&format!("{COURSES}/{id}")).await;
+        told.push(format!("{}: {}", &id[..id.len().min(40)], assert_error(&answer, 404, "not_found")));
+    }
+    insta::assert_json_snapshot!(told);
+}

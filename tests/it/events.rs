@@ -1,0 +1,211 @@
+//! Events: each of the thirteen arises, with the body that the contract promises, and from nothing else.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use creator_api::api::generated::events::EVENT_TYPES;
+use insta::assert_json_snapshot;
+use serde_json::{Value, json};
+
+use crate::conformance::Contract;
+use crate::masks::masked;
+use crate::support::{Key, TestApp, Workspace, course};
+
+/// The types of these events.
+fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["type"].as_str().expect("an event has a type")).collect()
+}
+
+/// Everything that can happen in a workspace, through the API and by changes.
+async fn everything(workspace: &Workspace<'_>, key: &Key) {
+    workspace.change("course.upsert", course("rust", "draft", 1)).await;
+    let mut rust = course("rust", "published", 1);
+    rust["url"] = json!("https://academy.example.com/rust");
+    workspace.change("course.upsert", rust).await;
+    let rust = workspace.app.course_id(workspace, "rust").await;
+    let ink = workspace.course("ink", 2).await;
+
+    let ada = json!({"email": "ada@example.com", "name": "Ada Osei", "tags": ["vip"]});
+    let ada = key.post("/api/v1/students", ada).await.assert_status(201).json()["id"].clone();
+    workspace.app.clock.advance(Duration::from_secs(1));
+    let renamed = json!({"key": "ada", "email": "ada@example.com", "name": "Ada M. Osei", "tags": []});
+    workspace.change("student.upsert", renamed).await;
+
+    let pair = json!({"studentId": ada, "courseId": rust});
+    key.post("/api/v1/enrollments", pair).await.assert_status(201);
+    let done = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
+    workspace.change("progress.record", done).await;
+    workspace.change("certificate.issue", json!({"student": ada, "course": "rust", "number": "2026-00042"})).await;
+
+    let items = json!([{"course": ink, "unit_amount": 4900}]);
+    let pay = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
+    workspace.change("order.pay", pay).await;
+    workspace.change("order.refund", json!({"order": "o1", "amount": 900, "reason": "Goodwill"})).await;
+    workspace.change("order.refund", json!({"order": "o1"})).await;
+
+    let session = json!({"key": "l1", "title": "Office hour", "course": "rust", "scheduled_at": "2026-03-02T10:00:00Z"});
+    workspace.change("live_session.upsert", session).await;
+    workspace.change("live_session.start", json!({"live_session": "l1"})).await;
+    workspace.app.clock.advance(Duration::from_secs(90));
+    workspace.change("live_session.end", json!({"live_session": "l1"})).await;
+    let recording = json!({
+        "key": "r1", "live_session": "l1", "duration_seconds": 88, "size_bytes": 5_000_000_000_i64, "content_type": "video/mp4",
+    });
+    workspace.change("recording.ready", recording).await;
+    workspace.change("course.upsert", course("ink", "archived", 2)).await;
+    workspace.change("student.delete", json!({"student": "ada"})).await;
+}
+
+#[tokio::test]
+async fn each_of_the_thirteen_arises_with_the_body_that_the_contract_promises() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    everything(&workspace, &key).await;
+
+    let events = app.events().await;
+    let contract = Contract::of(&app).await;
+    for event in &events {
+        let kind = event["type"].as_str().expect("an event has a type");
+        let faults = contract.faults(&Contract::event_schema(kind), event);
+        assert_eq!(faults, [""; 0], "{event:#}");
+        assert_eq!(event["workspace_id"], workspace.id.to_string());
+    }
+    let arisen: BTreeSet<&str> = types(&events).into_iter().collect();
+    assert_eq!(arisen, EVENT_TYPES.iter().copied().collect(), "the types of the contract are those that arise");
+    let ids: BTreeSet<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), events.len());
+
+    assert_json_snapshot!(types(&events), @r#"
+    [
+      "course.published",
+      "course.published",
+      "student.created",
+      "student.updated",
+      "enrollment.created",
+      "certificate.issued",
+      "order.paid",
+      "enrollment.created",
+      "order.refunded",
+      "order.refunded",
+      "enrollment.revoked",
+      "live_session.started",
+      "live_session.ended",
+      "recording.ready",
+      "course.archived",
+      "student.deleted"
+    ]
+    "#);
+    assert_json_snapshot!(masked(&Value::Array(events)));
+}
+
+#[tokio::test]
+async fn a_change_that_changes_nothing_tells_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let ada = json!({"key": "ada", "email": "ada@example.com", "name": "Ada", "tags": ["vip"]});
+    workspace.change("student.upsert", ada.clone()).await;
+    workspace.course("rust", 1).await;
+    let grant = json!({"student": "ada", "course": "rust"});
+    workspace.change("enrollment.grant", grant.clone()).await;
+    let before = (app.events().await.len(), key.get("/api/v1/students").await.body);
+
+    app.clock.advance(Duration::from_secs(1));
+    workspace.change("student.upsert", ada).await;
+    workspace.change("student.upsert", json!({"key": "ada", "email": "ada@example.com"})).await;
+    workspace.change("course.upsert", course("rust", "published", 1)).await;
+    workspace.change("enrollment.grant", grant).await;
+    assert_eq!((app.events().await.len(), key.get("/api/v1/students").await.body), before);
+
+    // Progress changes the student's record, and still is no `student.updated`.
+    workspace.change("progress.record", json!({"student": "ada", "course": "rust", "lesson": "rust-1"})).await;
+    assert_eq!(app.events().await.len(), before.0);
+}
+
+#[tokio::test]
+async fn an_update_names_what_changed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let changes = [
+        (json!({"email": "Ada@example.com"}), json!(["email"])),
+        (json!({"name": "Ada"}), json!(["name"])),
+        (json!({"external_id": "crm-1", "tags": ["b", "a"]}), json!(["external_id", "tags"])),
+        (json!({"tags": ["a", "b"], "metadata": {"k": "v"}}), json!(["tags", "metadata"])),
+        (json!({"name": null, "metadata": {}}), json!(["name", "metadata"])),
+    ];
+    workspace.student("ada").await;
+    for (fields, changed) in changes {
+        let mut data = json!({"key": "ada", "email": "Ada@example.com"});
+        data.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        workspace.change("student.upsert", data).await;
+        let event = app.events().await.pop().unwrap();
+        assert_eq!((&event["type"], &event["data"]["changed"]), (&json!("student.updated"), &changed));
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_tells_nothing() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let rust = workspace.course("rust", 1).await;
+    let ada = workspace.student("ada").await;
+    workspace.student("bob").await;
+    let before = app.events().await.len();
+
+    key.post("/api/v1/students", json!({"email": "ADA@example.com"})).await.assert_status(422);
+    let pair = json!({"studentId": ada, "courseId": rust, "expires_at": "2020-01-01T00:00:00Z"});
+    key.post("/api/v1/enrollments", pair).await.assert_status(422);
+    let refused = [
+        ("student.upsert", json!({"key": "eve", "email": "ada@example.com"})),
+        ("student.upsert", json!({"key": "bob", "email": "Ada@example.com"})),
+        ("student.delete", json!({"student": "eve"})),
+        ("course.upsert", course("rust-2", "open", 1)),
+        ("course.upsert", json!({"key": "other", "slug": "rust", "title": "Rust", "status": "published"})),
+        ("enrollment.grant", json!({"student": "ada", "course": "go"})),
+        ("enrollment.revoke", json!({"student": "ada", "course": "rust"})),
+        ("progress.record", json!({"student": "ada", "course": "rust", "lesson": "rust-1"})),
+        ("certificate.issue", json!({"student": "ada", "course": "rust"})),
+        ("order.refund", json!({"order": "o1"})),
+        ("live_session.start", json!({"live_session": "l1"})),
+        ("recording.ready", json!({"key": "r", "live_session": "l1", "duration_seconds": 1, "size_bytes": 1, "content_type": "video/mp4"})),
+    ];
+    let mut reasons = Vec::new();
+    for (change, data) in refused {
+        let line = workspace.line("2026-03-02T10:00:00Z", change, data);
+        reasons.extend(app.try_apply(&line.to_string()).await.1);
+    }
+    assert_json_snapshot!(reasons);
+    assert_eq!(app.events().await.len(), before);
+}
+
+#[tokio::test]
+async fn a_session_starts_once_and_ends_once() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let session = json!({"live_session": "l1"});
+    workspace.change("live_session.upsert", json!({"key": "l1", "title": "Office hour"})).await;
+    let recording = |key: &str| {
+        json!({"key": key, "live_session": "l1", "title": "Best of", "duration_seconds": 0, "size_bytes": 0, "content_type": "audio/ogg"})
+    };
+    let steps = [
+        ("live_session.end", session.clone(), false),
+        ("recording.ready", recording("r0"), false),
+        ("live_session.start", session.clone(), true),
+        ("live_session.start", session.clone(), false),
+        ("live_session.end", session.clone(), true),
+        ("live_session.end", session.clone(), false),
+        ("live_session.start", session, false),
+        ("recording.ready", recording("r1"), true),
+        ("recording.ready", recording("r1"), false),
+        ("recording.ready", recording("r2"), true),
+    ];
+    for (number, (change, data, taken)) in steps.into_iter().enumerate() {
+        let line = workspace.line("2026-03-02T10:00:00Z", change, data);
+        let rejects = app.try_apply(&line.to_string()).await.1;
+        assert_eq!(rejects.is_empty(), taken, "step {number}: {rejects:?}");
+    }
+    let events = app.events().await;
+    assert_eq!(types(&events), ["live_session.started", "live_session.ended", "recording.ready", "recording.ready"]);
+}

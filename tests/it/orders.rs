@@ -1,0 +1,295 @@
+//! Orders: paid, refunded, and what they give and take.
+
+use std::time::Duration;
+
+use insta::assert_json_snapshot;
+use serde_json::{Value, json};
+
+use crate::masks::masked;
+use crate::support::{Key, TestApp, Workspace};
+
+const ORDERS: &str = "/api/v1/orders";
+
+/// Two courses and a student who is about to buy.
+async fn shop(workspace: &Workspace<'_>) -> (String, String, String) {
+    let ada = json!({"key": "ada", "email": "Ada@Example.com", "name": "Ada Osei"});
+    workspace.change("student.upsert", ada).await;
+    let student = workspace.full_key().await.get("/api/v1/students").await.ids().remove(0);
+    (workspace.course("rust", 2).await, workspace.course("ink", 1).await, student)
+}
+
+/// An order of both courses: 9900 + 2 x 2450 - 1480 + 2531.
+fn both(key: &str) -> Value {
+    json!({
+        "key": key, "number": format!("2026-{key}"), "student": "ada", "currency": "USD",
+        "items": [
+            {"course": "rust", "unit_amount": 9900},
+            {"course": "ink", "title": "Ink and Line, for two", "quantity": 2, "unit_amount": 2450},
+        ],
+        "discount_amount": 1480, "tax_amount": 2531,
+        "receipt": {"number": format!("R-{key}"), "url": "https://academy.example.com/r/1"},
+    })
+}
+
+/// An order of one course for one euro.
+fn one(key: &str, course: &str) -> Value {
+    let items = json!([{"course": course, "unit_amount": 100}]);
+    json!({"key": key, "number": key, "student": "ada", "currency": "EUR", "items": items})
+}
+
+async fn only_order(key: &Key) -> Value {
+    let page = key.get(ORDERS).await.assert_status(200).json();
+    assert_eq!(page["data"].as_array().map(Vec::len), Some(1));
+    page["data"][0].clone()
+}
+
+async fn student(key: &Key) -> Value {
+    key.get("/api/v1/students").await.assert_status(200).json()["data"][0].clone()
+}
+
+#[tokio::test]
+async fn a_paid_order_shows_items_receipt_and_what_it_gave() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    shop(&workspace).await;
+    workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", both("o1")).await;
+
+    let order = only_order(&key).await;
+    assert_json_snapshot!(masked(&order));
+    let paid = app.events_of("order.paid").await;
+    assert_eq!(paid.len(), 1);
+    assert_eq!(paid[0]["data"], order);
+
+    // The two enrollments are those of the entitlements, and each was told of.
+    let enrollments = student(&key).await["enrollments"].clone();
+    let mut enrolled = Vec::new();
+    for enrollment in enrollments.as_array().unwrap() {
+        assert_eq!((&enrollment["source"], &enrollment["order_id"]), (&json!("order"), &order["id"]));
+        assert_eq!(enrollment["enrolled_at"], order["paid_at"]);
+        enrolled.push(enrollment["id"].as_str().unwrap());
+    }
+    let mut entitled: Vec<&str> =
+        order["entitlements"].as_array().unwrap().iter().map(|e| e["enrollment_id"].as_str().unwrap()).collect();
+    enrolled.sort_unstable();
+    entitled.sort_unstable();
+    assert_eq!(enrolled, entitled);
+    assert_eq!(app.events_of("enrollment.created").await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_order_without_a_receipt_of_its_own_has_one_with_its_number() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    shop(&workspace).await;
+    workspace.change("order.pay", one("o1", "rust")).await;
+    assert_json_snapshot!(only_order(&key).await["receipt"], @r#"
+    {
+      "issued_at": "2026-03-02T10:00:30.000Z",
+      "number": "o1",
+      "url": null
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn a_part_given_back_takes_nothing_away_and_the_rest_takes_all() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    shop(&workspace).await;
+    workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", both("o1")).await;
+
+    app.clock.advance(Duration::from_secs(1));
+    let part = json!({"order": "o1", "amount": 4900, "reason": "Bought twice by mistake"});
+    workspace.change_at("2026-02-27T16:40:02.007Z", "order.refund", part).await;
+    let order = only_order(&key).await;
+    assert_eq!((&order["status"], &order["refunded_amount"]), (&json!("partially_refunded"), &json!(4900)));
+    assert_eq!(order["updated_at"], "2026-03-02T10:00:31.000Z");
+    assert_eq!(student(&key).await["progress"]["enrollments_active"], 2);
+    assert!(app.events_of("enrollment.revoked").await.is_empty());
+
+    app.clock.advance(Duration::from_secs(1));
+    workspace.change_at("2026-03-01T08:00:00Z", "order.refund", json!({"order": "o1"})).await;
+    let order = only_order(&key).await;
+    assert_json_snapshot!(masked(&order));
+    let shown = student(&key).await;
+    assert_eq!(shown["progress"]["enrollments_active"], 0);
+    for enrollment in shown["enrollments"].as_array().unwrap() {
+        assert_eq!((&enrollment["status"], &enrollment["revoked_at"]), (&json!("revoked"), &json!("2026-03-01T08:00:00.000Z")));
+    }
+
+    let refunded = app.events_of("order.refunded").await;
+    let amounts: Vec<&Value> = refunded.iter().map(|event| &event["data"]["refund"]["amount"]).collect();
+    assert_eq!(amounts, [4900, 10951]);
+    let mut data = refunded[1]["data"].clone();
+    assert_eq!(data.as_object_mut().unwrap().remove("refund").unwrap(), order["refunds"][1]);
+    assert_eq!(data, order);
+    assert_eq!(app.events_of("enrollment.revoked").await.len(), 2);
+}
+
+#[tokio::test]
+async fn who_has_the_course_already_is_not_enrolled_twice() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let (rust, _, ada) = shop(&workspace).await;
+    let pair = json!({"studentId": ada, "courseId": rust});
+    let before = key.post("/api/v1/enrollments", pair).await.assert_status(201).json();
+
+    workspace.change("order.pay", both("o1")).await;
+    let order = only_order(&key).await;
+    assert_eq!(order["entitlements"][0]["enrollment_id"], before["id"]);
+    assert_eq!(app.events_of("enrollment.created").await.len(), 2, "one by the API, one for the other course");
+
+    // The same course twice in one order is one entitlement of one enrollment.
+    let mut twice = one("o2", "ink");
+    twice["items"] = json!([{"course": "ink", "unit_amount": 1}, {"course": "ink", "unit_amount": 2}]);
+    workspace.change("order.pay", twice).await;
+    let order = key.get(&format!("{ORDERS}?number=o2")).await.json()["data"][0].clone();
+    assert_eq!(order["items"].as_array().map(Vec::len), Some(2));
+    assert_eq!(order["entitlements"].as_array().map(Vec::len), Some(1));
+    assert_eq!(app.events_of("enrollment.created").await.len(), 2);
+}
+
+#[tokio::test]
+async fn each_filter_and_sort_finds_its_orders() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let (rust, ink, ada) = shop(&workspace).await;
+    let bob = workspace.student("bob").await;
+    let mut by_bob = one("o3", "ink");
+    by_bob["student"] = json!(bob);
+    let paid = [
+        ("2026-02-03T00:00:00Z", both("o1")),
+        ("2026-02-01T00:00:00Z", one("o2", "rust")),
+        ("2026-02-02T00:00:00Z", by_bob),
+    ];
+    for (at, order) in paid {
+        app.clock.advance(Duration::from_secs(1));
+        workspace.change_at(at, "order.pay", order).await;
+    }
+    app.clock.advance(Duration::from_secs(1));
+    workspace.change("order.refund", json!({"order": "o2", "amount": 1})).await;
+    workspace.change("order.refund", json!({"order": "o3"})).await;
+    app.clock.advance(Duration::from_secs(1));
+
+    let finds = [
+        (format!("studentId={ada}"), "2026-o1 o2"),
+        (format!("studentId={bob}"), "o3"),
+        (format!("courseId={rust}"), "2026-o1 o2"),
+        (format!("courseId={ink}"), "2026-o1 o3"),
+        (format!("courseId={ink}&studentId={ada}"), "2026-o1"),
+        ("status=paid".to_owned(), "2026-o1"),
+        ("status=partially_refunded".to_owned(), "o2"),
+        ("status=refunded".to_owned(), "o3"),
+        ("currency=EUR".to_owned(), "o3 o2"),
+        ("currency=JPY".to_owned(), ""),
+        ("number=2026-o1".to_owned(), "2026-o1"),
+        ("number=2026-O1".to_owned(), ""),
+        ("paid_after=2026-02-02T00:00:00Z".to_owned(), "2026-o1 o3"),
+        ("paid_before=2026-02-02T00:00:00Z".to_owned(), "o2"),
+        ("paid_after=2026-02-02T00:00:00Z&paid_before=2026-02-03T00:00:00Z".to_owned(), "o3"),
+        ("sort=paid_at".to_owned(), "o2 o3 2026-o1"),
+        ("sort=-paid_at".to_owned(), "2026-o1 o3 o2"),
+        ("sort=updated_at".to_owned(), "2026-o1 o2 o3"),
+        ("sort=-updated_at&limit=1".to_owned(), "o3"),
+        ("sort=created_at".to_owned(), "o2 o3 2026-o1"),
+        ("limit=100".to_owned(), "2026-o1 o3 o2"),
+    ];
+    for (query, numbers) in finds {
+        let page = key.get(&format!("{ORDERS}?{query}")).await.assert_status(200).json();
+        let read: Vec<&str> =
+            page["data"].as_array().unwrap().iter().map(|order| order["number"].as_str().unwrap()).collect();
+        assert_eq!(read.join(" "), numbers, "{query}");
+    }
+    // Page by page, by each sort, every order comes once.
+    for sort in ["paid_at", "-paid_at", "updated_at", "-updated_at"] {
+        assert_eq!(key.all(&format!("{ORDERS}?limit=1&sort={sort}")).await.len(), 3, "{sort}");
+    }
+}
+
+#[tokio::test]
+async fn the_customer_stays_as_known_at_payment() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let (.., ada) = shop(&workspace).await;
+    workspace.change("order.pay", both("o1")).await;
+    let before = only_order(&key).await;
+
+    let renamed = json!({"key": "ada", "email": "ada@osei.example", "name": "Ada M. Osei"});
+    workspace.change("student.upsert", renamed).await;
+    assert_eq!(only_order(&key).await, before);
+
+    app.clock.advance(Duration::from_secs(1));
+    workspace.change("student.delete", json!({"student": "ada"})).await;
+    let mut expected = before;
+    expected["studentId"] = Value::Null;
+    expected["updated_at"] = json!("2026-03-02T10:00:31.000Z");
+    for entitlement in expected["entitlements"].as_array_mut().unwrap() {
+        entitlement["enrollment_id"] = Value::Null;
+    }
+    assert_eq!(only_order(&key).await, expected);
+    assert!(key.get(&format!("{ORDERS}?studentId={ada}")).await.assert_status(200).ids().is_empty());
+
+    // Money can be given back all the same.
+    workspace.change("order.refund", json!({"order": "o1"})).await;
+    assert_eq!(only_order(&key).await["status"], "refunded");
+}
+
+#[tokio::test]
+async fn a_change_that_does_not_add_up_is_refused_whole() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    shop(&workspace).await;
+    workspace.change("order.pay", one("o1", "rust")).await;
+    let (before, events) = (only_order(&key).await, app.events().await.len());
+
+    let with = |name: &str, value: Value| {
+        let mut order = both("o2");
+        order[name] = value;
+        ("order.pay", order)
+    };
+    let item = |name: &str, value: Value| {
+        let mut order = both("o2");
+        order["items"][1][name] = value;
+        ("order.pay", order)
+    };
+    let refund = |amount: i64| ("order.refund", json!({"order": "o1", "amount": amount}));
+    let cases = [
+        with("discount_amount", json!(14801)),
+        with("discount_amount", json!(-1)),
+        with("tax_amount", json!(-1)),
+        with("currency", json!("usd")),
+        with("items", json!([])),
+        with("key", json!("o1")),
+        with("number", json!("o1")),
+        with("student", json!("nobody")),
+        item("course", json!("nothing")),
+        item("quantity", json!(0)),
+        item("unit_amount", json!(-1)),
+        item("unit_amount", json!(i64::MAX)),
+        item("colour", json!("red")),
+        refund(101),
+        refund(0),
+        refund(-5),
+        ("order.refund", json!({"order": "o9"})),
+    ];
+    let mut refused = Vec::new();
+    for (change, data) in cases {
+        refused.extend(app.try_apply(&workspace.line("2026-03-02T10:00:00Z", change, data).to_string()).await.1);
+    }
+    assert_json_snapshot!(refused);
+    assert_eq!(only_order(&key).await, before);
+    assert_eq!(app.events().await.len(), events);
+
+    // Nothing is left once all is given back.
+    workspace.change("order.refund", json!({"order": "o1"})).await;
+    let again = workspace.line("2026-03-02T10:00:00Z", "order.refund", json!({"order": "o1"}));
+    assert_eq!(app.try_apply(&again.to_string()).await.1.len(), 1);
+    assert_eq!(app.events_of("order.refunded").await.len(), 1);
+}

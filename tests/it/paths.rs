@@ -1,0 +1,203 @@
+//! Paths and methods that name nothing: the envelope and its headers all the same.
+
+use reqwest::Method;
+
+use crate::conformance::{assert_error, assert_rate_limit_headers};
+use crate::support::{Answer, Key, TestApp, send};
+
+const ABSENT: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
+
+/// Sends a request line as it is.
+async fn line(app: &TestApp, key: &Key, method: &str, path: &str) -> Answer {
+    let secret = &key.secret;
+    let request =
+        format!("{method} {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n\r\n");
+    app.raw(request).await
+}
+
+#[tokio::test]
+async fn a_path_that_names_nothing_is_not_found() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    let long = format!("/api/v1/courses/{}", "x".repeat(8_000));
+    let longer = format!("/api/v1/{}", "x/".repeat(15_000));
+    for path in [
+        "/api/v1/nothing",
+        "/api/v1",
+        "/api/v1/",
+        "/api",
+        "/api/",
+        "/api/v2/courses",
+        "/api/v1/Courses",
+        "/api/v1/courses/",
+        "/api/v1/courses//",
+        "/api/v1//courses",
+        "/api//v1/courses",
+        "/api/v1/courses/x/",
+        "/api/v1/courses/x/modules",
+        "/api/v1/students/stu_01khx04p34eqfah10jhpbrdmp2",
+        "/api/v1/../v1/courses",
+        "/api/v1/courses/../students",
+        "/api/v1/%2e%2e/v1/courses",
+        "/api/v1/courses/%2e%2e",
+        "/api/v1/courses/%2E%2E%2Fstudents",
+        "/api/v1/%00",
+        "/api/v1/courses/%00",
+        "/api/v1/courses%00",
+        "/api/v1/courses/%",
+        "/api/v1/courses/%zz",
+        "/api/v1/courses/%ff",
+        "/api/v1/courses;a=b",
+        "/api/v1/cour%73es",
+        "/api/v1/courses%2f",
+        "/api/v1/courses/a%0d%0ab:%20c",
+        "/api/v1/analytics",
+        &long,
+        &longer,
+    ] {
+        let answer = line(&app, &key, "GET", path).await;
+        let message = assert_error(&answer, 404, "not_found");
+        assert!(message.len() < 300 && !message.contains(['\r', '\n', '\0']), "{message:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_path_outside_of_the_api_is_not_found_either() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+    for path in ["//api/v1/courses", "/API/v1/courses", "/%61pi/v1/courses", "/nothing", "/api%2fv1/courses", "/.git/config"] {
+        let answer = line(&app, &key, "GET", path).await.assert_status(404);
+        assert!(!answer.body.is_empty(), "{path}");
+    }
+    // No request line at all, or one without end: HTTP's own answers.
+    for path in ["", "api/v1/courses"] {
+        let answer = line(&app, &key, "GET", path).await;
+        assert!(matches!(answer.status, 400 | 404), "{path:?}: {}", answer.status);
+    }
+    let endless = line(&app, &key, "GET", &format!("/api/v1/{}", "x".repeat(100_000))).await;
+    assert!(matches!(endless.status, 414 | 431), "{}", endless.status);
+}
+
+#[tokio::test]
+async fn a_method_that_a_path_does_not_take_is_405_with_those_it_does() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    let one = format!("/api/v1/courses/{ABSENT}");
+    let cases = [
+        ("get", "/api/v1/courses", "GET, HEAD"),
+        ("Get", "/api/v1/courses", "GET, HEAD"),
+        ("POST", "/api/v1/courses", "GET, HEAD"),
+        ("OPTIONS", "/api/v1/courses", "GET, HEAD"),
+        ("TRACE", "/api/v1/courses", "GET, HEAD"),
+        ("BREW", "/api/v1/courses", "GET, HEAD"),
+        ("DELETE", &one, "GET, HEAD"),
+        ("PUT", "/api/v1/students", "GET, HEAD, POST"),
+        ("post", "/api/v1/students", "GET, HEAD, POST"),
+        ("PATCH", "/api/v1/orders", "GET, HEAD"),
+        ("GET", "/api/v1/enrollments", "POST"),
+        ("HEAD", "/api/v1/enrollments", "POST"),
+        ("DELETE", "/api/v1/analytics/summary?from=x", "GET, HEAD"),
+    ];
+    for (method, path, allow) in cases {
+        let answer = line(&app, &key, method, path).await;
+        assert_eq!((answer.status, answer.header("allow")), (405, allow), "{method} {path}");
+        match method {
+            "HEAD" => assert!(answer.body.is_empty()),
+            _ => drop(assert_error(&answer, 405, "invalid_request")),
+        }
+    }
+    // An unknown path is 404 whatever the method.
+    assert_error(&line(&app, &key, "DELETE", "/api/v1/nothing").await, 404, "not_found");
+}
+
+#[tokio::test]
+async fn whoever_has_no_key_learns_nothing_of_the_paths() {
+    let app = TestApp::start().await;
+    let mut bodies = Vec::new();
+    for (method, path) in [
+        (Method::GET, "/api/v1/courses"),
+        (Method::GET, "/api/v1/nothing"),
+        (Method::DELETE, "/api/v1/courses"),
+        (Method::GET, "/api/v1/students?limit=0"),
+        (Method::OPTIONS, "/api/v1/students"),
+    ] {
+        let answer = send(app.request(method, path)).await;
+        assert_error(&answer, 401, "unauthorized");
+        let mut body = answer.json();
+        body["error"]["request_id"].take();
+        bodies.push(body);
+    }
+    assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
+}
+
+#[tokio::test]
+async fn head_answers_as_get_does_without_the_body() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let course = workspace.course("rust", 2).await;
+    workspace.student("ada").await;
+    workspace.student("bob").await;
+
+    for path in [
+        "/api/v1/courses".to_owned(),
+        format!("/api/v1/courses/{course}"),
+        "/api/v1/students?limit=1".to_owned(),
+        "/api/v1/orders".to_owned(),
+        "/api/v1/analytics/summary?interval=day".to_owned(),
+        format!("/api/v1/courses/{ABSENT}"),
+        "/api/v1/students?limit=0".to_owned(),
+        "/api/v1/nothing".to_owned(),
+    ] {
+        let (get, head) = (key.get(&path).await, key.head(&path).await);
+        assert_eq!(head.status, get.status, "{path}");
+        assert!(head.body.is_empty(), "{path}");
+        assert_rate_limit_headers(&head);
+        assert_eq!(headers(&head), headers(&get), "{path}");
+        // The id of an error's request is in its body, so only successes have the very same length.
+        if get.status == 200 {
+            assert_eq!(head.header("content-length"), get.body.len().to_string(), "{path}");
+            assert_eq!(get.header("content-length"), head.header("content-length"), "{path}");
+        }
+    }
+    let nobody = send(app.request(Method::HEAD, "/api/v1/courses")).await;
+    assert_eq!((nobody.status, nobody.header("www-authenticate"), nobody.body.len()), (401, "Bearer", 0));
+}
+
+/// The headers that do not change from request to request.
+fn headers(answer: &Answer) -> Vec<(String, String)> {
+    let changing = ["date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-daily-remaining", "content-length"];
+    let mut headers: Vec<(String, String)> = answer
+        .headers
+        .iter()
+        .filter(|(name, _)| !changing.contains(&name.as_str()))
+        .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+        .collect();
+    headers.sort();
+    headers
+}
+
+#[tokio::test]
+async fn a_browser_of_another_origin_is_told_nothing() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.full_key().await;
+
+    let get = key.request(Method::GET, "/api/v1/courses").header("origin", "https://evil.example");
+    let preflight = app
+        .request(Method::OPTIONS, "/api/v1/students")
+        .header("origin", "https://evil.example")
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "authorization");
+    let admitted = key
+        .request(Method::OPTIONS, "/api/v1/students")
+        .header("origin", "https://evil.example")
+        .header("access-control-request-method", "POST");
+    for (request, status) in [(get, 200), (preflight, 401), (admitted, 405)] {
+        let answer = send(request).await.assert_status(status);
+        assert_rate_limit_headers(&answer);
+        let told = answer.headers.keys().find(|name| name.as_str().starts_with("access-control-"));
+        assert_eq!(told, None);
+    }
+}

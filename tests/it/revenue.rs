@@ -1,0 +1,150 @@
+//! The revenue of a window equals the sum over `listOrders` and its refunds in that window, to the minor unit.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
+
+use crate::support::{TestApp, Workspace};
+
+const HOUR_MS: i64 = 3_600_000;
+/// 2025-12-01T00:00:00Z; all happens in the ninety days from here.
+const BEGIN_MS: i64 = 1_764_547_200_000;
+const SPAN_MS: i64 = 90 * 24 * HOUR_MS;
+
+/// gross, discount, tax, refunded, orders, refunds, by currency.
+type Sums = BTreeMap<String, [i64; 6]>;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(ms).expect("the year is near")
+}
+
+/// A time that likes the edges at which sums are cut: days, quarter-hours, and a millisecond beside them.
+fn moment(random: &mut SmallRng) -> i64 {
+    let ms = BEGIN_MS + random.random_range(0..SPAN_MS);
+    let grain = [1, 1, HOUR_MS / 4, 24 * HOUR_MS][random.random_range(0..4)];
+    (ms / grain) * grain + [0, 0, -1, 1][random.random_range(0..4)]
+}
+
+/// Orders and refunds as changes, in the order of time.
+fn trade(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
+    let mut changes = Vec::new();
+    for number in 0..80 {
+        let paid = moment(random);
+        let currency = ["USD", "EUR", "JPY"][random.random_range(0..3)];
+        let mut items: Vec<Value> = Vec::new();
+        let mut subtotal = 0;
+        for course in ["rust", "ink"].iter().filter(|_| random.random_range(0..3) > 0) {
+            let (quantity, unit) = (random.random_range(1..4), random.random_range(0..20_000));
+            subtotal += quantity * unit;
+            items.push(json!({"course": course, "quantity": quantity, "unit_amount": unit}));
+        }
+        if items.is_empty() {
+            items.push(json!({"course": "rust", "unit_amount": 0}));
+        }
+        let (discount, tax) = (random.random_range(0..=subtotal), random.random_range(0..3_000));
+        let data = json!({
+            "key": format!("o{number}"), "number": format!("{number}"), "student": "ada", "currency": currency,
+            "items": items, "discount_amount": discount, "tax_amount": tax,
+        });
+        changes.push((paid, workspace.line(&at(paid).to_string(), "order.pay", data)));
+        let mut left = subtotal - discount + tax;
+        while left > 0 && random.random_range(0..2) == 0 {
+            let amount = random.random_range(1..=left);
+            left -= amount;
+            let refunded = paid.max(moment(random)) + 1;
+            let data = json!({"order": format!("o{number}"), "amount": amount});
+            changes.push((refunded, workspace.line(&at(refunded).to_string(), "order.refund", data)));
+        }
+    }
+    // Later changes of one order come later: the sort is stable.
+    changes.sort_by_key(|(when, _)| *when);
+    changes.into_iter().map(|(_, change)| change).collect()
+}
+
+/// What the listed orders say of a window.
+fn listed(orders: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>) -> Sums {
+    let inside = |time: &Value| (from..to).contains(&crate::analytics::time(time));
+    let amount = |value: &Value| value.as_i64().expect("an amount is a whole number");
+    let mut sums = Sums::new();
+    for order in orders {
+        let items = order["items"].as_array().expect("items are a list");
+        if course.is_some_and(|course| items.iter().all(|item| item["courseId"] != course)) {
+            continue;
+        }
+        let currency = order["currency"].as_str().expect("a currency is a text").to_owned();
+        if inside(&order["paid_at"]) {
+            let sum = sums.entry(currency.clone()).or_default();
+            sum[0] += amount(&order["total_amount"]);
+            sum[1] += amount(&order["discount_amount"]);
+            sum[2] += amount(&order["tax_amount"]);
+            sum[4] += 1;
+        }
+        for refund in order["refunds"].as_array().expect("refunds are a list") {
+            if inside(&refund["created_at"]) {
+                let sum = sums.entry(currency.clone()).or_default();
+                sum[3] += amount(&refund["amount"]);
+                sum[5] += 1;
+            }
+        }
+    }
+    sums
+}
+
+/// What a summary or a point of its series says.
+fn told(revenue: &Value) -> Sums {
+    let entries = revenue.as_array().expect("revenue is a list");
+    let names = ["gross_amount", "discount_amount", "tax_amount", "refunded_amount", "orders", "refunds"];
+    let sums: Sums = entries
+        .iter()
+        .map(|entry| {
+            let sum = names.map(|name| entry[name].as_i64().expect("a sum is a whole number"));
+            assert_eq!(entry["net_amount"], sum[0] - sum[3]);
+            (entry["currency"].as_str().expect("a currency is a text").to_owned(), sum)
+        })
+        .collect();
+    assert_eq!(sums.len(), entries.len(), "each currency stands once: {revenue}");
+    assert!(sums.keys().eq(entries.iter().map(|entry| entry["currency"].as_str().unwrap_or_default())), "sorted");
+    sums
+}
+
+#[tokio::test]
+async fn the_summary_and_the_list_agree_on_every_window() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let courses = [workspace.course("rust", 1).await, workspace.course("ink", 1).await];
+    workspace.student("ada").await;
+    let mut random = SmallRng::seed_from_u64(20_260_302);
+    app.apply(&trade(&workspace, &mut random)).await;
+    let orders = key.all("/api/v1/orders?limit=100").await;
+    assert_eq!(orders.len(), 80);
+
+    let zones = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns"];
+    for round in 0..40 {
+        let (one, two) = (moment(&mut random), moment(&mut random));
+        let (from, to) = (at(one.min(two)), at(one.max(two) + 1));
+        let course = (round % 3 == 0).then(|| courses[round % 2].as_str());
+        let (zone, interval) = (zones[round % 4], ["day", "week", "month"][round % 3]);
+        let mut query = format!("from={from}&to={to}&timezone={zone}&interval={interval}");
+        if let Some(course) = course {
+            query += &format!("&courseId={course}");
+        }
+        let summary = key.get(&format!("/api/v1/analytics/summary?{query}")).await.assert_status(200).json();
+        assert_eq!(told(&summary["revenue"]), listed(&orders, from, to, course), "{query}");
+
+        let series = summary["series"].as_array().expect("a series was asked for");
+        let mut begins: Vec<Timestamp> =
+            series.iter().map(|point| crate::analytics::time(&point["starts_at"])).collect();
+        assert_eq!(begins[0], from, "{query}");
+        begins.push(to);
+        for (point, span) in series.iter().zip(begins.windows(2)) {
+            assert_eq!(told(&point["revenue"]), listed(&orders, span[0], span[1], course), "{query} at {}", span[0]);
+            let local = span[0].to_zoned(TimeZone::get(zone).expect("the zone exists"));
+            assert!(span[0] == from || local.time() == jiff::civil::Time::midnight(), "{query} at {local}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Students as they are listed: who is found, with what history and how much progress.
+
+use std::time::Duration;
+
+use insta::assert_json_snapshot;
+use serde_json::{Value, json};
+
+use crate::masks::masked;
+use crate::support::{TestApp, course};
+
+const STUDENTS: &str = "/api/v1/students";
+
+#[tokio::test]
+async fn each_filter_finds_whom_it_names_and_nobody_else() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:students").await;
+    let students = [
+        json!({"key": "ada", "email": "Ada@Example.com", "external_id": "crm-1", "tags": ["vip", "a b&c"]}),
+        json!({"key": "bob", "email": "bob+x@example.com", "external_id": "crm-1", "tags": ["VIP"]}),
+        json!({"key": "eve", "email": "eve@example.com", "external_id": "crm-10"}),
+    ];
+    let mut ids = Vec::new();
+    for student in students {
+        workspace.change("student.upsert", student).await;
+        ids.push(key.get(STUDENTS).await.ids().remove(0));
+        app.clock.advance(Duration::from_secs(1));
+    }
+    let (ada, bob, eve) = (&ids[0], &ids[1], &ids[2]);
+
+    let finds: [(&str, &[&String]); 12] = [
+        ("email=ada%40example.com", &[ada]),
+        ("email=ADA%40EXAMPLE.COM", &[ada]),
+        ("email=bob%2Bx%40example.com", &[bob]),
+        ("email=da%40example.com", &[]),
+        ("external_id=crm-1", &[bob, ada]),
+        ("external_id=CRM-1", &[]),
+        ("tag=vip", &[ada]),
+        ("tag=VIP", &[bob]),
+        ("tag=a+b%26c", &[ada]),
+        ("tag=vi%25", &[]),
+        ("external_id=crm-1&tag=VIP", &[bob]),
+        ("created_after=2026-03-02T10:00:31Z", &[eve, bob]),
+    ];
+    for (query, whom) in finds {
+        let read = key.get(&format!("{STUDENTS}?{query}")).await.assert_status(200).ids();
+        assert_eq!(read.iter().collect::<Vec<_>>(), whom, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_course_and_a_status_are_met_by_one_enrollment() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:students").await;
+    let (rust, go) = (workspace.course("rust", 1).await, workspace.course("go", 1).await);
+    let ada = workspace.student("ada").await;
+    app.clock.advance(Duration::from_secs(1));
+    let bob = workspace.student("bob").await;
+    let grant = |student: &str, course: &str| json!({"student": student, "course": course});
+    workspace.change("enrollment.grant", grant("ada", "rust")).await;
+    workspace.change("enrollment.grant", grant("ada", "go")).await;
+    workspace.change("enrollment.revoke", grant("ada", "go")).await;
+    workspace.change("enrollment.grant", grant("bob", "go")).await;
+    let done = json!({"student": "bob", "course": "go", "lesson": "go-1"});
+    workspace.change("progress.record", done).await;
+
+    let finds: [(String, &[&String]); 9] = [
+        (format!("courseId={rust}"), &[&ada]),
+        (format!("courseId={go}"), &[&bob, &ada]),
+        ("enrollment_status=active".to_owned(), &[&ada]),
+        ("enrollment_status=revoked".to_owned(), &[&ada]),
+        ("enrollment_status=completed".to_owned(), &[&bob]),
+        ("enrollment_status=expired".to_owned(), &[]),
+        (format!("courseId={rust}&enrollment_status=active"), &[&ada]),
+        (format!("courseId={go}&enrollment_status=active"), &[]),
+        (format!("courseId={go}&enrollment_status=revoked"), &[&ada]),
+    ];
+    for (query, whom) in finds {
+        let read = key.get(&format!("{STUDENTS}?{query}")).await.assert_status(200).ids();
+        assert_eq!(read.iter().collect::<Vec<_>>(), whom, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn the_history_is_whole_and_comes_newest_first() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:students").await;
+    workspace.student("ada").await;
+    for name in ["one", "two", "three"] {
+        workspace.course(name, 2).await;
+    }
+    // Not in the order of time.
+    for (name, at) in [("two", "2026-02-02"), ("three", "2026-02-03"), ("one", "2026-02-01")] {
+        let data = json!({"student": "ada", "course": name, "source": "import"});
+        workspace.change_at(&format!("{at}T09:00:00Z"), "enrollment.grant", data).await;
+    }
+    let data = json!({"student": "ada", "course": "two", "reason": "chargeback"});
+    workspace.change_at("2026-02-20T09:00:00Z", "enrollment.revoke", data).await;
+    let data = json!({"student": "ada", "course": "three", "lesson": "three-2"});
+    workspace.change_at("2026-02-21T09:00:00Z", "progress.record", data).await;
+    workspace.course("four", 1).await;
+    let data = json!({"student": "ada", "course": "four", "expires_at": "2026-03-01T00:00:00Z"});
+    workspace.change_at("2026-02-04T09:00:00Z", "enrollment.grant", data).await;
+
+    let page = key.get(STUDENTS).await.assert_status(200).json();
+    assert_json_snapshot!(masked(&page["data"][0]));
+}
+
+/// The progress of ada, whole and in her one course.
+async fn progress(key: &crate::support::Key) -> (Value, Value, Value) {
+    let student = key.get(STUDENTS).await.assert_status(200).json()["data"][0].clone();
+    let enrollment = &student["enrollments"][0];
+    (
+        enrollment["progress"]["percent_complete"].clone(),
+        enrollment["status"].clone(),
+        student["progress"]["average_percent_complete"].clone(),
+    )
+}
+
+#[tokio::test]
+async fn a_share_is_floored_and_is_a_hundred_only_when_all_is_done() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:students").await;
+    workspace.student("ada").await;
+    workspace.course("long", 201).await;
+    workspace.change("enrollment.grant", json!({"student": "ada", "course": "long"})).await;
+
+    let at = app.clock.now().to_string();
+    let lesson = |n: usize| {
+        let data = json!({"student": "ada", "course": "long", "lesson": format!("long-{n}")});
+        workspace.line(&at, "progress.record", data)
+    };
+    let first: Vec<Value> = (1..=200).map(lesson).collect();
+    app.apply(&first[..1]).await;
+    assert_eq!(progress(&key).await, (json!(0), json!("active"), json!(0)));
+    app.apply(&first[1..3]).await;
+    assert_eq!(progress(&key).await, (json!(1), json!("active"), json!(1)));
+    app.apply(&first[3..]).await;
+    assert_eq!(progress(&key).await, (json!(99), json!("active"), json!(99)));
+    // A lesson counts once.
+    app.apply(&[lesson(7), lesson(8)]).await;
+    assert_eq!(progress(&key).await, (json!(99), json!("active"), json!(99)));
+    app.apply(&[lesson(201)]).await;
+    assert_eq!(progress(&key).await, (json!(100), json!("completed"), json!(100)));
+
+    // The course grows: not every lesson is done any more.
+    workspace.change("course.upsert", course("long", "published", 202)).await;
+    assert_eq!(progress(&key).await, (json!(99), json!("active"), json!(99)));
+    workspace.change("course.upsert", course("long", "published", 100)).await;
+    assert_eq!(progress(&key).await, (json!(100), json!("completed"), json!(100)));
+}
+
+#[tokio::test]
+async fn the_average_leaves_out_what_was_revoked() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:students").await;
+    workspace.student("ada").await;
+    assert_eq!(key.get(STUDENTS).await.json()["data"][0]["progress"]["average_percent_complete"], Value::Null);
+    for (name, done) in [("one", 1), ("two", 2), ("three", 3)] {
+        workspace.course(name, 3).await;
+        workspace.change("enrollment.grant", json!({"student": "ada", "course": name})).await;
+        for lesson in 1..=done {
+            let data = json!({"student": "ada", "course": name, "lesson": format!("{name}-{lesson}")});
+            workspace.change("progress.record", data).await;
+        }
+    }
+    // 33, 66 and 100.
+    let shown = key.get(STUDENTS).await.json()["data"][0]["progress"].clone();
+    assert_eq!(shown["average_percent_complete"], 66);
+    workspace.change("enrollment.revoke", json!({"student": "ada", "course": "three"})).await;
+    let shown = key.get(STUDENTS).await.json()["data"][0]["progress"].clone();
+    assert_json_snapshot!(shown, @r#"
+    {
+      "average_percent_complete": 49,
+      "enrollments_active": 2,
+      "enrollments_completed": 0,
+      "enrollments_total": 3,
+      "last_activity_at": "2026-03-02T10:00:30.000Z"
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn a_course_without_lessons_is_never_completed() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:students").await;
+    workspace.student("ada").await;
+    workspace.course("empty", 0).await;
+    workspace.change("enrollment.grant", json!({"student": "ada", "course": "empty"})).await;
+    assert_eq!(progress(&key).await, (json!(0), json!("active"), json!(0)));
+}
+
+#[tokio::test]
+async fn who_is_deleted_is_gone_with_the_history() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let course = workspace.course("rust", 1).await;
+    let ada = workspace.student("ada").await;
+    key.post("/api/v1/enrollments", json!({"studentId": ada, "courseId": course})).await.assert_status(201);
+
+    workspace.change("student.delete", json!({"student": "ada"})).await;
+    assert!(key.get(STUDENTS).await.ids().is_empty());
+    assert!(key.get(&format!("{STUDENTS}?courseId={course}")).await.ids().is_empty());
+    let again = key.post("/api/v1/enrollments", json!({"studentId": ada, "courseId": course})).await;
+    again.assert_status(404);
+    let events = app.events().await;
+    assert_json_snapshot!(masked(&events.last().unwrap()["data"]), @r#"
+    {
+      "deleted_at": "2026-03-02T10:00:30.000Z",
+      "email": "ada@example.com",
+      "external_id": null,
+      "id": "stu_1"
+    }
+    "#);
+    assert!(app.events_of("enrollment.revoked").await.is_empty());
+}
