@@ -18,8 +18,7 @@ use crate::config::Config;
 use crate::domain::keys::{self, NewKey};
 use crate::domain::scope::Scopes;
 use crate::domain::workspaces::Quota;
-use crate::feed::apply::{self, apply};
-use crate::feed::demo;
+use crate::feed::{self, demo};
 use crate::secret::write_private;
 use crate::server;
 
@@ -43,12 +42,14 @@ pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
 
 /// Applies the demo's changes; those that were applied before are passed over.
 async fn fill(app: &App) -> Result<(), Failure> {
-    let mut progress = Progress::start("demo data", u64::try_from(demo::CHANGES.len()).ok());
-    let options = apply::Options {
-        progress: Box::new(|at| progress.at(at.bytes, || format!("{} changes", at.outcome.applied))),
-        ..apply::Options::default()
+    let mut progress = Progress::start("demo data", u64::try_from(demo::len()).ok());
+    let options = feed::Options {
+        progress: Box::new(|feed::Progress { outcome, .. }| {
+            progress.at(outcome.applied + outcome.repeated, || format!("{} changes", outcome.applied));
+        }),
+        ..feed::Options::default()
     };
-    let outcome = apply(app, demo::CHANGES, options).await?;
+    let outcome = demo::load(app, options).await?;
     progress.finish();
     if outcome.rejected > 0 {
         let message = "some demo changes do not fit this database; begin with another folder, --data-dir DIR";

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use super::{Options, Outcome};
 use crate::app::{App, Parts};
 use crate::clock::Clock;
+use crate::config::{Config, gather};
 use crate::database::{Database, Options as Connect, Source};
 use crate::id::Ids;
 
@@ -51,7 +52,9 @@ impl Place {
         let source = Source::new(url.as_deref(), folder.path()).unwrap();
         let db = Database::connect(Connect::new(source)).await.unwrap();
         db.migrate().await.unwrap();
+        let mut given = gather(Vec::new(), std::iter::empty()).unwrap();
         let app = App::new(Parts {
+            config: Config::read(&mut given).unwrap(),
             db,
             clock: Clock::fixed(time("2026-06-01T12:00:00Z")),
             ids: Ids::default(),
