@@ -271,7 +271,7 @@ impl Rows {
                 course_id: row.course_id,
                 enrollment_id: Some(row.id),
                 number: certificate_number(order.number, item.course),
-                recipient_name: model::student_name(spec, order.student),
+                recipient_name: Some(model::student_name(spec, order.student)),
                 issued_at: at_ms,
             });
         }
