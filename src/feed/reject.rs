@@ -56,7 +56,7 @@ pub(super) fn faults(error: Error) -> Result<Vec<Fault>, anyhow::Error> {
 /// The field that named what is missing: fields bear the noun of what they name.
 fn missing_field(missing: &Missing) -> String {
     match missing {
-        Missing::Record { noun: "workspace", .. } => "workspace".to_owned(),
+        Missing::Workspace { .. } => "workspace".to_owned(),
         Missing::Record { noun, .. } => format!("data/{}", noun.replace(' ', "_")),
         Missing::NotAnId(_) => "data".to_owned(),
         Missing::Workspace { .. } => "workspace".to_owned(),
