@@ -115,13 +115,13 @@ pub struct CourseFilter {
 }
 
 impl CourseFilter {
-    fn condition(&self) -> Condition {
+    fn condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.slug.as_deref().map(|slug| Column::Slug.eq(slug)))
             .add_option(self.language.as_deref().map(|language| Column::Language.eq(language)))
-            .add(self.created.holds(Column::CreatedAt))
-            .add(self.updated.holds(Column::UpdatedAt))
+            .add(keyset.within(Column::CreatedAt, self.created))
+            .add(keyset.within(Column::UpdatedAt, self.updated))
     }
 }
 
@@ -144,6 +144,7 @@ impl InWorkspace<Entity> {
         filter: &CourseFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, keyset.page(self.select().filter(filter.condition()), Column::UpdatedAt)).await
+        statement::all(conn, keyset.page(self.select().filter(filter.condition(&keyset)), Column::UpdatedAt))
+            .await
     }
 }

@@ -59,6 +59,19 @@ pub struct Keyset<C> {
 }
 
 impl<C: ColumnTrait> Keyset<C> {
+    /// True for the column's values inside a span that the list is filtered by.
+    ///
+    /// The position of a later page implies the end of the span where the list begins. SQLite would start reading at
+    /// either, so that end is only checked: otherwise the last page would read all that stands before it.
+    pub(crate) fn within(&self, column: C, span: Span) -> Condition {
+        if self.after.is_none() || column.as_str() != self.column.as_str() {
+            return span.holds(column);
+        }
+        let (from, until) = (Span { until: None, ..span }, Span { from: None, ..span });
+        let (implied, other) = if self.descending { (until, from) } else { (from, until) };
+        implied.holds_unindexed(column).add(other.holds(column))
+    }
+
     /// The query narrowed to this page.
     pub(crate) fn page<E>(self, select: Select<E>, updated_at: C) -> Select<E>
     where

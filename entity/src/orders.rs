@@ -124,15 +124,15 @@ pub struct OrderFilter {
 
 impl OrderFilter {
     /// What the order's own row tells.
-    fn own(&self) -> Condition {
+    fn own(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.student_id.map(|student| Column::StudentId.eq(student)))
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.currency.as_deref().map(|currency| Column::Currency.eq(currency)))
             .add_option(self.number.as_deref().map(|number| Column::Number.eq(number)))
-            .add(self.paid.holds(Column::PaidAt))
-            .add(self.created.holds(Column::CreatedAt))
-            .add(self.updated.holds(Column::UpdatedAt))
+            .add(keyset.within(Column::PaidAt, self.paid))
+            .add(keyset.within(Column::CreatedAt, self.created))
+            .add(keyset.within(Column::UpdatedAt, self.updated))
     }
 
     /// The items asked for, by order, if any are.
@@ -165,7 +165,8 @@ impl InWorkspace<Entity> {
         filter: &OrderFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let select = self.with_children(conn, [filter.items(self.workspace())]).await?.filter(filter.own());
+        let select =
+            self.with_children(conn, [filter.items(self.workspace())]).await?.filter(filter.own(&keyset));
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
@@ -195,9 +196,9 @@ impl InWorkspace<Entity> {
         course: Option<Uuid>,
         span: Span,
     ) -> Result<Vec<Model>, DbErr> {
-        let filter = OrderFilter { course_id: course, paid: span, ..OrderFilter::default() };
+        let filter = OrderFilter { course_id: course, ..OrderFilter::default() };
         let bought = filter.items(self.workspace()).map(|items| items.exist_for::<Entity>());
-        statement::all(conn, self.select().filter(filter.own()).filter(Condition::all().add_option(bought)))
-            .await
+        let paid = span.holds(Column::PaidAt).add_option(bought);
+        statement::all(conn, self.select().filter(paid)).await
     }
 }

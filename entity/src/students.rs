@@ -86,12 +86,12 @@ pub struct StudentFilter {
 
 impl StudentFilter {
     /// What the student's own row tells.
-    fn own(&self) -> Condition {
+    fn own(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.email_folded.as_deref().map(|folded| Column::EmailFolded.eq(folded)))
             .add_option(self.external_id.as_deref().map(|external| Column::ExternalId.eq(external)))
-            .add(self.created.holds(Column::CreatedAt))
-            .add(self.updated.holds(Column::UpdatedAt))
+            .add(keyset.within(Column::CreatedAt, self.created))
+            .add(keyset.within(Column::UpdatedAt, self.updated))
     }
 
     /// The enrolments asked for, by student, if any are.
@@ -146,7 +146,7 @@ impl InWorkspace<Entity> {
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
         let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
-        let select = self.with_children(conn, children).await?.filter(filter.own());
+        let select = self.with_children(conn, children).await?.filter(filter.own(&keyset));
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 

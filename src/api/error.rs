@@ -153,7 +153,7 @@ impl ApiError {
         let mut error = Self::new(
             StatusCode::METHOD_NOT_ALLOWED,
             Code::InvalidRequest,
-            format!("This path takes {methods}, in capital letters."),
+            format!("This path takes the methods {methods}. Methods are case-sensitive."),
         );
         error.header = Some((header::ALLOW, allow));
         error
@@ -259,7 +259,10 @@ impl ApiError {
         if !self.unplaced.is_empty() {
             let unplaced = std::mem::take(&mut self.unplaced);
             self.details = unplaced.into_iter().map(|fault| place(fault, operation)).collect();
-            self.message = summary(&self.details);
+            self.message = match self.details.as_slice() {
+                [one] if !goes_on(&one.message) => sentence(&one.message).into(),
+                _ => summary(&self.details),
+            };
         }
     }
 
@@ -340,6 +343,22 @@ fn summary(faults: &Faults) -> Cow<'static, str> {
         }
         (Part::Body, "") => format!("The body {}.", one.message).into(),
         (_, field) => format!("`{field}` {}.", one.message).into(),
+    }
+}
+
+/// Whether a message is the end of a sentence that begins with its field.
+fn goes_on(message: &str) -> bool {
+    ["must ", "is ", "are ", "has ", "holds ", "names ", "does ", "was ", "lies "]
+        .iter()
+        .any(|verb| message.starts_with(verb))
+}
+
+/// A message as a sentence of its own.
+fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    match letters.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
+        None => String::new(),
     }
 }
 

@@ -79,9 +79,10 @@ impl From<io::Error> for Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        match error.downcast::<io::Error>() {
-            Ok(error) => error.into(),
-            Err(error) => Self::new(explain(&format!("{error:#}"))),
+        let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+        match kind {
+            Some(kind @ (ErrorKind::BrokenPipe | ErrorKind::StorageFull)) => io::Error::from(kind).into(),
+            _ => Self::new(explain(&format!("{error:#}"))),
         }
     }
 }

@@ -8,8 +8,7 @@ use tracing::Instrument;
 
 use super::{Database, dialect, running::Registered};
 
-/// `Sync` too, so that a future which holds `&Write` across an await may move between threads.
-type Effect = Box<dyn FnOnce() + Send + Sync>;
+type Effect = Box<dyn FnOnce() + Send>;
 
 /// One change in the making: all of it becomes visible at [`commit`](Self::commit), or none when it is dropped.
 pub struct Write {
@@ -69,7 +68,7 @@ impl Write {
     /// Does something once the write is committed, and never otherwise: a wake-up, the end of a cached page.
     ///
     /// It runs before [`commit`](Self::commit) returns, and must neither block nor fail.
-    pub fn after_commit(&mut self, effect: impl FnOnce() + Send + Sync + 'static) {
+    pub fn after_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
         self.effects.push(Box::new(effect));
     }
 

@@ -28,5 +28,3 @@ mod find;
 
 pub use error::{Error, Fault, Result};
 pub use named::{Given, Named};
-#[cfg(test)]
-#[allow(warnings)]

@@ -45,8 +45,9 @@ impl Endpoint for Site {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let path = request.uri().path();
-        if path == "/api" || path.starts_with("/api/") {
+        // `//api/v1/courses` is no path of the API, but whoever sends it expects the API's kind of answer.
+        let path = request.uri().path().trim_start_matches('/');
+        if path == "api" || path.starts_with("api/") {
             return self.api.call(request).await;
         }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {

@@ -242,3 +242,16 @@ async fn a_tag_that_many_have_gives_the_same_pages_as_one_that_few_have() {
         }
     }
 }
+
+#[tokio::test]
+async fn finders_can_be_awaited_on_any_thread() {
+    let database = databases().await.remove(0);
+    let reading = tokio::spawn(async move {
+        let filter = StudentFilter::default();
+        let page =
+            students::in_workspace(OURS).page(&database, &filter, newest(students::Column::CreatedAt)).await;
+        let orders = orders::in_workspace(OURS).by_ids(&database, &[id(1)]).await.unwrap();
+        (page.unwrap().len(), orders.len())
+    });
+    assert_eq!(reading.await.unwrap(), (0, 0));
+}

@@ -11,6 +11,8 @@ pub(crate) mod etag;
 mod finish;
 mod log;
 mod request_id;
+#[cfg(test)]
+mod tests;
 mod throttle;
 
 use std::panic::AssertUnwindSafe;

@@ -9,7 +9,7 @@ use anyhow::Context;
 use jsonschema::{Draft, PatternOptions, Registry, Validator};
 use serde_json::{Number, Value, json};
 
-use super::query::Pair;
+use super::query::{self, Pair};
 use super::{Fault, Faults, Part, date_time, json as body_json, message};
 use crate::api::contract::{Operation, Parameter, ParameterKind, Place};
 
@@ -45,7 +45,7 @@ impl Schemas {
                 .should_validate_formats(true)
                 .with_format("date-time", |text: &str| date_time::check(text).is_ok())
                 .with_pattern_options(PatternOptions::regex())
-                .build(&json!({ "$ref": format!("{DOCUMENT}#{pointer}") }))
+                .build(&json!({ "$ref": format!("{DOCUMENT}#{}", fragment(pointer)) }))
                 .map_err(|error| anyhow::anyhow!("the schema at {pointer} cannot be compiled: {error}"))
         };
         let operations = operations
@@ -137,7 +137,7 @@ impl Schemas {
             faults.push(parameter_fault(parameter, message.to_owned()));
             return true;
         }
-        match read(parameter.kind, text) {
+        match read(parameter, text) {
             Err(message) => faults.push(parameter_fault(parameter, message.to_owned())),
             Ok(value) if validator.is_valid(&value) => {}
             Ok(value) => {
@@ -169,14 +169,22 @@ impl Schemas {
     }
 }
 
+/// A JSON pointer as a URI's fragment (RFC 6901, 6).
+fn fragment(pointer: &str) -> String {
+    pointer.split('/').map(query::encode).collect::<Vec<_>>().join("/")
+}
+
 fn parameter_fault(parameter: &Parameter, message: String) -> Fault {
     Fault { place: parameter.place.into(), field: parameter.name.to_owned(), message }
 }
 
 /// A parameter's text as the JSON value that it stands for.
-fn read(kind: ParameterKind, text: &str) -> Result<Value, &'static str> {
-    match kind {
-        ParameterKind::String if text.contains('\0') => Err("must not hold the character NUL (U+0000)"),
+fn read(parameter: &Parameter, text: &str) -> Result<Value, &'static str> {
+    match parameter.kind {
+        // In a path it belongs to an id that does not resolve, which is for the look-up to say.
+        ParameterKind::String if text.contains('\0') && parameter.place != Place::Path => {
+            Err("must not hold the character NUL (U+0000)")
+        }
         ParameterKind::String => Ok(Value::String(text.to_owned())),
         ParameterKind::Boolean => match text {
             "true" => Ok(Value::Bool(true)),

@@ -9,8 +9,9 @@ use super::{Faults, Part, query};
 use crate::api::contract::Operation;
 use crate::api::generated::{document, operations};
 
-static SCHEMAS: LazyLock<Schemas> =
-    LazyLock::new(|| Schemas::compile(document::JSON, operations::OPERATIONS).expect("the contract compiles"));
+static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| {
+    Schemas::compile(document::JSON, operations::OPERATIONS).expect("the contract compiles")
+});
 
 fn told(faults: Faults) -> Vec<String> {
     let part = |part| match part {
@@ -19,7 +20,10 @@ fn told(faults: Faults) -> Vec<String> {
         Part::Header => "header",
         Part::Body => "body",
     };
-    faults.into_iter().map(|fault| format!("{} {}: {}", part(fault.place), fault.field, fault.message)).collect()
+    faults
+        .into_iter()
+        .map(|fault| format!("{} {}: {}", part(fault.place), fault.field, fault.message))
+        .collect()
 }
 
 fn asked(operation: &Operation, text: &str) -> Vec<String> {
@@ -47,7 +51,10 @@ fn a_good_query_passes() {
         assert_eq!(asked(&operations::LIST_STUDENTS, good), [""; 0], "{good}");
     }
     assert_eq!(
-        asked(&operations::GET_ANALYTICS_SUMMARY, "timezone=Europe/Berlin&interval=week&from=2026-01-01T00:00:00Z"),
+        asked(
+            &operations::GET_ANALYTICS_SUMMARY,
+            "timezone=Europe/Berlin&interval=week&from=2026-01-01T00:00:00Z"
+        ),
         [""; 0]
     );
 }
@@ -132,7 +139,10 @@ fn a_body_of_another_kind_is_told_what_is_expected() {
         ]
     );
     let email = format!(r#"{{"email": "{}@b"}}"#, "a".repeat(400));
-    assert_eq!(sent(&operations::CREATE_STUDENT, &email), ["body /email: must be at most 320 characters long"]);
+    assert_eq!(
+        sent(&operations::CREATE_STUDENT, &email),
+        ["body /email: must be at most 320 characters long"]
+    );
 }
 
 #[test]
@@ -154,7 +164,10 @@ fn a_header_is_judged_like_a_parameter() {
     };
     assert_eq!(checked(&["abc"]), [""; 0]);
     assert_eq!(checked(&[""]), ["header Idempotency-Key: is empty"]);
-    assert_eq!(checked(&["a b"]), ["header Idempotency-Key: must be visible ASCII characters without blanks"]);
+    assert_eq!(
+        checked(&["a b"]),
+        ["header Idempotency-Key: must be visible ASCII characters without blanks"]
+    );
     assert_eq!(checked(&["é"]), ["header Idempotency-Key: must be visible ASCII characters"]);
     assert_eq!(checked(&["a", "a"]), ["header Idempotency-Key: is given more than once"]);
     assert_eq!(checked(&[&"x".repeat(256)]), ["header Idempotency-Key: must be at most 255 characters long"]);

@@ -22,10 +22,14 @@ pub(super) struct Replaced {
     pub(super) lessons_changed: bool,
     /// Modules, lessons, and seconds of all lessons, once replaced.
     pub(super) counts: Option<(i32, i32, i64)>,
+    /// Lessons that are no longer named, for [`remove`].
+    pub(super) gone_lessons: Vec<Uuid>,
+    /// Modules that are no longer named, for [`remove`].
+    pub(super) gone_modules: Vec<Uuid>,
 }
 
 /// Makes these the course's modules and lessons. What keeps its key keeps its id, even in another module; what
-/// is not named goes, with the completions of its lessons. The caller holds the course.
+/// is not named is left for [`remove`]. The caller holds the course.
 pub(super) async fn replace(
     app: &App,
     write: &Write,
@@ -48,22 +52,32 @@ pub(super) async fn replace(
     let modules = differences(&old_modules, modules, |module| module.id);
     let lessons = differences(&old_lessons, new_lessons, |lesson| lesson.id);
     let replaced = Replaced {
+        gone_lessons: lessons.removed.clone(),
+        gone_modules: modules.removed.clone(),
         changed: !modules.is_empty() || !lessons.is_empty(),
         lessons_changed: !(lessons.added.is_empty() && lessons.removed.is_empty()),
         counts: Some(counts),
     };
-    // A lesson leaves its old module before that goes, and finds its new one there.
+    // A lesson finds its new module there.
     module_rows.insert_many(write.conn(), modules.added).await?;
     for module in modules.changed {
         module_rows.update(write.conn(), module.id, module_changes(module)).await?;
     }
-    lesson_rows.delete_many(write.conn(), &lessons.removed).await?;
     lesson_rows.insert_many(write.conn(), lessons.added).await?;
     for lesson in lessons.changed {
         lesson_rows.update(write.conn(), lesson.id, lesson_changes(lesson)).await?;
     }
-    module_rows.delete_many(write.conn(), &modules.removed).await?;
     Ok(replaced)
+}
+
+/// Deletes what is no longer named, with the completions of its lessons.
+///
+/// Last, when the caller holds every student of the course: whoever deletes one of them meanwhile would otherwise
+/// hold the student and wait for a completion, and the caller the other way round.
+pub(super) async fn remove(write: &Write, workspace: WorkspaceId, replaced: &Replaced) -> Result<()> {
+    lessons::in_workspace(workspace.uuid()).delete_many(write.conn(), &replaced.gone_lessons).await?;
+    modules::in_workspace(workspace.uuid()).delete_many(write.conn(), &replaced.gone_modules).await?;
+    Ok(())
 }
 
 /// Keys of modules and lessons are unique in the workspace: one that another course uses is a fault.

@@ -62,8 +62,9 @@ pub async fn upsert(
     let changes = changes(row.clone());
     rows.update(write.conn(), row.id, changes).await.map_err(raced)?;
     if replaced.lessons_changed && !new {
-        enrollments::recount(write, workspace, at, &row).await?;
+        enrollments::recount(write, workspace, at, &row, &replaced.gone_lessons).await?;
     }
+    outline::remove(write, workspace, &replaced).await?;
     tell(app, write, workspace, at, (!new).then_some(before.status), row).await?;
     Ok(course_id)
 }

@@ -1,6 +1,6 @@
 //! What a new list of lessons means for those who are enrolled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use entity::{courses, enrollments, lesson_completions, students};
 use jiff::Timestamp;
@@ -15,8 +15,8 @@ use crate::id::WorkspaceId;
 /// Enrolments recounted at a time.
 const BATCH: u64 = 200;
 
-/// Counts the lessons of every enrolment of a course again. The caller holds the course, so that nobody enrols
-/// or makes progress meanwhile, and has written its lessons.
+/// Counts the lessons of every enrolment of a course again, without those that are about to go. The caller holds the
+/// course, so that nobody enrols or makes progress meanwhile; all its students are held from here on.
 ///
 /// An enrolment is completed as long as every lesson is done: a new lesson makes a completed one active again,
 /// and taking the last open one away completes it.
@@ -25,7 +25,9 @@ pub(crate) async fn recount(
     workspace: WorkspaceId,
     at: Timestamp,
     course: &courses::Model,
+    gone: &[Uuid],
 ) -> Result<()> {
+    let gone: HashSet<Uuid> = gone.iter().copied().collect();
     let rows = enrollments::in_workspace(workspace.uuid());
     let mut after = None;
     loop {
@@ -37,7 +39,7 @@ pub(crate) async fn recount(
         let students = students::in_workspace(workspace.uuid()).lock_many(write.conn(), &ids).await?;
         let ids: Vec<_> = batch.iter().map(|row| row.id).collect();
         let batch = rows.lock_many(write.conn(), &ids).await?;
-        recount_batch(write, workspace, at, course, &students, batch).await?;
+        recount_batch(write, workspace, at, course, &gone, &students, batch).await?;
     }
 }
 
@@ -46,13 +48,16 @@ async fn recount_batch(
     workspace: WorkspaceId,
     at: Timestamp,
     course: &courses::Model,
+    gone: &HashSet<Uuid>,
     students: &[students::Model],
     batch: Vec<enrollments::Model>,
 ) -> Result<()> {
     let ids: Vec<_> = batch.iter().map(|row| row.id).collect();
     let mut done: HashMap<Uuid, i32> = HashMap::new();
     for lesson in lesson_completions::of_enrollments(write.conn(), workspace.uuid(), &ids).await? {
-        *done.entry(lesson.enrollment_id).or_default() += 1;
+        if !gone.contains(&lesson.lesson_id) {
+            *done.entry(lesson.enrollment_id).or_default() += 1;
+        }
     }
     let students: HashMap<Uuid, &students::Model> =
         students.iter().map(|student| (student.id, student)).collect();

@@ -1,0 +1,211 @@
+//! The wrapper around whatever stands inside: its answers have the envelope and all headers, come what may.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use poem::endpoint::make;
+use poem::http::{Method, StatusCode};
+use poem::{Endpoint, Request, Response};
+use secrecy::ExposeSecret;
+
+use super::Gate;
+use crate::api::events::encode;
+use crate::api::front::{Front, Settings};
+use crate::api::generated::{document, operations};
+use crate::app::{App, Parts};
+use crate::clock::Clock;
+use crate::config::{Config, Given};
+use crate::database::{Database, Options, Source};
+use crate::domain::Given as Optional;
+use crate::domain::keys::{self, NewKey, Principals};
+use crate::domain::scope::Scopes;
+use crate::domain::workspaces::{self, Quota, WorkspaceUpsert};
+use crate::id::Ids;
+use crate::secret::MasterKey;
+
+const HEADERS: [&str; 8] = [
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "x-ratelimit-daily-limit",
+    "x-ratelimit-daily-remaining",
+    "x-ratelimit-daily-reset",
+    "x-request-id",
+    "cache-control",
+];
+
+struct Scene {
+    _folder: tempfile::TempDir,
+    front: Arc<Front>,
+    bearer: String,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Database::connect(Options::new(Source::new(None, folder.path()).unwrap())).await.unwrap();
+        db.migrate().await.unwrap();
+        let app = App::new(Parts {
+            config: Config::read(&mut Given::default()).unwrap(),
+            db,
+            clock: Clock::fixed("2026-03-01T10:00:00Z".parse::<Timestamp>().unwrap()),
+            ids: Ids::default(),
+            encode,
+            principals: Principals::default(),
+        });
+        let mut write = app.begin_write().await.unwrap();
+        let upsert = WorkspaceUpsert {
+            key: "acme".into(),
+            name: "Acme".into(),
+            owner_email: "owner@example.com".into(),
+            per_minute: Optional::Absent,
+            per_day: Optional::Absent,
+        };
+        let workspace = workspaces::upsert(&app, &mut write, app.clock.now(), upsert).await.unwrap();
+        let key =
+            NewKey { name: "test".into(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
+        let (_, secret) = keys::create(&app, &mut write, workspace, key).await.unwrap();
+        write.commit().await.unwrap();
+        let bearer = format!("Bearer {}", secret.expose_secret());
+        let master = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
+        let settings = Settings::new(&app.config, "http://localhost").unwrap();
+        let front = Front::new(app, settings, &master, document::JSON, operations::OPERATIONS).unwrap();
+        Self { _folder: folder, front, bearer }
+    }
+
+    fn around<E: Endpoint>(&self, inner: E) -> Gate<E> {
+        Gate::new(Arc::clone(&self.front), inner)
+    }
+
+    /// A request under the scene's key, with more headers.
+    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Request {
+        let request = Request::builder()
+            .method(Method::from_bytes(method.as_bytes()).unwrap())
+            .uri_str(path)
+            .header("authorization", &self.bearer);
+        headers.iter().fold(request, |request, (name, value)| request.header(*name, *value)).finish()
+    }
+}
+
+/// The parsed body of a response that has everything an answer of the API has.
+async fn envelope(response: Response, status: StatusCode, code: &str) -> serde_json::Value {
+    assert_eq!(response.status(), status);
+    for name in HEADERS {
+        assert!(response.headers().contains_key(name), "{name} on {status}");
+    }
+    let id = response.headers()["x-request-id"].to_str().unwrap().to_owned();
+    let body: serde_json::Value =
+        serde_json::from_str(&response.into_body().into_string().await.unwrap()).unwrap();
+    assert_eq!(body["error"]["code"], code);
+    assert_eq!(body["error"]["request_id"], id);
+    assert_eq!(body["error"]["doc_url"], format!("http://localhost/docs/errors#{code}"));
+    body
+}
+
+#[tokio::test]
+async fn a_panic_is_a_500_that_tells_nothing() {
+    let scene = Scene::new().await;
+    let client = scene.around(make(|_| async { panic!("secret") as Response }));
+    let request = scene.request("GET", "/api/v1/courses", &[("x-request-id", "mine")]);
+    let response = client.get_response(request).await;
+    assert_eq!(response.headers()["x-request-id"], "mine");
+    let body = envelope(response, StatusCode::INTERNAL_SERVER_ERROR, "internal_error").await;
+    assert!(!body.to_string().contains("secret"));
+}
+
+#[tokio::test]
+async fn what_the_framework_says_gets_the_envelope() {
+    let scene = Scene::new().await;
+    for (theirs, ours, code) in [
+        (StatusCode::BAD_GATEWAY, StatusCode::INTERNAL_SERVER_ERROR, "internal_error"),
+        (StatusCode::NOT_FOUND, StatusCode::NOT_FOUND, "not_found"),
+        (StatusCode::BAD_REQUEST, StatusCode::BAD_REQUEST, "invalid_request"),
+    ] {
+        let client = scene.around(make(move |_| async move { Err::<Response, poem::Error>(theirs.into()) }));
+        let response = client.get_response(scene.request("GET", "/api/v1/courses", &[])).await;
+        envelope(response, ours, code).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_reaches_the_inside_without_key_route_and_limit() {
+    let scene = Scene::new().await;
+    let client = scene.around(make(|_| async { unreachable!("the request went through") as Response }));
+    for path in ["/api/v1/courses", "/api/v1/nothing"] {
+        let stranger = Request::builder().uri_str(path).finish();
+        envelope(client.get_response(stranger).await, StatusCode::UNAUTHORIZED, "unauthorized").await;
+    }
+    let lost = client.get_response(scene.request("GET", "/api/v1/nothing", &[])).await;
+    envelope(lost, StatusCode::NOT_FOUND, "not_found").await;
+    let lower = client.get_response(scene.request("get", "/api/v1/courses", &[])).await;
+    assert_eq!(lower.headers()["allow"], "GET, HEAD");
+    envelope(lower, StatusCode::METHOD_NOT_ALLOWED, "invalid_request").await;
+    let large = Request::builder().method(Method::POST).uri_str("/api/v1/students");
+    let large = large.body(vec![b' '; super::BODY_CAP + 1]);
+    envelope(client.get_response(large).await, StatusCode::PAYLOAD_TOO_LARGE, "invalid_request").await;
+}
+
+#[tokio::test]
+async fn sixty_of_sixty_one_at_once_pass() {
+    let scene = Scene::new().await;
+    let client =
+        scene.around(make(|_| async { Response::builder().content_type("application/json").body("{}") }));
+    let calls = (0..61).map(|_| client.get_response(scene.request("GET", "/api/v1/courses", &[])));
+    let mut passed = 0;
+    for response in futures_util::future::join_all(calls).await {
+        if response.status() == StatusCode::OK {
+            passed += 1;
+        } else {
+            assert_eq!(response.headers()["retry-after"], "60");
+            let body = envelope(response, StatusCode::TOO_MANY_REQUESTS, "rate_limited").await;
+            assert_eq!(body["error"]["retryAfterSeconds"], 60);
+        }
+    }
+    assert_eq!(passed, 60);
+}
+
+#[tokio::test]
+async fn a_held_tag_gets_304_and_head_keeps_the_headers() {
+    let scene = Scene::new().await;
+    let page = format!("{{\"a\":\"{}\"}}", "x".repeat(4000));
+    let inner = make(move |_| {
+        let page = page.clone();
+        async move { Response::builder().content_type("application/json").body(page) }
+    });
+    let client = scene.around(inner);
+    let ask = |method, headers: &[(&str, &str)]| {
+        client.get_response(scene.request(method, "/api/v1/courses", headers))
+    };
+    let first = ask("GET", &[("accept-encoding", "gzip;q=0.5, zstd")]).await;
+    let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+    assert_eq!(first.headers()["content-encoding"], "zstd");
+    assert_eq!(first.headers()["cache-control"], "private, no-cache");
+    let held = ask("GET", &[("if-none-match", &format!("\"x\", {tag}"))]).await;
+    assert_eq!(held.status(), StatusCode::NOT_MODIFIED);
+    assert_eq!(held.headers()["etag"], *tag);
+    assert!(held.into_body().into_bytes().await.unwrap().is_empty());
+    let head = ask("HEAD", &[]).await;
+    assert_eq!(head.headers()["content-length"], "4008");
+    assert_eq!(head.headers()["etag"], *tag);
+    assert!(head.into_body().into_bytes().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_day_survives_a_restart() {
+    let scene = Scene::new().await;
+    let answer = || make(|_| async { Response::builder().content_type("application/json").body("{}") });
+    let client = scene.around(answer());
+    for _ in 0..3 {
+        let _ = client.get_response(scene.request("GET", "/api/v1/courses", &[])).await;
+    }
+    scene.front.limiter.flush(&scene.front.app).await.unwrap();
+    scene.front.limiter.flush(&scene.front.app).await.unwrap();
+    let app = scene.front.app.clone();
+    let master = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
+    let settings = scene.front.settings.clone();
+    let again = Front::new(app, settings, &master, document::JSON, operations::OPERATIONS).unwrap();
+    let client = Gate::new(again, answer());
+    let response = client.get_response(scene.request("GET", "/api/v1/courses", &[])).await;
+    assert_eq!(response.headers()["x-ratelimit-daily-remaining"], "996");
+    assert_eq!(response.headers()["x-ratelimit-remaining"], "59");
+}
