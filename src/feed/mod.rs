@@ -7,7 +7,6 @@
 
 pub mod apply;
 pub mod change;
-pub mod demo;
 pub mod generate;
 pub mod reject;
 

@@ -59,6 +59,5 @@ fn missing_field(missing: &Missing) -> String {
         Missing::Workspace { .. } => "workspace".to_owned(),
         Missing::Record { noun, .. } => format!("data/{}", noun.replace(' ', "_")),
         Missing::NotAnId(_) => "data".to_owned(),
-        Missing::Workspace { .. } => "workspace".to_owned(),
     }
 }

@@ -37,7 +37,10 @@ async fn a_window_has_both_ends_or_neither_and_a_year_at_most() {
         ("timezone=", &["query timezone"]),
         ("interval=hour", &["query interval"]),
         ("from=yesterday&to=&timezone=Mars!&interval=hour&courseId=x&y=1", &[]),
-        ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z&timezone=Mars/Olympus", &["query to", "query timezone"]),
+        (
+            "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z&timezone=Mars/Olympus",
+            &["query to", "query timezone"],
+        ),
     ];
     for (query, places) in faults {
         let answer = key.get(&format!("{SUMMARY}?{query}")).await;
@@ -122,7 +125,10 @@ async fn the_figures_of_a_month_count_each_thing_at_its_own_time() {
     let whole = summary(&key, month).await;
     assert_json_snapshot!("the_figures_of_a_month", whole);
     let ink = app.course_id(&workspace, "ink").await;
-    assert_json_snapshot!("the_figures_of_a_month_for_one_course", summary(&key, &format!("{month}&courseId={ink}")).await);
+    assert_json_snapshot!(
+        "the_figures_of_a_month_for_one_course",
+        summary(&key, &format!("{month}&courseId={ink}")).await
+    );
 
     // Who is deleted is counted no more; what was paid is.
     workspace.change("student.delete", json!({"student": "bob"})).await;
@@ -142,7 +148,9 @@ async fn an_enrollment_counts_as_it_stands_now() {
     let key = workspace.key("read:analytics").await;
     school(&workspace).await;
     let pair = json!({"student": "ada", "course": "rust"});
-    let figures = async || summary(&key, "from=2026-02-01T00:00:00Z&to=2026-03-01T00:00:00Z").await["enrollments"].clone();
+    let figures = async || {
+        summary(&key, "from=2026-02-01T00:00:00Z&to=2026-03-01T00:00:00Z").await["enrollments"].clone()
+    };
 
     workspace.change_at("2026-02-02T00:00:00Z", "enrollment.grant", pair.clone()).await;
     assert_eq!(figures().await, json!({"created": 1, "revoked": 0, "active": 1}));
@@ -174,7 +182,10 @@ async fn a_series_has_a_point_for_each_interval_that_touches_the_window() {
     assert_eq!(starts(&days), ["2026-02-27T06:00:00.000Z", "2026-02-28T00:00:00.000Z"]);
     // 2026-02-02 is a Monday.
     let weeks = summary(&key, "from=2026-02-01T00:00:00Z&to=2026-02-09T00:00:00.001Z&interval=week").await;
-    assert_eq!(starts(&weeks), ["2026-02-01T00:00:00.000Z", "2026-02-02T00:00:00.000Z", "2026-02-09T00:00:00.000Z"]);
+    assert_eq!(
+        starts(&weeks),
+        ["2026-02-01T00:00:00.000Z", "2026-02-02T00:00:00.000Z", "2026-02-09T00:00:00.000Z"]
+    );
     let months = "from=2025-12-15T00:00:00Z&to=2026-02-01T00:00:00Z&interval=month&timezone=Asia/Kathmandu";
     let months = summary(&key, months).await;
     assert_eq!(
@@ -210,7 +221,9 @@ async fn a_day_on_which_the_clocks_change_is_one_day() {
         let summary = summary(&key, &query).await;
         let orders = |point: &Value| point["revenue"][0]["orders"].as_i64().unwrap_or(0);
         let points = summary["series"].as_array().unwrap().iter();
-        points.map(|point| (point["starts_at"].as_str().unwrap().to_owned(), orders(point))).collect::<Vec<_>>()
+        points
+            .map(|point| (point["starts_at"].as_str().unwrap().to_owned(), orders(point)))
+            .collect::<Vec<_>>()
     };
     let day = |at: &str, orders: i64| (format!("{at}:00:00.000Z"), orders);
     assert_eq!(

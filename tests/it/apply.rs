@@ -85,7 +85,11 @@ async fn a_stream_cut_short_anywhere_ends_as_if_it_had_not_been() {
         assert_eq!((first.applied, first.rejected), (cut as u64, 1));
         let (rest, _) = app.try_apply(&lines(&story)).await;
         assert_eq!((rest.applied, rest.repeated, rest.rejected), (10 - cut as u64, cut as u64, 0));
-        assert_eq!((shown(&app.workspace("acme").await).await, types(&app.events().await)), expected, "cut at {cut}");
+        assert_eq!(
+            (shown(&app.workspace("acme").await).await, types(&app.events().await)),
+            expected,
+            "cut at {cut}"
+        );
     }
 }
 
@@ -149,7 +153,8 @@ async fn a_refused_change_leaves_no_trace_and_may_come_again_corrected() {
     let mut pay = story("acme").remove(6);
     pay["data"]["student"] = json!("ada");
     // The first item would enrol; the second names nothing.
-    pay["data"]["items"] = json!([{"course": "rust", "unit_amount": 1}, {"course": "gone", "unit_amount": 1}]);
+    pay["data"]["items"] =
+        json!([{"course": "rust", "unit_amount": 1}, {"course": "gone", "unit_amount": 1}]);
 
     let (outcome, rejects) = app.try_apply(&pay.to_string()).await;
     assert_eq!((outcome.rejected, rejects.len()), (1, 1));
@@ -167,7 +172,11 @@ async fn a_refused_change_among_good_ones_takes_nothing_with_it() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let student = |n: usize, email: String| {
-        workspace.line("2026-03-01T10:00:00Z", "student.upsert", json!({"key": format!("s{n}"), "email": email}))
+        workspace.line(
+            "2026-03-01T10:00:00Z",
+            "student.upsert",
+            json!({"key": format!("s{n}"), "email": email}),
+        )
     };
     // Every fifth asks for the email of the one before.
     let changes: Vec<Value> = (0..100)
@@ -200,7 +209,8 @@ async fn a_change_of_a_workspace_is_invisible_in_another() {
         let delete = globex.line("2026-03-01T11:00:00Z", "student.delete", json!({"student": name}));
         assert_eq!(app.try_apply(&delete.to_string()).await.1.len(), 1, "{name}");
     }
-    let grant = globex.line("2026-03-01T11:00:00Z", "enrollment.grant", json!({"student": ada, "course": "rust"}));
+    let grant =
+        globex.line("2026-03-01T11:00:00Z", "enrollment.grant", json!({"student": ada, "course": "rust"}));
     assert_eq!(app.try_apply(&grant.to_string()).await.1.len(), 1);
     assert_eq!(shown(&acme).await, before);
 }

@@ -60,7 +60,10 @@ async fn what_is_not_one_json_object_is_refused_with_its_place() {
         ("a bad escape", format!(r#"{{{ada}, "name": "\x41"}}"#).into()),
         ("a huge number", format!(r#"{{{ada}, "name": 1e999}}"#).into()),
         ("not a number", format!(r#"{{{ada}, "name": NaN}}"#).into()),
-        ("the same name twice", format!(r#"{{{ada}, "name": "a", "metadata": {{"k": "1", "k": "1"}}, {ada}}}"#).into()),
+        (
+            "the same name twice",
+            format!(r#"{{{ada}, "name": "a", "metadata": {{"k": "1", "k": "1"}}, {ada}}}"#).into(),
+        ),
         ("form data", b"email=ada%40example.com".into()),
     ];
     let mut told = Vec::new();
@@ -68,7 +71,11 @@ async fn what_is_not_one_json_object_is_refused_with_its_place() {
         for path in POSTS {
             let answer = key.post_bytes(path, body.clone()).await;
             let message = assert_error(&answer, 422, "invalid_request");
-            assert!(answer.places().iter().all(|place| place.starts_with("body ")), "{name}: {:?}", answer.faults());
+            assert!(
+                answer.places().iter().all(|place| place.starts_with("body ")),
+                "{name}: {:?}",
+                answer.faults()
+            );
             if path == STUDENTS {
                 told.push(json!({"body": name, "message": message, "faults": answer.faults()}));
             }
@@ -117,14 +124,21 @@ async fn a_body_over_the_cap_is_refused_before_anything_else() {
         }
     }
     // In pieces, without a length declared.
-    let pieces = padded(300 * 1024).chunks(10_000).map(|piece| Ok::<_, std::io::Error>(piece.to_vec())).collect::<Vec<_>>();
+    let pieces = padded(300 * 1024)
+        .chunks(10_000)
+        .map(|piece| Ok::<_, std::io::Error>(piece.to_vec()))
+        .collect::<Vec<_>>();
     let chunked = key.post_bytes(STUDENTS, reqwest::Body::wrap_stream(stream::iter(pieces))).await;
     assert_error(&chunked, 413, "invalid_request");
     // Before the key, the scope and the media type are looked at.
     let stranger = send(app.request(Method::POST, STUDENTS).body(padded(CAP + 1))).await;
     assert_error(&stranger, 413, "invalid_request");
     let reader = app.workspace("acme").await.key("read:courses").await;
-    assert_error(&post(&reader, STUDENTS, &[("content-type", "text/plain")], padded(CAP + 1)).await, 413, "invalid_request");
+    assert_error(
+        &post(&reader, STUDENTS, &[("content-type", "text/plain")], padded(CAP + 1)).await,
+        413,
+        "invalid_request",
+    );
     assert_nothing_written(&app, &key).await;
 
     key.post_bytes(STUDENTS, padded(CAP)).await.assert_status(201);

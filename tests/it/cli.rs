@@ -13,16 +13,33 @@ async fn a_new_key_has_its_secret_alone_on_stdout() {
     let secret = machine.key("read:courses").await;
     assert!(secret.starts_with("svc_live_") && secret.len() == 47, "{secret}");
 
-    let words = ["keys", "create", "--workspace", "acme", "--name", "CRM", "--per-minute", "100", "--expires-in", "90d"];
+    let words = [
+        "keys",
+        "create",
+        "--workspace",
+        "acme",
+        "--name",
+        "CRM",
+        "--per-minute",
+        "100",
+        "--expires-in",
+        "90d",
+    ];
     let made = machine.run(&[&words[..], &["--scope", "read:students", "write:students"]].concat()).await;
     assert_eq!((made.code, made.stdout.lines().count()), (Some(0), 1));
-    assert!(made.stderr.contains("shown this once") && !made.stderr.contains(made.stdout.trim_end()), "{made:?}");
+    assert!(
+        made.stderr.contains("shown this once") && !made.stderr.contains(made.stdout.trim_end()),
+        "{made:?}"
+    );
 
     let serving = machine.serve(&["serve"]).await;
     serving.key(&machine.app, &secret).get("/api/v1/courses").await.assert_status(200);
     let crm = serving.key(&machine.app, made.stdout.trim_end());
     let answer = crm.get("/api/v1/students").await.assert_status(200);
-    assert_eq!((answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-daily-limit")), ("100", "1000"));
+    assert_eq!(
+        (answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-daily-limit")),
+        ("100", "1000")
+    );
     assert_eq!(serving.stop().await, Some(0));
 }
 
@@ -34,7 +51,10 @@ async fn listed(machine: &Machine, words: &[&str]) -> Value {
     for record in records.as_array_mut().expect("a list") {
         for (name, value) in record.as_object_mut().expect("a record") {
             if let Some(text) = value.as_str().filter(|_| name.ends_with("_at")) {
-                assert!(text.parse::<jiff::Timestamp>().is_ok() && text.len() == 24 && text.ends_with('Z'), "{text}");
+                assert!(
+                    text.parse::<jiff::Timestamp>().is_ok() && text.len() == 24 && text.ends_with('Z'),
+                    "{text}"
+                );
                 *value = json!("TIME");
             }
         }
@@ -46,8 +66,16 @@ async fn listed(machine: &Machine, words: &[&str]) -> Value {
 async fn lists_come_as_json_with_the_names_of_the_api() {
     let machine = Machine::new().await;
     let secret = machine.key("read:courses").await;
-    let words = ["keys", "create", "--workspace", "acme", "--name", "CRM", "--expires-in", "12h", "--scope", "all"];
-    let id = machine.run(&words).await.stderr.split_whitespace().find(|word| word.starts_with("key_")).unwrap().to_owned();
+    let words =
+        ["keys", "create", "--workspace", "acme", "--name", "CRM", "--expires-in", "12h", "--scope", "all"];
+    let id = machine
+        .run(&words)
+        .await
+        .stderr
+        .split_whitespace()
+        .find(|word| word.starts_with("key_"))
+        .unwrap()
+        .to_owned();
     let revoked = machine.run(&["keys", "revoke", &id]).await;
     assert_eq!((revoked.code, revoked.stdout.as_str()), (Some(0), ""));
     machine.run(&["workspaces", "set-quota", "--workspace", "acme", "--per-day", "5000"]).await;
@@ -80,7 +108,8 @@ async fn the_contract_is_printed_as_it_is() {
 async fn apply_tells_what_came_of_the_lines() {
     let machine = Machine::new().await;
     let line = |id: &str, change: &str, data: Value| {
-        json!({"change": change, "id": id, "workspace": "acme", "at": "2026-03-01T10:00:00Z", "data": data}).to_string()
+        json!({"change": change, "id": id, "workspace": "acme", "at": "2026-03-01T10:00:00Z", "data": data})
+            .to_string()
     };
     let workspace = json!({"key": "acme", "name": "Acme", "owner_email": "o@acme.example"});
     let stream = [
@@ -124,14 +153,21 @@ async fn what_is_misspelt_is_refused_with_the_nearest_name() {
         &["keys", "create", "--workspace", "acme", "--name", "x", "--scope", "all", "--expires-in", "-1d"],
         &["keys", "revoke", "ord_01khdps1znf0yt63fefph15bgz"],
     ] {
-        said.push(format!("$ creator-api {}\n{}", words.join(" "), refusal(&machine, 2, machine.command(words)).await));
+        said.push(format!(
+            "$ creator-api {}\n{}",
+            words.join(" "),
+            refusal(&machine, 2, machine.command(words)).await
+        ));
     }
     let mut variable = machine.command(&["serve"]);
     variable.env("CREATOR_API_LISEN", "127.0.0.1:0");
     said.push(format!("$ CREATOR_API_LISEN=... creator-api serve\n{}", refusal(&machine, 2, variable).await));
     std::fs::write(machine.app.folder().join("creator-api.toml"), "lissten = \"127.0.0.1:0\"\n").unwrap();
     let file = machine.command(&["serve"]);
-    said.push(format!("$ creator-api serve # with lissten in creator-api.toml\n{}", refusal(&machine, 2, file).await));
+    said.push(format!(
+        "$ creator-api serve # with lissten in creator-api.toml\n{}",
+        refusal(&machine, 2, file).await
+    ));
     assert_snapshot!(said.join("\n"));
 }
 
@@ -149,7 +185,11 @@ async fn what_cannot_be_done_is_told_in_a_sentence_with_the_remedy() {
         &["apply", "."],
         &["apply", "-", "--rejects", "no/such/folder"],
     ] {
-        said.push(format!("$ creator-api {}\n{}", words.join(" "), refusal(&machine, 1, machine.command(words)).await));
+        said.push(format!(
+            "$ creator-api {}\n{}",
+            words.join(" "),
+            refusal(&machine, 1, machine.command(words)).await
+        ));
     }
     assert_snapshot!(said.join("\n"));
 }
@@ -160,7 +200,9 @@ async fn a_port_in_use_is_told() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for command in ["serve", "demo"] {
-        let said = refusal(&machine, 1, machine.command(&[command, "--listen", &address])).await.replace(&address, "ADDRESS");
+        let said = refusal(&machine, 1, machine.command(&[command, "--listen", &address]))
+            .await
+            .replace(&address, "ADDRESS");
         assert_eq!(
             said,
             "error: ADDRESS is in use; stop what listens there, or take a free port with `--listen 127.0.0.1:0`\n"
@@ -191,7 +233,9 @@ async fn a_database_of_a_newer_version_is_left_alone() {
     write.conn().execute_unprepared(newer).await.unwrap();
     write.commit().await.unwrap();
     let mut said = Vec::new();
-    for words in [&["serve", "--listen", "127.0.0.1:0"][..], &["migrate"], &["keys", "list", "--workspace", "acme"]] {
+    for words in
+        [&["serve", "--listen", "127.0.0.1:0"][..], &["migrate"], &["keys", "list", "--workspace", "acme"]]
+    {
         said.push(refusal(&machine, 1, machine.command(words)).await);
     }
     assert!(said.iter().all(|sentence| *sentence == said[0]), "{said:?}");
@@ -231,14 +275,21 @@ async fn another_master_key_than_the_data_s_is_refused() {
 async fn the_configuration_is_printed_without_its_secrets() {
     let machine = Machine::new().await;
     let mut command = machine.bare(&["config", "check", "--listen", "127.0.0.1:9"]);
-    command.env("DATABASE_URL", "postgres://ada:lovelace@db.example/app").env("CREATOR_API_MASTER_KEY", "0f".repeat(32));
+    command
+        .env("DATABASE_URL", "postgres://ada:lovelace@db.example/app")
+        .env("CREATOR_API_MASTER_KEY", "0f".repeat(32));
     let ran = machine.end(command).await;
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(!ran.stdout.contains("lovelace") && !ran.stdout.contains("0f0f"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("listen = \"127.0.0.1:9\"") && ran.stdout.contains("--listen"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("listen = \"127.0.0.1:9\"") && ran.stdout.contains("--listen"),
+        "{}",
+        ran.stdout
+    );
 
     let mut soon = machine.bare(&["config", "check"]);
-    soon.env("CREATOR_API_DEPRECATION_AT", "2026-03-01T00:00:00Z").env("CREATOR_API_SUNSET_AT", "2026-08-31T00:00:00Z");
+    soon.env("CREATOR_API_DEPRECATION_AT", "2026-03-01T00:00:00Z")
+        .env("CREATOR_API_SUNSET_AT", "2026-08-31T00:00:00Z");
     let said = refusal(&machine, 2, soon).await;
     assert!(said.contains("less than 6 months"), "{said}");
 }
@@ -252,7 +303,16 @@ async fn nobody_reading_is_no_error_and_a_full_disk_is_told() {
         let output = shell.output().await.expect("a shell");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    assert_eq!(sh("{ \"$1\" openapi; echo $? >code; } | head -n 1 >/dev/null; exit $(cat code)").await, (Some(0), String::new()));
+    assert_eq!(
+        sh("{ \"$1\" openapi; echo $? >code; } | head -n 1 >/dev/null; exit $(cat code)").await,
+        (Some(0), String::new())
+    );
     let full = sh("\"$1\" openapi >/dev/full").await;
-    assert_eq!(full, (Some(1), "error: the disk is full; make room and start again, nothing half-written was kept\n".to_owned()));
+    assert_eq!(
+        full,
+        (
+            Some(1),
+            "error: the disk is full; make room and start again, nothing half-written was kept\n".to_owned()
+        )
+    );
 }

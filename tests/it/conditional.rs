@@ -100,7 +100,9 @@ async fn what_has_no_tag_is_not_to_be_kept() {
 /// Asks with this `Accept-Encoding`, and does not decode what comes.
 async fn encoded(app: &TestApp, key: &Key, path: &str, accept: &str) -> Answer {
     let secret = &key.secret;
-    let head = format!("GET {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n");
+    let head = format!(
+        "GET {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n"
+    );
     app.raw(format!("{head}Accept-Encoding: {accept}\r\n\r\n")).await.assert_status(200)
 }
 
@@ -170,10 +172,14 @@ async fn a_fit_request_id_is_echoed_and_any_other_replaced() {
         assert_eq!(refused.header("x-request-id"), own);
     }
     let too_long = "x".repeat(129);
-    for unfit in [&[""][..], &["a b"], &["a/b"], &["a\"b"], &["<script>"], &[&too_long], &["one", "two"], &[]] {
+    for unfit in [&[""][..], &["a b"], &["a/b"], &["a\"b"], &["<script>"], &[&too_long], &["one", "two"], &[]]
+    {
         let answer = ask(COURSES, unfit).await.assert_status(200);
         let id = answer.header("x-request-id");
         assert!(id.parse::<creator_api::id::RequestId>().is_ok(), "{unfit:?} became {id}");
     }
-    assert_ne!(ask(COURSES, &[]).await.header("x-request-id"), ask(COURSES, &[]).await.header("x-request-id"));
+    assert_ne!(
+        ask(COURSES, &[]).await.header("x-request-id"),
+        ask(COURSES, &[]).await.header("x-request-id")
+    );
 }

@@ -9,8 +9,15 @@ use serde_json::{Map, Value};
 use crate::support::{Answer, TestApp, send};
 
 /// Headers of HTTP itself, which no operation documents.
-const OF_HTTP: &[&str] =
-    &["content-type", "content-length", "content-encoding", "connection", "date", "transfer-encoding", "vary"];
+const OF_HTTP: &[&str] = &[
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "connection",
+    "date",
+    "transfer-encoding",
+    "vary",
+];
 
 /// The contract as served, made strict: a field that it does not declare is a fault.
 pub struct Contract {
@@ -64,7 +71,8 @@ impl Contract {
     #[track_caller]
     pub fn assert_documents(&self, operation: &Operation, answer: &Answer) {
         let path = operation.path.replace('~', "~0").replace('/', "~1");
-        let pointer = format!("/paths/{path}/{}/responses/{}", operation.method.to_lowercase(), answer.status);
+        let pointer =
+            format!("/paths/{path}/{}/responses/{}", operation.method.to_lowercase(), answer.status);
         let what = format!("{} {}", operation.id, answer.status);
         assert!(self.document.pointer(&pointer).is_some(), "{what} is not documented: {answer:?}");
         let pointer = self.resolved(&pointer);
@@ -123,8 +131,10 @@ fn close(value: &mut Value, in_all_of: bool) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| close(item, in_all_of)),
         Value::Object(fields) => {
-            let names_schema =
-                fields.get("$ref").and_then(Value::as_str).is_some_and(|to| to.starts_with("#/components/schemas/"));
+            let names_schema = fields
+                .get("$ref")
+                .and_then(Value::as_str)
+                .is_some_and(|to| to.starts_with("#/components/schemas/"));
             if names_schema && !in_all_of {
                 fields.insert("unevaluatedProperties".to_owned(), false.into());
             }

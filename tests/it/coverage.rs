@@ -28,7 +28,8 @@ struct Shop {
 
 impl Shop {
     async fn open(workspace: &Workspace<'_>) -> Self {
-        let shop = Self { course: workspace.course("rust", 2).await, student: workspace.student("ada").await };
+        let shop =
+            Self { course: workspace.course("rust", 2).await, student: workspace.student("ada").await };
         workspace.change("enrollment.grant", json!({"student": "ada", "course": "rust"})).await;
         let items = json!([{"course": "rust", "unit_amount": 4900}]);
         let pay = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
@@ -78,7 +79,9 @@ fn example(operation: &Operation, shop: &Shop) -> Call {
         "listCourses" => Call::get("/api/v1/courses"),
         "getCourse" => Call::get(format!("/api/v1/courses/{}", shop.course)),
         "listStudents" => Call::get("/api/v1/students?limit=1"),
-        "createStudent" => Call::post("/api/v1/students", json!({"email": "new@example.com", "tags": ["vip"]})),
+        "createStudent" => {
+            Call::post("/api/v1/students", json!({"email": "new@example.com", "tags": ["vip"]}))
+        }
         "listOrders" => Call::get("/api/v1/orders"),
         "createEnrollment" => {
             Call::post("/api/v1/enrollments", json!({"studentId": shop.student, "courseId": shop.course}))
@@ -158,7 +161,9 @@ async fn no_operation_sees_into_another_workspace() {
     for operation in OPERATIONS {
         let answer = example(operation, &shop).by(&app, &stranger).await;
         match operation.id {
-            "listCourses" | "listStudents" | "listOrders" => assert!(answer.assert_status(200).ids().is_empty()),
+            "listCourses" | "listStudents" | "listOrders" => {
+                assert!(answer.assert_status(200).ids().is_empty())
+            }
             "getCourse" | "createEnrollment" => drop(assert_error(&answer, 404, "not_found")),
             // Made in the stranger's own workspace; below it is looked for in the other.
             "createStudent" => drop(answer.assert_status(201)),
@@ -203,15 +208,23 @@ async fn provoke(app: &TestApp, workspace: &Workspace<'_>, operation: &Operation
         }
         409 => {
             let body = call.body.as_ref().expect("a POST has a body").to_string();
-            let fingerprint = Sha256::new().chain_update(operation.id).chain_update([0]).chain_update(&body).finalize();
+            let fingerprint =
+                Sha256::new().chain_update(operation.id).chain_update([0]).chain_update(&body).finalize();
             let key_id = key.id.parse().expect("a key's id");
-            idempotency::claim(&app.app, key_id, "running", fingerprint.into()).await.expect("the claim is taken");
+            idempotency::claim(&app.app, key_id, "running", fingerprint.into())
+                .await
+                .expect("the claim is taken");
             key.post_once(&call.path, "running", call.body.as_ref().unwrap()).await
         }
         413 => key.post_bytes(&call.path, " ".repeat(300 * 1024)).await,
-        415 => send(key.request(call.method, &call.path).header("content-type", "text/plain").body("x")).await,
+        415 => {
+            send(key.request(call.method, &call.path).header("content-type", "text/plain").body("x")).await
+        }
         422 if call.body.is_some() => key.post(&call.path, json!({"unknown": 1})).await,
-        422 => send(key.request(call.method, &format!("{}?unknown=1", call.path.split('?').next().unwrap()))).await,
+        422 => {
+            send(key.request(call.method, &format!("{}?unknown=1", call.path.split('?').next().unwrap())))
+                .await
+        }
         429 => {
             let quota = Quota { per_minute: Some(1), per_day: None };
             let key = workspace.key_with(operation.scope.unwrap_or_default(), quota, None).await;
@@ -258,7 +271,8 @@ async fn every_error_code_arises() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let shop = Shop::open(&workspace).await;
-    let operation = OPERATIONS.iter().find(|operation| operation.id == "getCourse").expect("getCourse is there");
+    let operation =
+        OPERATIONS.iter().find(|operation| operation.id == "getCourse").expect("getCourse is there");
 
     let mut arisen = BTreeSet::new();
     for code in ErrorCode::ALL {

@@ -35,7 +35,9 @@ async fn everything(workspace: &Workspace<'_>, key: &Key) {
     key.post("/api/v1/enrollments", pair).await.assert_status(201);
     let done = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
     workspace.change("progress.record", done).await;
-    workspace.change("certificate.issue", json!({"student": ada, "course": "rust", "number": "2026-00042"})).await;
+    workspace
+        .change("certificate.issue", json!({"student": ada, "course": "rust", "number": "2026-00042"}))
+        .await;
 
     let items = json!([{"course": ink, "unit_amount": 4900}]);
     let pay = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
@@ -72,7 +74,11 @@ async fn each_of_the_thirteen_arises_with_the_body_that_the_contract_promises() 
         assert_eq!(event["workspace_id"], workspace.id.to_string());
     }
     let arisen: BTreeSet<&str> = types(&events).into_iter().collect();
-    assert_eq!(arisen, EVENT_TYPES.iter().copied().collect(), "the types of the contract are those that arise");
+    assert_eq!(
+        arisen,
+        EVENT_TYPES.iter().copied().collect(),
+        "the types of the contract are those that arise"
+    );
     let ids: BTreeSet<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), events.len());
 
@@ -119,7 +125,9 @@ async fn a_change_that_changes_nothing_tells_nothing() {
     assert_eq!((app.events().await.len(), key.get("/api/v1/students").await.body), before);
 
     // Progress changes the student's record, and still is no `student.updated`.
-    workspace.change("progress.record", json!({"student": "ada", "course": "rust", "lesson": "rust-1"})).await;
+    workspace
+        .change("progress.record", json!({"student": "ada", "course": "rust", "lesson": "rust-1"}))
+        .await;
     assert_eq!(app.events().await.len(), before.0);
 }
 
@@ -169,7 +177,10 @@ async fn what_is_refused_tells_nothing() {
         ("certificate.issue", json!({"student": "ada", "course": "rust"})),
         ("order.refund", json!({"order": "o1"})),
         ("live_session.start", json!({"live_session": "l1"})),
-        ("recording.ready", json!({"key": "r", "live_session": "l1", "duration_seconds": 1, "size_bytes": 1, "content_type": "video/mp4"})),
+        (
+            "recording.ready",
+            json!({"key": "r", "live_session": "l1", "duration_seconds": 1, "size_bytes": 1, "content_type": "video/mp4"}),
+        ),
     ];
     let mut reasons = Vec::new();
     for (change, data) in refused {
@@ -186,9 +197,7 @@ async fn a_session_starts_once_and_ends_once() {
     let workspace = app.workspace("acme").await;
     let session = json!({"live_session": "l1"});
     workspace.change("live_session.upsert", json!({"key": "l1", "title": "Office hour"})).await;
-    let recording = |key: &str| {
-        json!({"key": key, "live_session": "l1", "title": "Best of", "duration_seconds": 0, "size_bytes": 0, "content_type": "audio/ogg"})
-    };
+    let recording = |key: &str| json!({"key": key, "live_session": "l1", "title": "Best of", "duration_seconds": 0, "size_bytes": 0, "content_type": "audio/ogg"});
     let steps = [
         ("live_session.end", session.clone(), false),
         ("recording.ready", recording("r0"), false),
@@ -207,5 +216,8 @@ async fn a_session_starts_once_and_ends_once() {
         assert_eq!(rejects.is_empty(), taken, "step {number}: {rejects:?}");
     }
     let events = app.events().await;
-    assert_eq!(types(&events), ["live_session.started", "live_session.ended", "recording.ready", "recording.ready"]);
+    assert_eq!(
+        types(&events),
+        ["live_session.started", "live_session.ended", "recording.ready", "recording.ready"]
+    );
 }

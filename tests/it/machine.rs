@@ -55,7 +55,12 @@ impl Machine {
     /// Runs a command to its end.
     pub async fn end(&self, mut command: Command) -> Ran {
         let child = command.spawn().expect("the program starts");
-        self.ran(tokio::time::timeout(PATIENCE, child.wait_with_output()).await.expect("it ends").expect("its output"))
+        self.ran(
+            tokio::time::timeout(PATIENCE, child.wait_with_output())
+                .await
+                .expect("it ends")
+                .expect("its output"),
+        )
     }
 
     /// Runs it on this input.
@@ -148,7 +153,9 @@ impl Serving {
         let mut line = String::new();
         while !line.contains(words) {
             line.clear();
-            let read = tokio::time::timeout(PATIENCE, self.stderr.read_line(&mut line)).await.expect("a line in time");
+            let read = tokio::time::timeout(PATIENCE, self.stderr.read_line(&mut line))
+                .await
+                .expect("a line in time");
             assert_ne!(read.expect("a line"), 0, "it ended without saying {words:?}");
         }
     }

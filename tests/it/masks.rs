@@ -33,7 +33,9 @@ impl Masks {
             Value::Object(fields) => {
                 // Sorted, so that the numbers do not depend on how the map keeps its order.
                 let fields: BTreeMap<&String, &Value> = fields.iter().collect();
-                Value::Object(fields.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect())
+                Value::Object(
+                    fields.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect(),
+                )
             }
             other => other.clone(),
         }

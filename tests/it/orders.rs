@@ -69,8 +69,12 @@ async fn a_paid_order_shows_items_receipt_and_what_it_gave() {
         assert_eq!(enrollment["enrolled_at"], order["paid_at"]);
         enrolled.push(enrollment["id"].as_str().unwrap());
     }
-    let mut entitled: Vec<&str> =
-        order["entitlements"].as_array().unwrap().iter().map(|e| e["enrollment_id"].as_str().unwrap()).collect();
+    let mut entitled: Vec<&str> = order["entitlements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["enrollment_id"].as_str().unwrap())
+        .collect();
     enrolled.sort_unstable();
     entitled.sort_unstable();
     assert_eq!(enrolled, entitled);
@@ -117,7 +121,10 @@ async fn a_part_given_back_takes_nothing_away_and_the_rest_takes_all() {
     let shown = student(&key).await;
     assert_eq!(shown["progress"]["enrollments_active"], 0);
     for enrollment in shown["enrollments"].as_array().unwrap() {
-        assert_eq!((&enrollment["status"], &enrollment["revoked_at"]), (&json!("revoked"), &json!("2026-03-01T08:00:00.000Z")));
+        assert_eq!(
+            (&enrollment["status"], &enrollment["revoked_at"]),
+            (&json!("revoked"), &json!("2026-03-01T08:00:00.000Z"))
+        );
     }
 
     let refunded = app.events_of("order.refunded").await;
@@ -141,7 +148,11 @@ async fn who_has_the_course_already_is_not_enrolled_twice() {
     workspace.change("order.pay", both("o1")).await;
     let order = only_order(&key).await;
     assert_eq!(order["entitlements"][0]["enrollment_id"], before["id"]);
-    assert_eq!(app.events_of("enrollment.created").await.len(), 2, "one by the API, one for the other course");
+    assert_eq!(
+        app.events_of("enrollment.created").await.len(),
+        2,
+        "one by the API, one for the other course"
+    );
 
     // The same course twice in one order is one entitlement of one enrollment.
     let mut twice = one("o2", "ink");
@@ -281,7 +292,8 @@ async fn a_change_that_does_not_add_up_is_refused_whole() {
     ];
     let mut refused = Vec::new();
     for (change, data) in cases {
-        refused.extend(app.try_apply(&workspace.line("2026-03-02T10:00:00Z", change, data).to_string()).await.1);
+        refused
+            .extend(app.try_apply(&workspace.line("2026-03-02T10:00:00Z", change, data).to_string()).await.1);
     }
     assert_json_snapshot!(refused);
     assert_eq!(only_order(&key).await, before);

@@ -29,7 +29,8 @@ pub async fn begin(app: &TestApp) -> Outage {
     match postgres(app) {
         Some((server, name)) => {
             let closed = format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false");
-            let kicked = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+            let kicked =
+                format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
             on_server(&server, &[&closed, &kicked]).await;
         }
         None => rename(app, |table| (table.to_owned(), format!("{table}_gone"))).await,

@@ -10,8 +10,9 @@ const ABSENT: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
 /// Sends a request line as it is.
 async fn line(app: &TestApp, key: &Key, method: &str, path: &str) -> Answer {
     let secret = &key.secret;
-    let request =
-        format!("{method} {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n\r\n");
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n\r\n"
+    );
     app.raw(request).await
 }
 
@@ -66,7 +67,14 @@ async fn a_path_that_names_nothing_is_not_found() {
 async fn a_path_outside_of_the_api_is_not_found_either() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
-    for path in ["//api/v1/courses", "/API/v1/courses", "/%61pi/v1/courses", "/nothing", "/api%2fv1/courses", "/.git/config"] {
+    for path in [
+        "//api/v1/courses",
+        "/API/v1/courses",
+        "/%61pi/v1/courses",
+        "/nothing",
+        "/api%2fv1/courses",
+        "/.git/config",
+    ] {
         let answer = line(&app, &key, "GET", path).await.assert_status(404);
         assert!(!answer.body.is_empty(), "{path}");
     }
@@ -168,7 +176,8 @@ async fn head_answers_as_get_does_without_the_body() {
 
 /// The headers that do not change from request to request.
 fn headers(answer: &Answer) -> Vec<(String, String)> {
-    let changing = ["date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-daily-remaining", "content-length"];
+    let changing =
+        ["date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-daily-remaining", "content-length"];
     let mut headers: Vec<(String, String)> = answer
         .headers
         .iter()

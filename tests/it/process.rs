@@ -48,7 +48,8 @@ async fn asked_twice_it_stops_at_once() {
     let mut serving = machine.serve(&["serve"]).await;
     // A request that never ends.
     let mut stream = TcpStream::connect(serving.base.trim_start_matches("http://")).await.unwrap();
-    let head = "POST /api/v1/students HTTP/1.1\r\nHost: api\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
+    let head =
+        "POST /api/v1/students HTTP/1.1\r\nHost: api\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.read_exact(&mut [0; 25]).await.unwrap();
 
@@ -98,12 +99,14 @@ fn stream() -> Vec<String> {
             1 => changes.push(("student.delete", json!({"student": student}))),
             2 => changes.push(("enrollment.revoke", json!({"student": student, "course": item}))),
             3 => changes.push(("order.refund", json!({"order": format!("o{n}"), "amount": 50}))),
-            _ => changes.push(("student.upsert", json!({"key": student, "email": format!("{student}@x.example")}))),
+            _ => changes
+                .push(("student.upsert", json!({"key": student, "email": format!("{student}@x.example")}))),
         }
     }
     let line = |(n, (change, data)): (usize, (&str, Value))| {
         let at = format!("2026-03-01T{:02}:{:02}:{:02}Z", n / 3600, n / 60 % 60, n % 60);
-        json!({"change": change, "id": format!("k-{n}"), "workspace": "acme", "at": at, "data": data}).to_string()
+        json!({"change": change, "id": format!("k-{n}"), "workspace": "acme", "at": at, "data": data})
+            .to_string()
     };
     changes.into_iter().enumerate().map(line).collect()
 }
@@ -111,7 +114,18 @@ fn stream() -> Vec<String> {
 /// All that the changes made, recording times aside: the lists, the summary and the events in their order.
 async fn made(machine: &Machine) -> Value {
     let secret = machine.key("all").await;
-    machine.run(&["workspaces", "set-quota", "--workspace", "acme", "--per-minute", "100000", "--per-day", "100000"]).await;
+    machine
+        .run(&[
+            "workspaces",
+            "set-quota",
+            "--workspace",
+            "acme",
+            "--per-minute",
+            "100000",
+            "--per-day",
+            "100000",
+        ])
+        .await;
     let serving = machine.serve(&["serve"]).await;
     let key = serving.key(&machine.app, &secret);
     let mut all = Vec::new();
@@ -144,7 +158,12 @@ async fn killed_while_it_applies_and_applied_again_it_has_made_what_one_run_make
     let stream = stream();
     let whole = Machine::new().await;
     let ran = whole.fed(&["apply", "-"], &stream.join("\n")).await;
-    assert_eq!(ran.stdout, format!("{} applied, 0 applied before, 0 rejected\n", stream.len()), "{}", ran.stderr);
+    assert_eq!(
+        ran.stdout,
+        format!("{} applied, 0 applied before, 0 rejected\n", stream.len()),
+        "{}",
+        ran.stderr
+    );
 
     let killed = Machine::new().await;
     std::fs::write(killed.app.folder().join("changes.ndjson"), stream.join("\n")).unwrap();
@@ -163,7 +182,10 @@ async fn killed_while_it_applies_and_applied_again_it_has_made_what_one_run_make
     assert!(kills > 0, "it was never killed while it ran");
     let ran = killed.run(&["apply", "changes.ndjson"]).await;
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.stdout.ends_with(" applied before, 0 rejected\n") && !ran.stdout.contains(" 0 applied before"), "{ran:?}");
+    assert!(
+        ran.stdout.ends_with(" applied before, 0 rejected\n") && !ran.stdout.contains(" 0 applied before"),
+        "{ran:?}"
+    );
     let (expected, found) = (made(&whole).await, made(&killed).await);
     assert!(expected == found, "what was killed and applied again differs");
 }
@@ -195,7 +217,11 @@ async fn the_demo_shows_itself_and_goes_on_where_it_was() {
     let summary = key.get("/api/v1/analytics/summary").await.assert_status(200).json();
     assert!(summary["students"]["total"].as_i64() > Some(0), "{summary}");
     send(machine.app.http.request(Method::GET, format!("{}/docs/", demo.base))).await.assert_status(200);
-    let new = key.post("/api/v1/students", json!({"email": "newcomer@example.com"})).await.assert_status(201).json();
+    let new = key
+        .post("/api/v1/students", json!({"email": "newcomer@example.com"}))
+        .await
+        .assert_status(201)
+        .json();
     let events = machine.app.events().await.len();
     assert_eq!(demo.stop().await, Some(0));
 

@@ -110,7 +110,10 @@ fn told(revenue: &Value) -> Sums {
         })
         .collect();
     assert_eq!(sums.len(), entries.len(), "each currency stands once: {revenue}");
-    assert!(sums.keys().eq(entries.iter().map(|entry| entry["currency"].as_str().unwrap_or_default())), "sorted");
+    assert!(
+        sums.keys().eq(entries.iter().map(|entry| entry["currency"].as_str().unwrap_or_default())),
+        "sorted"
+    );
     sums
 }
 
@@ -145,7 +148,12 @@ async fn the_summary_and_the_list_agree_on_every_window() {
         assert_eq!(begins[0], from, "{query}");
         begins.push(to);
         for (point, span) in series.iter().zip(begins.windows(2)) {
-            assert_eq!(told(&point["revenue"]), listed(&orders, span[0], span[1], course), "{query} at {}", span[0]);
+            assert_eq!(
+                told(&point["revenue"]),
+                listed(&orders, span[0], span[1], course),
+                "{query} at {}",
+                span[0]
+            );
             let local = span[0].to_zoned(TimeZone::get(zone).expect("the zone exists"));
             assert!(span[0] == from || local.time() == jiff::civil::Time::midnight(), "{query} at {local}");
         }

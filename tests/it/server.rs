@@ -175,7 +175,8 @@ async fn a_version_with_an_end_says_so_on_every_answer() {
         // 2026-03-01T00:00:00Z, and half a year later.
         assert_eq!(answer.header("deprecation"), "@1772323200");
         assert_eq!(answer.header("sunset"), "Tue, 01 Sep 2026 00:00:00 GMT");
-        let links: Vec<&str> = answer.headers.get_all("link").iter().map(|link| link.to_str().unwrap()).collect();
+        let links: Vec<&str> =
+            answer.headers.get_all("link").iter().map(|link| link.to_str().unwrap()).collect();
         let told = links.iter().any(|link| {
             link.starts_with("<https://docs.example.com/v2>") && link.contains("rel=\"deprecation\"")
         });

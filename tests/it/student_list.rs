@@ -159,7 +159,10 @@ async fn the_average_leaves_out_what_was_revoked() {
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:students").await;
     workspace.student("ada").await;
-    assert_eq!(key.get(STUDENTS).await.json()["data"][0]["progress"]["average_percent_complete"], Value::Null);
+    assert_eq!(
+        key.get(STUDENTS).await.json()["data"][0]["progress"]["average_percent_complete"],
+        Value::Null
+    );
     for (name, done) in [("one", 1), ("two", 2), ("three", 3)] {
         workspace.course(name, 3).await;
         workspace.change("enrollment.grant", json!({"student": "ada", "course": name})).await;

@@ -113,7 +113,8 @@ async fn an_email_is_taken_once_in_a_workspace_whatever_its_case() {
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
 
-    for (first, second) in [("Ada@Example.com", "ada@EXAMPLE.com"), ("JÖRG@example.com", "jörg@example.com")] {
+    for (first, second) in [("Ada@Example.com", "ada@EXAMPLE.com"), ("JÖRG@example.com", "jörg@example.com")]
+    {
         let made = key.post(STUDENTS, json!({"email": first})).await.assert_status(201).json();
         assert_eq!(made["email"], first);
         for email in [first, second] {
@@ -195,7 +196,12 @@ async fn each_bound_holds_to_the_last_character() {
         ("tags", json!([text(64)]), json!([text(65)]), "/tags/0"),
         ("tags", json!(["x"]), json!([""]), "/tags/0"),
         ("metadata", keys(50), keys(51), "/metadata"),
-        ("metadata", one("k".to_owned(), "🎓".repeat(500)), one("k".to_owned(), "🎓".repeat(501)), "/metadata/k"),
+        (
+            "metadata",
+            one("k".to_owned(), "🎓".repeat(500)),
+            one("k".to_owned(), "🎓".repeat(501)),
+            "/metadata/k",
+        ),
         ("metadata", one("k".repeat(40), String::new()), one("k".repeat(41), String::new()), ""),
     ];
     for (number, (name, fits, too_much, place)) in cases.into_iter().enumerate() {
