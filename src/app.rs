@@ -7,6 +7,7 @@ use sea_orm::DbErr;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::database::{Database, Write};
+use crate::domain::courses::catalogue::Catalogue;
 use crate::domain::keys::Principals;
 use crate::events::Encode;
 use crate::id::Ids;
@@ -14,7 +15,13 @@ use crate::id::Ids;
 /// The shared parts of one running process; cheap to clone.
 #[derive(Clone)]
 pub struct App {
-    inner: Arc<Parts>,
+    inner: Arc<Inner>,
+}
+
+/// The parts, and what grows out of their use.
+struct Inner {
+    parts: Parts,
+    catalogue: Catalogue,
 }
 
 /// What an [`App`] is made of.
@@ -36,7 +43,12 @@ pub struct Parts {
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Self {
-        Self { inner: Arc::new(parts) }
+        Self { inner: Arc::new(Inner { parts, catalogue: Catalogue::default() }) }
+    }
+
+    /// When the courses of each workspace changed.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.inner.catalogue
     }
 
     /// Begins a write, recorded at this process's time.
@@ -53,6 +65,6 @@ impl std::ops::Deref for App {
     type Target = Parts;
 
     fn deref(&self) -> &Parts {
-        &self.inner
+        &self.inner.parts
     }
 }

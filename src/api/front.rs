@@ -10,6 +10,7 @@ use poem::http::HeaderValue;
 
 use super::contract::Operation;
 use super::cursor::Cursors;
+use super::pages::Pages;
 use super::routes::Routes;
 use super::validate::schemas::Schemas;
 use crate::app::App;
@@ -97,6 +98,8 @@ pub struct Front {
     pub routes: Routes,
     /// Seals and opens cursors.
     pub cursors: Cursors,
+    /// Ready pages of the catalogue.
+    pub pages: Pages,
     /// What was configured.
     pub settings: Settings,
 }
@@ -119,6 +122,7 @@ impl Front {
             schemas: Schemas::compile(document, operations)?,
             routes: Routes::new(operations)?,
             cursors: Cursors::new(master.derive(Purpose::Cursor)),
+            pages: Pages::default(),
             settings,
         }))
     }

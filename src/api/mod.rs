@@ -13,6 +13,7 @@ pub mod front;
 pub mod generated;
 pub mod idempotency;
 pub mod middleware;
+pub mod pages;
 pub mod parameter;
 pub mod payload;
 pub mod routes;

@@ -26,7 +26,7 @@ pub(super) struct Args {
 pub(super) async fn run(config: Config, args: Args) -> Result<Outcome, Failure> {
     let app = start::app(config).await?;
     let (reader, total) = open(&args.file).await?;
-    let rejects = args.rejects.as_deref().map(create).transpose()?;
+    let rejects = args.rejects.as_deref().map(|path| create(path, &args.file)).transpose()?;
     let progress = Mutex::new(Progress::start("apply", total));
     let with = |act: &dyn Fn(&mut Progress)| {
         act(&mut progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
@@ -65,7 +65,11 @@ async fn open(path: &Path) -> Result<(Box<dyn AsyncBufRead + Unpin + Send>, Opti
     Ok((Box::new(BufReader::with_capacity(1 << 16, file)), total))
 }
 
-fn create(path: &Path) -> Result<File, Failure> {
+/// The file for the rejected lines, which must not be the one they are read from.
+fn create(path: &Path, input: &Path) -> Result<File, Failure> {
+    if path.canonicalize().is_ok_and(|path| input.canonicalize().is_ok_and(|input| path == input)) {
+        return Err(Failure::usage("--rejects names the file of changes itself; name another one"));
+    }
     File::create(path).map_err(|error| {
         Failure::new(format!("cannot write {}: {error}; name another file with --rejects", path.display()))
     })

@@ -18,10 +18,9 @@ use crate::config::Config;
 use crate::domain::keys::{self, NewKey};
 use crate::domain::scope::Scopes;
 use crate::domain::workspaces::Quota;
-use crate::feed::apply::{self, apply};
+use crate::feed::apply;
 use crate::feed::demo;
 use crate::secret::write_private;
-use crate::server;
 
 /// The demo key's secret in the data folder.
 const KEY_FILE: &str = "demo.key";
@@ -31,24 +30,27 @@ pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
     let app = start::app(config).await?;
-    let master = start::master_key(&app).await?;
+    let server = serve::server(&app, address).await?;
     fill(&app).await?;
     let secret = demo_key(&app, &data_dir).await?;
     let stop = signals::stop()?;
-    let server = server::Server::new(app, &master, &format!("http://{address}"))?;
-    output::line(welcome(address, &secret, &data_dir))?;
+    output::line(welcome(&app, address, &secret))?;
     server.run(listener, stop).await?;
+    app.db.close().await;
     Ok(Outcome::Done)
 }
 
 /// Applies the demo's changes; those that were applied before are passed over.
 async fn fill(app: &App) -> Result<(), Failure> {
-    let mut progress = Progress::start("demo data", u64::try_from(demo::CHANGES.len()).ok());
+    let mut progress = Progress::start("demo data", u64::try_from(demo::len()).ok());
     let options = apply::Options {
-        progress: Box::new(|at| progress.at(at.bytes, || format!("{} changes", at.outcome.applied))),
+        progress: Box::new(|at| {
+            let done = at.outcome.applied + at.outcome.repeated;
+            progress.at(done, || format!("{done} changes"));
+        }),
         ..apply::Options::default()
     };
-    let outcome = apply(app, demo::CHANGES, options).await?;
+    let outcome = demo::load(app, options).await?;
     progress.finish();
     if outcome.rejected > 0 {
         let message = "some demo changes do not fit this database; begin with another folder, --data-dir DIR";
@@ -84,20 +86,22 @@ async fn demo_key(app: &App, data_dir: &Path) -> Result<SecretString, Failure> {
 }
 
 /// What a newcomer can do now.
-fn welcome(address: SocketAddr, secret: &SecretString, data_dir: &Path) -> String {
+fn welcome(app: &App, address: SocketAddr, secret: &SecretString) -> String {
     let secret = secret.expose_secret();
+    let local = format!("http://{address}");
+    let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
+    let data = app.config.storage.data_dir.display();
     format!(
         "\
-listening on http://{address}
+listening on {local}
 
 The demo is ready.
 
   API key     {secret}
-  Try it      curl -H 'Authorization: Bearer {secret}' 'http://{address}/api/v1/courses?limit=2'
-  Swagger UI  http://{address}/docs (press Authorize and paste the key)
-  Data        {}; run again, the demo goes on where it was
+  Try it      curl -H 'Authorization: Bearer {secret}' '{url}/api/v1/courses?limit=2'
+  Swagger UI  {url}/docs (press Authorize and paste the key)
+  Data        {data}; run again, the demo goes on where it was
   Stop        Ctrl-C
-",
-        data_dir.display()
+"
     )
 }

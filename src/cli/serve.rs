@@ -7,8 +7,9 @@ use tokio::net::TcpListener;
 
 use super::failure::{Failure, Outcome};
 use super::{output, signals, start};
+use crate::app::App;
 use crate::config::{CommonFlags, Config, ServingFlags};
-use crate::server;
+use crate::server::Server;
 
 /// The flags of the commands that serve.
 #[derive(Debug, clap::Args)]
@@ -28,12 +29,18 @@ pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
     let listener = bind(config.server.listen).await?;
     let address = listener.local_addr()?;
     let app = start::app(config).await?;
-    let master = start::master_key(&app).await?;
     let stop = signals::stop()?;
-    let server = server::Server::new(app, &master, &format!("http://{address}"))?;
+    let server = server(&app, address).await?;
     output::line(format_args!("listening on http://{address}"))?;
     server.run(listener, stop).await?;
+    app.db.close().await;
     Ok(Outcome::Done)
+}
+
+/// The server that answers on this address, with the master key of the app's data.
+pub(super) async fn server(app: &App, address: SocketAddr) -> Result<Server, Failure> {
+    let master = start::master_key(app).await?;
+    Ok(Server::new(app.clone(), &master, &format!("http://{address}"))?)
 }
 
 /// Takes the address, before any other work is done.

@@ -27,10 +27,9 @@ pub fn report(given: &Given) -> String {
     text
 }
 
-/// Every setting as rows of a Markdown table: flag, variable, key of the file, default, meaning.
+/// Every setting as rows of a Markdown table. The key of the file is the flag with underscores.
 pub fn markdown() -> String {
-    let mut text =
-        String::from("| flag | variable | key in the file | default | meaning |\n|---|---|---|---|---|\n");
+    let mut text = String::from("| flag | variable | default | meaning |\n|---|---|---|---|\n");
     for setting in super::settings() {
         text.push_str(&row(setting));
     }
@@ -38,11 +37,8 @@ pub fn markdown() -> String {
 }
 
 fn row(setting: &Setting) -> String {
-    let flag = if setting.hidden {
-        format!("`--{}-file`", setting.flag())
-    } else {
-        format!("`--{}`", setting.flag())
-    };
+    let file = if setting.hidden { "-file" } else { "" };
     let default = setting.default.map_or_else(|| "none".to_owned(), |text| format!("`{text}`"));
-    format!("| {flag} | `{}` | `{}` | {default} | {} |\n", setting.variable, setting.key, setting.help_text())
+    let (flag, variable, meaning) = (setting.flag(), setting.variable, setting.help_text());
+    format!("| `--{flag}{file}` | `{variable}` | {default} | {meaning} |\n")
 }

@@ -92,6 +92,14 @@ impl Config {
         }
     }
 
+    /// Every setting at its default.
+    ///
+    /// # Panics
+    /// Never: a test reads the defaults.
+    pub fn defaults() -> Self {
+        Self::read(&mut Given::default()).expect("every default is a value of its setting")
+    }
+
     /// The configuration from the flags, this process's environment and the file that they name.
     ///
     /// # Errors

@@ -116,6 +116,11 @@ fn a_value_and_a_file_of_it_contradict_each_other() {
 }
 
 #[test]
+fn every_default_is_a_value_of_its_setting() {
+    assert_eq!(Config::defaults().limits.default_per_day.get(), 1000);
+}
+
+#[test]
 fn an_empty_variable_is_as_good_as_none() {
     let (config, _) = read(&[], &[("CREATOR_API_LISTEN", "")], "").unwrap();
     assert_eq!(config.server.listen.port(), 8080);

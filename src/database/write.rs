@@ -8,7 +8,8 @@ use tracing::Instrument;
 
 use super::{Database, dialect, running::Registered};
 
-type Effect = Box<dyn FnOnce() + Send>;
+/// `Sync` too, so that a future which holds `&Write` across an await may move between threads.
+type Effect = Box<dyn FnOnce() + Send + Sync>;
 
 /// One change in the making: all of it becomes visible at [`commit`](Self::commit), or none when it is dropped.
 pub struct Write {
@@ -68,7 +69,7 @@ impl Write {
     /// Does something once the write is committed, and never otherwise: a wake-up, the end of a cached page.
     ///
     /// It runs before [`commit`](Self::commit) returns, and must neither block nor fail.
-    pub fn after_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
+    pub fn after_commit(&mut self, effect: impl FnOnce() + Send + Sync + 'static) {
         self.effects.push(Box::new(effect));
     }
 

@@ -32,7 +32,7 @@ pub struct Workspace {
     pub updated_at: Timestamp,
 }
 
-/// A custom quota; `None` falls back to the next: key, workspace, [`super::keys::PER_MINUTE`] and `PER_DAY`.
+/// A custom quota; `None` falls back to the next: key, workspace, the configured default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quota {
     /// Requests in a clock minute, at least 1.

@@ -161,22 +161,12 @@ impl Feed<'_> {
                 Err(reject) => self.reject(&line, reject),
             }
         }
-        let known = self.known(&changes).await?;
+        let known = known(self.app, &changes).await?;
         let before = changes.len();
         changes
             .retain(|Parsed { change, .. }| !known.contains(&(change.workspace.clone(), change.id.clone())));
         self.outcome.repeated += (before - changes.len()) as u64;
         self.apply(&changes).await
-    }
-
-    /// Which of the changes were applied before: most of a stream that is applied again.
-    async fn known(&self, changes: &[Parsed]) -> Result<HashSet<(String, String)>> {
-        let mut known = HashSet::new();
-        for (workspace, ids) in by_workspace(changes) {
-            let applied = applied_changes::applied(self.app.db.read(), workspace, &ids).await?;
-            known.extend(applied.into_iter().map(|id| (workspace.to_owned(), id)));
-        }
-        Ok(known)
     }
 
     /// Applies changes in order, in as few transactions as may be.
@@ -238,7 +228,7 @@ impl Feed<'_> {
                 repeated += 1;
                 continue;
             }
-            if let Err(error) = self.one(&mut write, &mut workspaces, change).await {
+            if let Err(error) = one(self.app, &mut write, &mut workspaces, change).await {
                 let faults = reject::faults(error).with_context(|| format!("line {}", line.number))?;
                 write.rollback().await?;
                 return Ok(Group::Refused { place, faults });
@@ -247,25 +237,6 @@ impl Feed<'_> {
         write.commit().await?;
         self.workspaces = workspaces;
         Ok(Group::Committed { repeated })
-    }
-
-    /// Takes one change through the domain.
-    async fn one(
-        &self,
-        write: &mut Write,
-        workspaces: &mut HashMap<String, WorkspaceId>,
-        change: &Change,
-    ) -> Result<()> {
-        let Change { workspace: key, at, action, .. } = change;
-        let id = match (workspaces.get(key), action) {
-            (_, Action::WorkspaceUpsert(upsert)) => {
-                workspaces::upsert(self.app, write, *at, upsert.clone()).await?
-            }
-            (Some(id), _) => *id,
-            (None, _) => workspaces::by_key_in(write, key).await?.id,
-        };
-        workspaces.insert(key.clone(), id);
-        dispatch(self.app, write, id, *at, action.clone()).await
     }
 
     fn reject(&mut self, line: &Line, reject: Reject) {
@@ -315,6 +286,33 @@ fn by_workspace(changes: &[Parsed]) -> BTreeMap<&str, Vec<&str>> {
 
 fn retryable(error: &anyhow::Error) -> bool {
     error.downcast_ref::<DbErr>().is_some_and(database::is_retryable)
+}
+
+/// Which of the changes were applied before: most of a stream that is applied again.
+async fn known(app: &App, changes: &[Parsed]) -> Result<HashSet<(String, String)>> {
+    let mut known = HashSet::new();
+    for (workspace, ids) in by_workspace(changes) {
+        let applied = applied_changes::applied(app.db.read(), workspace, &ids).await?;
+        known.extend(applied.into_iter().map(|id| (workspace.to_owned(), id)));
+    }
+    Ok(known)
+}
+
+/// Takes one change through the domain.
+async fn one(
+    app: &App,
+    write: &mut Write,
+    workspaces: &mut HashMap<String, WorkspaceId>,
+    change: &Change,
+) -> Result<()> {
+    let Change { workspace: key, at, action, .. } = change;
+    let id = match (workspaces.get(key), action) {
+        (_, Action::WorkspaceUpsert(upsert)) => workspaces::upsert(app, write, *at, upsert.clone()).await?,
+        (Some(id), _) => *id,
+        (None, _) => workspaces::by_key_in(write, key).await?.id,
+    };
+    workspaces.insert(key.clone(), id);
+    dispatch(app, write, id, *at, action.clone()).await
 }
 
 /// The domain's operation for each kind of change.

@@ -7,6 +7,7 @@
 
 pub mod apply;
 pub mod change;
+pub mod demo;
 pub mod generate;
 pub mod reject;
 

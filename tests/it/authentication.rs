@@ -17,7 +17,8 @@ async fn a_key_opens_the_api_whatever_the_case_of_the_scheme() {
     let key = app.workspace("acme").await.key("read:courses").await;
 
     for scheme in ["Bearer", "bearer", "BEARER"] {
-        let request = app.request(Method::GET, COURSES).header("authorization", format!("{scheme} {}", key.secret));
+        let request =
+            app.request(Method::GET, COURSES).header("authorization", format!("{scheme} {}", key.secret));
         send(request).await.assert_status(200);
     }
 }
@@ -76,7 +77,8 @@ async fn a_revoked_key_is_refused_from_the_next_request_on() {
     key.get(COURSES).await.assert_status(200);
 
     let mut write = app.write().await;
-    let revoked = keys::revoke(&app.app, &mut write, Some(workspace.id), key.id.parse().unwrap()).await.unwrap();
+    let revoked =
+        keys::revoke(&app.app, &mut write, Some(workspace.id), key.id.parse().unwrap()).await.unwrap();
     write.commit().await.unwrap();
 
     assert!(revoked.revoked_at.is_some());

@@ -69,7 +69,9 @@ async fn what_changes_in_a_record_moves_it_to_the_end_of_the_delta() {
     app.clock.advance(Duration::from_secs(1));
     assert_eq!(key.get(list).await.ids(), [ada.clone(), bob.clone()]);
 
-    workspace.change("progress.record", json!({"student": "ada", "course": "rust", "lesson": "rust-1"})).await;
+    workspace
+        .change("progress.record", json!({"student": "ada", "course": "rust", "lesson": "rust-1"}))
+        .await;
     app.clock.advance(Duration::from_secs(1));
     assert_eq!(key.get(list).await.ids(), [bob, ada]);
 }

@@ -14,7 +14,8 @@ async fn the_first_call_enrols_and_the_second_finds_the_same_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let pair = json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
+    let pair =
+        json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
 
     let first = key.post(ENROLLMENTS, pair.clone()).await.assert_status(201).json();
     assert_json_snapshot!(first, {
@@ -31,10 +32,10 @@ async fn the_same_pair_from_fifty_connections_at_once_is_one_enrollment_and_one_
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let pair = json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
+    let pair =
+        json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
 
-    let answers =
-        futures_util::future::join_all((0..50).map(|_| key.post(ENROLLMENTS, pair.clone()))).await;
+    let answers = futures_util::future::join_all((0..50).map(|_| key.post(ENROLLMENTS, pair.clone()))).await;
     let made = answers.iter().filter(|answer| answer.status == 201).count();
     let found = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!((made, found), (1, 49));
@@ -51,10 +52,13 @@ async fn a_revoked_pair_becomes_active_again_under_the_same_id() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let pair = json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
+    let pair =
+        json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
     let first = key.post(ENROLLMENTS, pair.clone()).await.assert_status(201).json();
 
-    workspace.change("enrollment.revoke", json!({"student": "ada", "course": "rust", "reason": "chargeback"})).await;
+    workspace
+        .change("enrollment.revoke", json!({"student": "ada", "course": "rust", "reason": "chargeback"}))
+        .await;
     let revoked = key.get("/api/v1/students").await.json()["data"][0]["enrollments"][0].clone();
     assert_eq!(revoked["status"], "revoked");
     assert_eq!(revoked["revoked_at"], "2026-03-02T10:00:30.000Z");

@@ -48,7 +48,8 @@ async fn another_body_or_operation_under_the_same_key_is_refused() {
 
     let other = key.post_once(STUDENTS, "k-1", &json!({"email": "bob@example.com"})).await;
     other.assert_faults_at(&["header Idempotency-Key"]);
-    let pair = json!({"studentId": workspace.student("eve").await, "courseId": workspace.course("rust", 1).await});
+    let pair =
+        json!({"studentId": workspace.student("eve").await, "courseId": workspace.course("rust", 1).await});
     let other = key.post_once("/api/v1/enrollments", "k-1", &pair).await;
     other.assert_faults_at(&["header Idempotency-Key"]);
     // Another API key of the workspace has its own.
@@ -90,7 +91,10 @@ async fn twenty_at_once_under_one_key_have_one_effect() {
             other => panic!("{other}: {}", String::from_utf8_lossy(&answer.body)),
         }
     }
-    assert_eq!(answers.iter().filter(|a| a.status == 201 && a.header("idempotent-replayed").is_empty()).count(), 1);
+    assert_eq!(
+        answers.iter().filter(|a| a.status == 201 && a.header("idempotent-replayed").is_empty()).count(),
+        1
+    );
     assert_eq!(app.events_of("student.created").await.len(), 1);
 }
 

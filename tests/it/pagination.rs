@@ -28,10 +28,7 @@ async fn pages_follow_each_other_newest_first_until_there_are_no_more() {
     let first = key.get("/api/v1/students?limit=3").await.assert_status(200);
     assert_eq!(first.ids(), [&*ids[6], &ids[5], &ids[4]]);
     let cursor = first.cursor().expect("there is more");
-    assert_eq!(
-        first.header("link"),
-        format!("</api/v1/students?limit=3&cursor={cursor}>; rel=\"next\"")
-    );
+    assert_eq!(first.header("link"), format!("</api/v1/students?limit=3&cursor={cursor}>; rel=\"next\""));
 
     // The size may change from page to page.
     let second = key.get(&format!("{STUDENTS}?limit=4&cursor={cursor}")).await.assert_status(200);

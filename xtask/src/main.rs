@@ -5,6 +5,7 @@
 // A binary exports nothing: `pub` says here what a module offers to its neighbours.
 #![allow(unreachable_pub)]
 
+mod bench;
 mod check;
 mod codegen;
 mod contract;
@@ -62,6 +63,8 @@ enum Command {
     Tidy,
     /// Run everything that CI runs.
     Test(test::Args),
+    /// Measure what has a goal, each figure beside its limit.
+    Bench(bench::Args),
 }
 
 /// How a command ended.
@@ -100,6 +103,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::CheckLinked { format, print_code } => check::linked::run(&workspace, format, print_code),
         Command::Tidy => tidy::run(&workspace),
         Command::Test(args) => test::run(&args, &workspace),
+        Command::Bench(args) => bench::run(&args, &workspace),
     }
 }
 

@@ -62,12 +62,19 @@ pub(super) fn own(response: Response) -> Result<Response, ApiError> {
 }
 
 /// Gives the response its final form.
-pub(super) async fn finish(front: &Front, seen: &Seen, wish: &Wish, response: Response) -> Response {
+pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let mut body = body.into_bytes().await.unwrap_or_default();
     let headers = &mut parts.headers;
 
-    let tag = (wish.reads && parts.status == StatusCode::OK).then(|| etag::of(&body));
+    let tag = (wish.reads && parts.status == StatusCode::OK).then(|| match &seen.page {
+        Some(page) => page.tag.clone(),
+        None => etag::of(&body),
+    });
+    if let (Some(place), Some(tag)) = (seen.place.take(), &tag) {
+        let link = headers.get(header::LINK).cloned();
+        front.pages.keep(&front.app, place, body.clone(), tag.clone(), link);
+    }
     if tag.as_ref().is_some_and(|tag| etag::is_held(&wish.conditions, tag)) {
         parts.status = StatusCode::NOT_MODIFIED;
         headers.remove(header::CONTENT_TYPE);
@@ -80,11 +87,15 @@ pub(super) async fn finish(front: &Front, seen: &Seen, wish: &Wish, response: Re
         headers.insert(header::ETAG, tag);
     }
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    if let Some(coding) = wish.coding
-        && let Some(packed) = coding.apply(&body).await
-    {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
-        body = packed;
+    if let Some(coding) = wish.coding.filter(|_| !body.is_empty()) {
+        let packed = match &seen.page {
+            Some(page) => page.packed(coding).await,
+            None => coding.apply(&body).await,
+        };
+        if let Some(packed) = packed {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+            body = packed;
+        }
     }
 
     if let Ok(id) = HeaderValue::from_str(&seen.request_id) {

@@ -29,6 +29,7 @@ pub(crate) use compress::Coding;
 use super::call::Admission;
 use super::error::ApiError;
 use super::front::Front;
+use super::pages::{Look, Page, Place};
 use super::routes::Found;
 use crate::rate_limit::{Draw, Standing};
 use log::Entry;
@@ -47,6 +48,10 @@ pub(crate) struct Seen {
     standing: Option<Standing>,
     /// Set once the request was admitted to an operation.
     admission: Option<Arc<Admission>>,
+    /// The answer, when it was ready.
+    page: Option<Arc<Page>>,
+    /// Where the answer belongs, when it can be kept.
+    place: Option<Place>,
     /// For the log.
     entry: Entry,
 }
@@ -84,9 +89,21 @@ impl<E: Endpoint> Gate<E> {
             return Err(ApiError::forbidden(scope.as_str()));
         }
 
+        let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+        let workspace = principal.workspace;
+        match front.pages.look(&front.app, route.operation, workspace, path, request.headers()).await {
+            Look::Found(page) => {
+                let answer = page.response();
+                seen.page = Some(page);
+                return Ok(answer);
+            }
+            Look::Missing(place) => seen.place = Some(place),
+            Look::Elsewhere => {}
+        }
+
         let admission = Arc::new(Admission {
             front: Arc::clone(front),
-            workspace: principal.workspace,
+            workspace,
             key: principal.key,
             request_id: seen.request_id.clone(),
             operation: route.operation,
@@ -116,6 +133,8 @@ impl<E: Endpoint> Endpoint for Gate<E> {
             request_id: request_id::of(&request, &front.app),
             standing: None,
             admission: None,
+            page: None,
+            place: None,
             entry: Entry::begin(&request),
         };
         let wish = finish::Wish::of(&request);
@@ -127,7 +146,7 @@ impl<E: Endpoint> Endpoint for Gate<E> {
             Err(panic) => ApiError::internal(anyhow::anyhow!("panicked: {}", log::panic_text(&*panic)))
                 .into_response(&seen.request_id, &front.settings.public_url),
         };
-        let response = finish::finish(front, &seen, &wish, response).await;
+        let response = finish::finish(front, &mut seen, &wish, response).await;
         seen.entry.end(&seen.request_id, response.status());
         Ok(response)
     }

@@ -1,27 +1,35 @@
 //! The wrapper around whatever stands inside: its answers have the envelope and all headers, come what may.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use poem::endpoint::make;
-use poem::http::{Method, StatusCode};
-use poem::{Endpoint, Request, Response};
+use poem::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use poem::{Endpoint, IntoEndpoint, Request, Response};
+use poem_openapi::OpenApiService;
 use secrecy::ExposeSecret;
 
 use super::Gate;
 use crate::api::events::encode;
 use crate::api::front::{Front, Settings};
+use crate::api::generated::adapter::V1;
 use crate::api::generated::{document, operations};
+use crate::api::pages::Look;
+use crate::api::v1::Handlers;
 use crate::app::{App, Parts};
 use crate::clock::Clock;
 use crate::config::{Config, Given};
 use crate::database::{Database, Options, Source};
 use crate::domain::Given as Optional;
+use crate::domain::courses::{self, CourseStatus, CourseUpsert};
 use crate::domain::keys::{self, NewKey, Principals};
 use crate::domain::scope::Scopes;
 use crate::domain::workspaces::{self, Quota, WorkspaceUpsert};
-use crate::id::Ids;
+use crate::id::{Ids, WorkspaceId};
 use crate::secret::MasterKey;
+
+static EMPTY: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
 const HEADERS: [&str; 8] = [
     "x-ratelimit-limit",
@@ -35,24 +43,29 @@ const HEADERS: [&str; 8] = [
 ];
 
 struct Scene {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
+    workspace: WorkspaceId,
     front: Arc<Front>,
     bearer: String,
+}
+
+async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
+    let source = Source::new(None, folder.path()).unwrap();
+    App::new(Parts {
+        config: Config::read(&mut Given::default()).unwrap(),
+        db: Database::connect(Options::new(source)).await.unwrap(),
+        clock,
+        ids: Ids::default(),
+        encode,
+        principals: Principals::default(),
+    })
 }
 
 impl Scene {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let db = Database::connect(Options::new(Source::new(None, folder.path()).unwrap())).await.unwrap();
-        db.migrate().await.unwrap();
-        let app = App::new(Parts {
-            config: Config::read(&mut Given::default()).unwrap(),
-            db,
-            clock: Clock::fixed("2026-03-01T10:00:00Z".parse::<Timestamp>().unwrap()),
-            ids: Ids::default(),
-            encode,
-            principals: Principals::default(),
-        });
+        let app = app(&folder, Clock::fixed("2026-03-01T10:00:00Z".parse::<Timestamp>().unwrap())).await;
+        app.db.migrate().await.unwrap();
         let mut write = app.begin_write().await.unwrap();
         let upsert = WorkspaceUpsert {
             key: "acme".into(),
@@ -70,7 +83,12 @@ impl Scene {
         let master = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
         let settings = Settings::new(&app.config, "http://localhost").unwrap();
         let front = Front::new(app, settings, &master, document::JSON, operations::OPERATIONS).unwrap();
-        Self { _folder: folder, front, bearer }
+        Self { folder, workspace, front, bearer }
+    }
+
+    /// Another process on the same data, under the same clock.
+    async fn another_process(&self) -> App {
+        app(&self.folder, self.front.app.clock.clone()).await
     }
 
     fn around<E: Endpoint>(&self, inner: E) -> Gate<E> {
@@ -208,4 +226,90 @@ async fn the_day_survives_a_restart() {
     let response = client.get_response(scene.request("GET", "/api/v1/courses", &[])).await;
     assert_eq!(response.headers()["x-ratelimit-daily-remaining"], "996");
     assert_eq!(response.headers()["x-ratelimit-remaining"], "59");
+}
+
+fn upsert(title: &str) -> CourseUpsert {
+    CourseUpsert {
+        key: "ink".into(),
+        slug: "ink".into(),
+        title: title.into(),
+        status: CourseStatus::Published,
+        description: Optional::Absent,
+        language: Optional::Absent,
+        image_url: Optional::Absent,
+        url: Optional::Absent,
+        price: Optional::Absent,
+        modules: None,
+    }
+}
+
+/// Changes the one course, through the app of this process or another.
+async fn rename(scene: &Scene, app: &App, title: &str) {
+    let mut write = app.begin_write().await.unwrap();
+    courses::upsert(app, &mut write, scene.workspace, app.clock.now(), upsert(title)).await.unwrap();
+    write.commit().await.unwrap();
+}
+
+/// The list of courses as the API serves it.
+fn catalogue(scene: &Scene) -> Gate<impl Endpoint> {
+    let operations = OpenApiService::new(V1(Handlers { app: scene.front.app.clone() }), "t", "1");
+    scene.around(operations.into_endpoint())
+}
+
+async fn titles(scene: &Scene, api: &Gate<impl Endpoint>, path: &str) -> String {
+    let response = api.get_response(scene.request("GET", path, &[])).await;
+    let body: serde_json::Value =
+        serde_json::from_str(&response.into_body().into_string().await.unwrap()).unwrap();
+    body["data"][0]["title"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_changed_course_is_seen_by_the_next_request() {
+    let scene = Scene::new().await;
+    let api = catalogue(&scene);
+    for title in ["One", "Two", "Three"] {
+        rename(&scene, &scene.front.app, title).await;
+        for path in ["/api/v1/courses", "/api/v1/courses", "/api/v1/courses?slug=ink"] {
+            assert_eq!(titles(&scene, &api, path).await, title, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_course_changed_by_another_process_is_seen_within_a_second() {
+    let scene = Scene::new().await;
+    let api = catalogue(&scene);
+    let other = scene.another_process().await;
+    rename(&scene, &other, "One").await;
+    assert_eq!(titles(&scene, &api, "/api/v1/courses").await, "One");
+    rename(&scene, &other, "Two").await;
+    assert_eq!(titles(&scene, &api, "/api/v1/courses").await, "One", "the page is kept");
+    scene.front.app.clock.advance(Duration::from_secs(1));
+    assert_eq!(titles(&scene, &api, "/api/v1/courses").await, "Two");
+}
+
+#[tokio::test]
+async fn a_page_read_before_a_change_is_not_kept_after_it() {
+    let scene = Scene::new().await;
+    rename(&scene, &scene.front.app, "One").await;
+    let (front, app) = (&scene.front, &scene.front.app);
+    let look =
+        || front.pages.look(app, &operations::LIST_COURSES, scene.workspace, "/api/v1/courses", &EMPTY);
+    let Look::Missing(place) = look().await else { panic!("nothing is there yet") };
+    rename(&scene, app, "Two").await;
+    front.pages.keep(app, place, "stale".into(), HeaderValue::from_static("W/\"x\""), None);
+    assert!(matches!(look().await, Look::Missing(_)));
+}
+
+#[tokio::test]
+async fn lists_that_end_with_the_clock_are_not_kept() {
+    let scene = Scene::new().await;
+    let (front, app) = (&scene.front, &scene.front.app);
+    for path in ["/api/v1/courses?sort=updated_at", "/api/v1/courses?%73ort=updated%5Fat"] {
+        let look = front.pages.look(app, &operations::LIST_COURSES, scene.workspace, path, &EMPTY).await;
+        assert!(matches!(look, Look::Elsewhere), "{path}");
+    }
+    let look =
+        front.pages.look(app, &operations::LIST_STUDENTS, scene.workspace, "/api/v1/students", &EMPTY).await;
+    assert!(matches!(look, Look::Elsewhere));
 }

@@ -7,6 +7,7 @@ use super::page::Span;
 use super::word::words;
 use crate::id::{CourseId, LessonId, ModuleId};
 
+pub mod catalogue;
 mod outline;
 mod read;
 mod row;

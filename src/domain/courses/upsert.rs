@@ -11,7 +11,7 @@ use super::super::faults::Faults;
 use super::super::find::{fresh, id};
 use super::super::{Error, Given, Result, enrollments};
 use super::row::{course, stored_status};
-use super::{CourseUpsert, ModuleUpsert, outline};
+use super::{CourseUpsert, ModuleUpsert, catalogue, outline};
 use crate::app::App;
 use crate::database::{Unique, Write};
 use crate::events::{self, Event};
@@ -66,6 +66,7 @@ pub async fn upsert(
     }
     outline::remove(write, workspace, &replaced).await?;
     tell(app, write, workspace, at, (!new).then_some(before.status), row).await?;
+    catalogue::mark(app, write, workspace).await?;
     Ok(course_id)
 }
 

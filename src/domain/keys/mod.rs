@@ -17,11 +17,6 @@ pub use authenticate::{authenticate, flush_used};
 pub use cache::Principals;
 pub use manage::{create, list, revoke};
 
-/// Requests in a clock minute without a custom quota (seed 8).
-pub const PER_MINUTE: i32 = 60;
-/// Requests in a UTC day without a custom quota (seed 8).
-pub const PER_DAY: i32 = 1000;
-
 /// A key as it is shown: everything but the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {

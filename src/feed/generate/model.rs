@@ -179,7 +179,7 @@ pub(super) fn order(spec: &Spec, number: u32) -> Order {
     let mut order = Order {
         number,
         student,
-        currency: if draw(spec, Draw::Currency, number.into()) % 3 == 0 { "USD" } else { "EUR" },
+        currency: if draw(spec, Draw::Currency, number.into()).is_multiple_of(3) { "USD" } else { "EUR" },
         items: Vec::with_capacity(2),
         discount: 0,
         tax: 0,
@@ -200,7 +200,7 @@ pub(super) fn order(spec: &Spec, number: u32) -> Order {
         });
     }
     let subtotal = order.subtotal();
-    if draw(spec, Draw::Discount, number.into()) % 8 == 0 {
+    if draw(spec, Draw::Discount, number.into()).is_multiple_of(8) {
         order.discount = subtotal / 10;
     }
     order.tax = (subtotal - order.discount) * 19 / 100;
@@ -228,7 +228,7 @@ fn progress(spec: &Spec, order: &mut Order, place: usize) {
     let item = &order.items[place];
     let number = draw(spec, Draw::Progress, u64::from(order.number) * 2 + place as u64);
     let whole_refund = order.refund.is_some_and(|refund| refund.whole);
-    if number % 10 != 0 || !order.enrols(item) || whole_refund {
+    if !number.is_multiple_of(10) || !order.enrols(item) || whole_refund {
         return;
     }
     let done = 1 + (number >> 8) % u64::from(LESSONS + 6);
@@ -236,7 +236,7 @@ fn progress(spec: &Spec, order: &mut Order, place: usize) {
     let lessons_ms: Vec<i64> =
         (1..=lessons).map(|lesson| before_end(spec, order.paid_ms + lesson * 20 * HOUR_MS)).collect();
     let certified = lessons_ms.len() == LESSONS as usize
-        && draw(spec, Draw::Certificate, u64::from(order.number)) % 4 != 0;
+        && !draw(spec, Draw::Certificate, u64::from(order.number)).is_multiple_of(4);
     let certificate_ms = lessons_ms.last().filter(|_| certified).copied();
     let item = &mut order.items[place];
     (item.lessons_ms, item.certificate_ms) = (lessons_ms, certificate_ms);

@@ -52,6 +52,7 @@ impl Place {
         let db = Database::connect(Connect::new(source)).await.unwrap();
         db.migrate().await.unwrap();
         let app = App::new(Parts {
+            config: crate::config::Config::defaults(),
             db,
             clock: Clock::fixed(time("2026-06-01T12:00:00Z")),
             ids: Ids::default(),

@@ -79,7 +79,8 @@ impl TestApp {
     /// Stops in good order and starts again on the same data.
     pub async fn restart(mut self) -> Self {
         self.stop().await;
-        let (database, clock) = (std::mem::replace(&mut self.database, TestDatabase::gone()), self.clock.clone());
+        let (database, clock) =
+            (std::mem::replace(&mut self.database, TestDatabase::gone()), self.clock.clone());
         let (flags, changes) = (std::mem::take(&mut self.flags), self.changes.load(Ordering::Relaxed));
         self.app.db.close().await;
         let again = Self::serve(database, clock, flags).await;
@@ -112,8 +113,10 @@ impl TestApp {
             let data = json!({"key": name, "name": name, "owner_email": format!("owner@{name}.example")});
             let at = self.clock.now().to_string();
             let id = format!("w-{name}");
-            self.apply(&[json!({"change": "workspace.upsert", "id": id, "workspace": name, "at": at, "data": data})])
-                .await;
+            self.apply(&[
+                json!({"change": "workspace.upsert", "id": id, "workspace": name, "at": at, "data": data}),
+            ])
+            .await;
         }
         let id = workspaces::by_key(&self.app, name).await.expect("the workspace is there").id;
         Workspace { app: self, name, id }
@@ -221,10 +224,8 @@ impl Drop for TestApp {
 
 /// The configuration of a story: its own folder and database, and nothing of this machine's environment.
 fn config(database: &TestDatabase, flags: &[(&'static str, String)]) -> Config {
-    let mut all = vec![
-        ("data_dir", database.folder.path().display().to_string()),
-        ("database_url", database.url()),
-    ];
+    let mut all =
+        vec![("data_dir", database.folder.path().display().to_string()), ("database_url", database.url())];
     all.extend_from_slice(flags);
     let mut given = gather(all, std::iter::empty()).expect("the settings are gathered");
     Config::read(&mut given).expect("the settings are right")

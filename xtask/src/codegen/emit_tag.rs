@@ -38,7 +38,8 @@ pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag) -> TokenStream {
     let items: TokenStream = operations
         .iter()
         .map(|operation| {
-            let (request, response) = (request(document, types, operation), response(types, operation));
+            let (request, response) =
+                (request(document, types, operation), response(document, types, operation));
             quote!(#request #response)
         })
         .collect();
@@ -138,11 +139,11 @@ pub fn parameter_type(
     if parameter.required || defaulted { bare } else { quote!(Option<#bare>) }
 }
 
-fn response(types: &Types<'_>, operation: &Operation) -> TokenStream {
+fn response(document: &Document, types: &Types<'_>, operation: &Operation) -> TokenStream {
     let (_, _, name) = names(operation);
     let about = format!(" The answers of `{}`.", operation.id.text);
     let writers: Vec<_> =
-        operation.responses.iter().map(|response| Variant { types, operation, response }).collect();
+        operation.responses.iter().map(|response| Variant { document, types, operation, response }).collect();
     let variants = writers.iter().map(Variant::declaration);
     let from = writers.iter().map(Variant::put_together);
     let into = writers.iter().map(Variant::take_apart);
@@ -167,6 +168,7 @@ fn response(types: &Types<'_>, operation: &Operation) -> TokenStream {
 }
 
 struct Variant<'a> {
+    document: &'a Document,
     types: &'a Types<'a>,
     operation: &'a Operation,
     response: &'a Response,
@@ -185,13 +187,44 @@ impl Variant<'_> {
         self.response.headers.iter().filter(|header| carried(header)).collect()
     }
 
+    /// What poem-openapi can say of a header is its type; an enum and a time are strings there.
+    fn bare_header_type(&self, header: &Header) -> TokenStream {
+        match &self.document.resolve(&header.schema).shape {
+            Shape::Integer(_) | Shape::Number(_) | Shape::Boolean => {
+                self.types.bare(&header.schema, "Header", None)
+            }
+            _ => quote!(String),
+        }
+    }
+
     fn header_type(&self, header: &Header) -> TokenStream {
-        // What poem-openapi can say of a header is its type; an enum of strings is a string there.
-        let bare = match &header.schema.shape {
-            Shape::Enum(_) => quote!(String),
-            _ => self.types.bare(&header.schema, "Header", None),
-        };
+        let bare = self.bare_header_type(header);
         if header.required { bare } else { quote!(Option<#bare>) }
+    }
+
+    /// A header out of the parts, read when it is no string.
+    fn header_read(&self, header: &Header) -> TokenStream {
+        let (variable, name) = (header_variable(header), &*header.name);
+        let text = self.bare_header_type(header).to_string() == "String";
+        let value = match (header.required, text) {
+            (true, true) => quote!(parts.header(#name)?),
+            (true, false) => quote!(parts.header(#name)?.parse().ok()?),
+            (false, true) => quote!(parts.header(#name)),
+            (false, false) => quote!(parts.header(#name).and_then(|value| value.parse().ok())),
+        };
+        quote!(let #variable = #value;)
+    }
+
+    /// A header into the parts, written when it is no string.
+    fn header_pair(&self, header: &Header) -> TokenStream {
+        let (variable, name) = (header_variable(header), &*header.name);
+        let text = self.bare_header_type(header).to_string() == "String";
+        match (header.required, text) {
+            (true, true) => quote!(Some((#name, #variable))),
+            (true, false) => quote!(Some((#name, #variable.to_string()))),
+            (false, true) => quote!(#variable.map(|value| (#name, value))),
+            (false, false) => quote!(#variable.map(|value| (#name, value.to_string()))),
+        }
     }
 
     fn declaration(&self) -> TokenStream {
@@ -222,14 +255,7 @@ impl Variant<'_> {
     fn put_together(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
         let headers = self.carried();
-        let reads = headers.iter().map(|header| {
-            let (variable, name) = (header_variable(header), &*header.name);
-            if header.required {
-                quote!(let #variable = parts.header(#name)?;)
-            } else {
-                quote!(let #variable = parts.header(#name);)
-            }
-        });
+        let reads = headers.iter().map(|header| self.header_read(header));
         let body = self.response.content.as_ref().map(|_| quote!(Json::Ready(parts.body?)));
         let fields: Vec<_> = body
             .into_iter()
@@ -253,14 +279,7 @@ impl Variant<'_> {
             .chain(headers.iter().map(|header| header_variable(header)).map(|name| quote!(#name)))
             .collect();
         let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
-        let pairs = headers.iter().map(|header| {
-            let (variable, name) = (header_variable(header), &*header.name);
-            if header.required {
-                quote!(Some((#name, #variable)))
-            } else {
-                quote!(#variable.map(|value| (#name, value)))
-            }
-        });
+        let pairs = headers.iter().map(|header| self.header_pair(header));
         let headers = if headers.is_empty() {
             quote!(Vec::new())
         } else {

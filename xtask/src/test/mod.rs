@@ -5,8 +5,8 @@
 
 mod install;
 mod licences;
-mod postgres;
-mod steps;
+pub(crate) mod postgres;
+pub(crate) mod steps;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

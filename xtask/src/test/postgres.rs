@@ -1,10 +1,11 @@
 //! A throw-away PostgreSQL server.
 //!
-//! It lives in a temporary folder, on a free port of this machine, without fsync. A small shell process starts it and
+//! It lives in a temporary folder, on a free port of this machine. A small shell process starts it and
 //! waits on a pipe that this program holds open: when this program ends, however it ends, the pipe closes and the
 //! shell stops the server by its id and removes the folder.
 
 use std::fs;
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
@@ -27,23 +28,38 @@ wait "$server"
 cd / && rm -rf "$FOLDER"
 "#;
 
-/// What the tests need: many connections, and no waiting for a disk that is thrown away.
+/// What every use needs.
 const CONFIGURATION: &str = "
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 max_connections = 300
-fsync = off
-full_page_writes = off
-synchronous_commit = off
 autovacuum = on
 log_min_messages = warning
 ";
+
+/// Whether a commit waits for the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// No waiting for a disk that is thrown away: what the tests need.
+    None,
+    /// As a server in earnest does: what the benchmarks need.
+    Full,
+}
+
+impl Durability {
+    const fn configuration(self) -> &'static str {
+        match self {
+            Self::None => "fsync = off\nfull_page_writes = off\nsynchronous_commit = off\n",
+            Self::Full => "fsync = on\nfull_page_writes = on\nsynchronous_commit = on\n",
+        }
+    }
+}
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server; it stops and its folder goes when this is dropped.
-pub(super) struct Server {
+pub(crate) struct Server {
     keeper: Child,
     url: String,
 }
@@ -60,26 +76,26 @@ impl Server {
     ///
     /// # Errors
     /// PostgreSQL is missing and cannot be installed, or does not start.
-    pub(super) fn start(install: bool) -> Result<Self> {
+    pub(crate) fn start(install: bool, durability: Durability) -> Result<Self> {
         let programs = find_or_install(install)?;
         let user = unprivileged_user()?;
         // Somebody may take the free port between the search for it and the start.
-        let mut result = Self::attempt(&programs, user);
+        let mut result = Self::attempt(&programs, user, durability);
         for _ in 0..3 {
             if result.is_ok() {
                 break;
             }
-            result = Self::attempt(&programs, user);
+            result = Self::attempt(&programs, user, durability);
         }
         result
     }
 
-    fn attempt(programs: &Path, user: Option<User>) -> Result<Self> {
+    fn attempt(programs: &Path, user: Option<User>, durability: Durability) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("creator-api-pg-").tempdir()?;
         if let Some(user) = user {
             chown(folder.path(), Some(user.uid), Some(user.gid))?;
         }
-        make_cluster(programs, folder.path(), user)?;
+        make_cluster(programs, folder.path(), user, durability)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let mut command = as_user("sh", user);
         command
@@ -100,7 +116,7 @@ impl Server {
     }
 
     /// The address of the server's own database, as its superuser.
-    pub(super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.url
     }
 }
@@ -131,7 +147,7 @@ fn wait_until_ready(programs: &Path, folder: &Path, port: u16) -> Result<(), Str
     Err(log())
 }
 
-fn make_cluster(programs: &Path, folder: &Path, user: Option<User>) -> Result<()> {
+fn make_cluster(programs: &Path, folder: &Path, user: Option<User>, durability: Durability) -> Result<()> {
     let mut initdb = as_user(programs.join("initdb"), user);
     initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C"]);
     let output = initdb.arg("--pgdata").arg(folder.join("data")).current_dir(folder).output()?;
@@ -141,7 +157,7 @@ fn make_cluster(programs: &Path, folder: &Path, user: Option<User>) -> Result<()
     fs::OpenOptions::new()
         .append(true)
         .open(folder.join("data/postgresql.conf"))
-        .and_then(|mut file| std::io::Write::write_all(&mut file, CONFIGURATION.as_bytes()))
+        .and_then(|mut file| write!(file, "{CONFIGURATION}{}", durability.configuration()))
         .context("cannot configure the PostgreSQL server")
 }
 

@@ -79,7 +79,7 @@ fn integration(postgres_url: Option<&str>) -> Result<()> {
 }
 
 fn on_postgres(context: &Context) -> Result<()> {
-    let server = postgres::Server::start(context.install)?;
+    let server = postgres::Server::start(context.install, postgres::Durability::None)?;
     println!("PostgreSQL for the tests at {}", server.url());
     integration(Some(server.url()))
 }
@@ -91,7 +91,7 @@ fn xtask(args: &[&str]) -> Result<()> {
 }
 
 /// The cargo that started this program, so that its toolchain is used throughout.
-pub(super) fn cargo_program() -> PathBuf {
+pub(crate) fn cargo_program() -> PathBuf {
     std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
 }
 

@@ -27,11 +27,11 @@ pub(super) const ROOMS: &[Room] = &[
     Room { name: "secret", below: &["clock", "config", "id"], never: HTTP },
     Room { name: "telemetry", below: &["clock", "config", "id", "secret"], never: HTTP },
     Room { name: "database", below: &["clock", "config", "id", "secret"], never: HTTP },
-    Room { name: "rate_limit", below: &["clock", "config", "database", "id", "secret"], never: HTTP },
+    Room { name: "rate_limit", below: &["app", "clock", "config", "database", "id", "secret"], never: HTTP },
     Room { name: "mail", below: &["clock", "config", "id", "secret"], never: &["poem", "poem_openapi"] },
     Room {
         name: "app",
-        below: &["clock", "config", "database", "id", "mail", "rate_limit", "secret"],
+        below: &["clock", "config", "database", "id", "mail", "secret"],
         never: HTTP_AND_JSON,
     },
     Room { name: "events", below: GROUND, never: HTTP_AND_JSON },

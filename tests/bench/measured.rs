@@ -1,0 +1,77 @@
+//! What one side of a comparison did: requests, time, latencies, and the processor time of the server.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+/// The figures of one or more windows of the same load.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// Requests (or commits, or reads) that were answered inside the windows.
+    count: u64,
+    /// Length of the windows.
+    time: Duration,
+    /// Processor time that the measured process used in the windows, where it is known.
+    cpu: Option<Duration>,
+    /// Microseconds from the request to the end of its answer.
+    latency: Histogram<u64>,
+}
+
+impl Measured {
+    /// Nothing yet, for windows of this length in all.
+    pub fn new(time: Duration) -> Self {
+        let latency =
+            Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds of the histogram are fixed");
+        Self { count: 0, time, cpu: None, latency }
+    }
+
+    /// One more request that took this long.
+    pub fn record(&mut self, latency: Duration) {
+        self.count += 1;
+        self.latency.saturating_record(u64::try_from(latency.as_micros()).unwrap_or(u64::MAX).max(1));
+    }
+
+    /// The processor time of the windows.
+    pub fn set_cpu(&mut self, cpu: Option<Duration>) {
+        self.cpu = cpu;
+    }
+
+    /// Takes in what another client did in the same windows.
+    pub fn join(&mut self, other: &Self) {
+        self.count += other.count;
+        self.latency.add(&other.latency).expect("all histograms have the same bounds");
+    }
+
+    /// Takes in further windows.
+    pub fn append(&mut self, other: &Self) {
+        self.join(other);
+        self.time += other.time;
+        self.cpu = self.cpu.zip(other.cpu).map(|(mine, theirs)| mine + theirs);
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many there were in a second.
+    pub fn per_second(&self) -> f64 {
+        self.count as f64 / self.time.as_secs_f64()
+    }
+
+    /// The latency that this share of the requests, 0 to 100, did not exceed, in milliseconds.
+    pub fn percentile_ms(&self, percent: f64) -> f64 {
+        self.latency.value_at_percentile(percent) as f64 / 1000.0
+    }
+
+    /// Microseconds of processor time a request, where they are known.
+    pub fn cpu_us(&self) -> Option<f64> {
+        self.cpu.filter(|_| self.count > 0).map(|cpu| cpu.as_secs_f64() * 1e6 / self.count as f64)
+    }
+
+    /// The latencies in a few words.
+    pub fn latencies(&self) -> String {
+        let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| self.percentile_ms(percent));
+        format!("p50/p95/p99 {p50:.2}/{p95:.2}/{p99:.2} ms")
+    }
+}

@@ -1,0 +1,31 @@
+//! From the start of the server on an existing database to its first answer.
+
+use anyhow::Result;
+
+use super::fetch;
+use crate::bench::Bench;
+use crate::http::get;
+use crate::report::{Goal, Row};
+use crate::site::Site;
+
+pub const NAME: &str = "start";
+
+/// Starts that are measured; the middle one counts.
+const STARTS: usize = 7;
+
+pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
+    let keys = site.catalogue().await?;
+    let request = get("/api/v1/courses", Some(&keys[0]));
+    let mut times = Vec::with_capacity(STARTS);
+    for _ in 0..STARTS {
+        let server = site.serve().await?;
+        fetch(&server, &request, 200).await?;
+        times.push(server.started.elapsed().as_secs_f64() * 1000.0);
+        server.stop().await?;
+    }
+    times.sort_by(f64::total_cmp);
+    let what = format!("start to first answer, {}", site.kind.name());
+    let row = Row::new(NAME, what, (times[STARTS / 2], "ms"), None, Goal::Below(150.0));
+    bench.report(row.detail(format!("{STARTS} starts, {:.0} to {:.0} ms", times[0], times[STARTS - 1])));
+    Ok(())
+}

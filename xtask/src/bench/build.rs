@@ -1,0 +1,44 @@
+//! Builds what is measured and what measures, for release.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::test::steps::cargo_program;
+
+/// The programs of a run.
+pub(super) struct Programs {
+    /// The server, built as it ships.
+    pub(super) server: PathBuf,
+    /// The load programs.
+    pub(super) load: PathBuf,
+}
+
+/// Builds both. The server is built by itself, so that no dependency of the load programs changes it.
+///
+/// # Errors
+/// Something does not compile.
+pub(super) fn programs() -> Result<Programs> {
+    Ok(Programs { server: build(["--bin", "creator-api"])?, load: build(["--bench", "load"])? })
+}
+
+fn build([kind, name]: [&str; 2]) -> Result<PathBuf> {
+    println!("building {name} for release");
+    let output = Command::new(cargo_program())
+        .args(["build", "--release", "--locked", "--package", "creator-api", kind, name])
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("`{name}` does not build");
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let artifacts = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let path = artifacts
+        .filter(|message| message["target"]["name"] == name)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    path.with_context(|| format!("cargo does not say where it put `{name}`"))
+}
