@@ -19,7 +19,6 @@ mod limits;
 mod log;
 mod server;
 mod storage;
-mod webhooks;
 
 pub use check::{markdown, report};
 pub use concern::Setting;
@@ -35,7 +34,6 @@ pub use server::Server;
 pub use source::{ENVIRONMENT_PREFIX, FILE, Source, gather};
 pub use storage::Storage;
 pub use value::{Secret, WebUrl};
-pub use webhooks::Webhooks;
 
 /// Every setting, by concern, in the order in which they are shown; and the struct that holds their values.
 macro_rules! concerns {
@@ -70,8 +68,6 @@ concerns! {
     server: Server;
     /// The default quotas.
     limits: Limits;
-    /// Where webhooks may go.
-    webhooks: Webhooks;
     /// The end of v1.
     deprecation: Deprecation;
 }

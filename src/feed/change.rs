@@ -27,7 +27,6 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::fields::{Faults, Fields, word};
-use super::json;
 use super::reject::fault;
 use crate::domain::certificates::CertificateIssue;
 use crate::domain::courses::{CourseStatus, CourseUpsert, LessonType, LessonUpsert, ModuleUpsert, Money};
@@ -38,6 +37,7 @@ use crate::domain::recordings::RecordingReady;
 use crate::domain::students::StudentUpsert;
 use crate::domain::workspaces::WorkspaceUpsert;
 use crate::domain::{Fault, Named};
+use crate::json;
 
 /// Characters of a change's id and of a workspace's key at most.
 const MAX_ID: usize = 200;
@@ -117,11 +117,7 @@ actions! {
 /// # Errors
 /// Every fault of the line, with the change's id where it could be read.
 pub fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<Fault>)> {
-    if line.starts_with(b"\xef\xbb\xbf") {
-        let message = "begins with a byte order mark; save the file as UTF-8 without one";
-        return Err((None, vec![fault("", message)]));
-    }
-    let value = json::parse(line).map_err(|faults| (None, faults))?;
+    let value = json::read(line).map_err(|faults| (None, faults.into_iter().map(of_text).collect()))?;
     let id = value.get("id").and_then(Value::as_str).map(str::to_owned);
     let faults = Faults::default();
     let change = read(value, &faults);
@@ -129,6 +125,14 @@ pub fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<Fault>)> {
     match change {
         Some(change) if faults.is_empty() => Ok(change),
         _ => Err((id, faults)),
+    }
+}
+
+/// A fault of the line's text.
+fn of_text(found: json::Fault) -> Fault {
+    match found.pointer.strip_prefix('/') {
+        Some(path) => fault(path, found.message),
+        None => fault("", format!("the line {}", found.message)),
     }
 }
 

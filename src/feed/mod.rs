@@ -12,7 +12,6 @@ pub mod generate;
 pub mod reject;
 
 mod fields;
-mod json;
 mod lines;
 #[cfg(test)]
 mod tests;

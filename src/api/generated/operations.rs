@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 7cf860a7a0f75de9018465ebeadcd329a2f7848ad053e7c9153a99acdb7d772d), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 24891b4098f9527ba143f673260c0820ca652b0862dbe673d891c3fe4345c398), do not edit. Run `cargo xtask codegen`.
 
 //! The contract as static tables.
 

@@ -7,7 +7,8 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
-use super::{date_time, json, shorten};
+use super::{date_time, shorten};
+use crate::json;
 
 /// A query parameter that the contract does not name.
 pub const UNKNOWN_PARAMETER: &str = "is not a parameter of this operation";

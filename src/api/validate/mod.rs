@@ -4,7 +4,6 @@
 //! once at start. All faults of a request are found together and written for people. Never looks anything up.
 
 pub mod date_time;
-pub mod json;
 pub mod message;
 pub mod query;
 pub mod schemas;

@@ -10,8 +10,9 @@ use jsonschema::{Draft, PatternOptions, Registry, Validator};
 use serde_json::{Number, Value, json};
 
 use super::query::{self, Pair};
-use super::{Fault, Faults, Part, date_time, json as body_json, message};
+use super::{Fault, Faults, Part, date_time, message};
 use crate::api::contract::{Operation, Parameter, ParameterKind, Place};
+use crate::json as strict_json;
 
 /// Under this name the contract's document is known to the schemas.
 const DOCUMENT: &str = "urn:contract";
@@ -154,10 +155,11 @@ impl Schemas {
     /// Reads and judges a body.
     pub fn check_body(&self, operation: &Operation, body: &[u8], faults: &mut Faults) {
         let Some(validator) = &self.operations[operation.id].body else { return };
-        let value = match body_json::read(body) {
+        let in_body = |field, message| Fault { place: Part::Body, field, message };
+        let value = match strict_json::read(body) {
             Ok(value) => value,
             Err(found) => {
-                faults.extend(found);
+                faults.extend(found.into_iter().map(|fault| in_body(fault.pointer, fault.message)));
                 return;
             }
         };
@@ -165,7 +167,7 @@ impl Schemas {
             return;
         }
         let found = validator.iter_errors(&value).flat_map(|error| message::describe(&error));
-        faults.extend(found.map(|(field, message)| Fault { place: Part::Body, field, message }));
+        faults.extend(found.map(|(field, message)| in_body(field, message)));
     }
 }
 

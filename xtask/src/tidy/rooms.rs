@@ -23,6 +23,7 @@ const GROUND: &[&str] = &["app", "clock", "config", "database", "id", "rate_limi
 pub(super) const ROOMS: &[Room] = &[
     Room { name: "clock", below: &["config", "id", "secret"], never: HTTP },
     Room { name: "id", below: &["clock", "config", "secret"], never: HTTP },
+    Room { name: "json", below: &[], never: HTTP },
     Room { name: "config", below: &["clock", "id", "secret"], never: HTTP },
     Room { name: "secret", below: &["clock", "config", "id"], never: HTTP },
     Room { name: "telemetry", below: &["clock", "config", "id", "secret"], never: HTTP },
@@ -42,7 +43,7 @@ pub(super) const ROOMS: &[Room] = &[
     },
     Room {
         name: "feed",
-        below: &["app", "clock", "config", "database", "domain", "events", "id", "secret"],
+        below: &["app", "clock", "config", "database", "domain", "events", "id", "json", "secret"],
         never: HTTP,
     },
     Room {
@@ -52,7 +53,18 @@ pub(super) const ROOMS: &[Room] = &[
     },
     Room {
         name: "api",
-        below: &["app", "clock", "config", "database", "domain", "events", "id", "rate_limit", "secret"],
+        below: &[
+            "app",
+            "clock",
+            "config",
+            "database",
+            "domain",
+            "events",
+            "id",
+            "json",
+            "rate_limit",
+            "secret",
+        ],
         never: STORED,
     },
     Room {

@@ -1,7 +1,7 @@
-//! Reads a JSON body strictly.
+//! Reads JSON strictly: the bodies of requests and the lines of the feed.
 //!
 //! Refuses what lenient parsers let pass: duplicate keys at any depth, text behind the value, nesting beyond
-//! [`MAX_DEPTH`], NUL characters, lone surrogates, invalid UTF-8. Knows nothing of schemas.
+//! [`MAX_DEPTH`], NUL characters, lone surrogates, invalid UTF-8. Knows nothing of schemas, requests or changes.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,25 +9,32 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::{Fault, Faults, Part};
-
 /// How deep arrays and objects may be nested.
 pub const MAX_DEPTH: usize = 64;
 
-/// The value of a body, or what is wrong with its text.
+/// One thing wrong with a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The JSON pointer (RFC 6901) of its place; empty for the text as a whole.
+    pub pointer: String,
+    /// What is wrong: the end of a sentence that begins with the place.
+    pub message: String,
+}
+
+/// The value that a text holds, or what is wrong with it.
 ///
 /// A fault of syntax ends the reading, so it comes alone with the faults found before it.
 ///
 /// # Errors
-/// The faults, each with the JSON pointer of its place.
-pub fn read(body: &[u8]) -> Result<Value, Faults> {
-    if body.iter().all(u8::is_ascii_whitespace) {
+/// The faults, in the order of the text.
+pub fn read(text: &[u8]) -> Result<Value, Vec<Fault>> {
+    if text.iter().all(u8::is_ascii_whitespace) {
         return Err(vec![fault(String::new(), "is empty; a JSON object is expected")]);
     }
-    if body.starts_with(b"\xef\xbb\xbf") {
+    if text.starts_with(b"\xef\xbb\xbf") {
         return Err(vec![fault(String::new(), "begins with a byte order mark; send UTF-8 without one")]);
     }
-    let Ok(text) = std::str::from_utf8(body) else {
+    let Ok(text) = std::str::from_utf8(text) else {
         return Err(vec![fault(String::new(), "is not valid UTF-8")]);
     };
     let reader = Reader::default();
@@ -52,14 +59,17 @@ pub fn read(body: &[u8]) -> Result<Value, Faults> {
     Err(faults)
 }
 
-fn fault(field: String, message: &str) -> Fault {
-    Fault { place: Part::Body, field, message: message.to_owned() }
+fn fault(pointer: String, message: &str) -> Fault {
+    Fault { pointer, message: message.to_owned() }
 }
 
 /// What a syntax error means, in words.
 fn syntax(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let place = format!("line {}, column {}", error.line(), error.column());
+    let place = match error.line() {
+        1 => format!("column {}", error.column()),
+        line => format!("line {line}, column {}", error.column()),
+    };
     if text.contains("surrogate") || text.starts_with("unexpected end of hex escape") {
         return format!("holds half of a surrogate pair (a `\\u` escape) at {place}");
     }
@@ -105,7 +115,7 @@ pub fn escape(key: &str) -> String {
 #[derive(Default)]
 struct Reader {
     path: RefCell<Vec<Step>>,
-    faults: RefCell<Faults>,
+    faults: RefCell<Vec<Fault>>,
 }
 
 impl Reader {
@@ -217,7 +227,7 @@ mod tests {
 
     fn faults(body: impl AsRef<[u8]>) -> Vec<String> {
         let faults = read(body.as_ref()).expect_err("the body is at fault");
-        faults.into_iter().map(|fault| format!("{}: {}", fault.field, fault.message)).collect()
+        faults.into_iter().map(|fault| format!("{}: {}", fault.pointer, fault.message)).collect()
     }
 
     #[test]
@@ -236,14 +246,11 @@ mod tests {
     #[test]
     fn nothing_but_one_value_is_taken() {
         assert_eq!(faults(""), [": is empty; a JSON object is expected"]);
-        assert_eq!(faults("{} {}"), [": is followed by more text at line 1, column 4; send one JSON value"]);
-        assert_eq!(
-            faults(r#"{"a": [1, "#),
-            ["/a/1: is cut short at line 1, column 10: the JSON does not end"]
-        );
+        assert_eq!(faults("{} {}"), [": is followed by more text at column 4; send one JSON value"]);
+        assert_eq!(faults(r#"{"a": [1, "#), ["/a/1: is cut short at column 10: the JSON does not end"]);
         assert_eq!(faults(b"{\"a\": \"\xff\"}"), [": is not valid UTF-8"]);
-        assert_eq!(faults("{'a': 1}"), [": is not valid JSON at line 1, column 2: key must be a string"]);
-        assert_eq!(faults(r#"{"a": 1e999}"#), ["/a: holds a number that is too large at line 1, column 11"]);
+        assert_eq!(faults("{'a': 1}"), [": is not valid JSON at column 2: key must be a string"]);
+        assert_eq!(faults(r#"{"a": 1e999}"#), ["/a: holds a number that is too large at column 11"]);
     }
 
     #[test]
