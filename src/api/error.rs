@@ -1,21 +1,16 @@
 //! Errors as the API tells them: one closed type, made HTTP last.
 //!
-//! Owns the six codes of the seed, the statuses they travel under and the envelope. Never shows the cause of a
-//! 500, and never a secret.
+//! Owns the six codes of the seed and the statuses they travel under; [`super::envelope`] owns their form.
 
 use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
 
-use bytes::Bytes;
 use poem::http::{HeaderValue, StatusCode, header};
-use poem::{Body, Response};
-use serde::Serialize;
-use serde::ser::SerializeStruct;
 
-use super::answer::{Answer, Parts};
+use super::answer::Answer;
 use super::call::Call;
-use super::contract::Operation;
-use super::payload::JSON;
-use super::validate::{Fault, Faults, Part, message};
+use super::envelope::summary;
+use super::validate::{Fault, Faults, Part};
 use crate::domain;
 use crate::domain::error::Missing;
 
@@ -62,7 +57,11 @@ impl Code {
 
 /// Why a call was refused or failed.
 #[derive(Debug)]
-pub struct ApiError {
+pub struct ApiError(Box<Refusal>);
+
+/// What there is to say about an error.
+#[derive(Debug)]
+pub struct Refusal {
     /// The status it travels under.
     pub status: StatusCode,
     /// What kind of error it is.
@@ -78,7 +77,21 @@ pub struct ApiError {
     /// Why the server failed, for the log alone.
     pub cause: Option<anyhow::Error>,
     /// Faults that the domain named by field, before they have their place in the request.
-    unplaced: Vec<domain::Fault>,
+    pub(super) unplaced: Vec<domain::Fault>,
+}
+
+impl Deref for ApiError {
+    type Target = Refusal;
+
+    fn deref(&self) -> &Refusal {
+        &self.0
+    }
+}
+
+impl DerefMut for ApiError {
+    fn deref_mut(&mut self) -> &mut Refusal {
+        &mut self.0
+    }
 }
 
 /// What a handler returns.
@@ -86,7 +99,7 @@ pub type Reply<T> = Result<T, ApiError>;
 
 impl ApiError {
     fn new(status: StatusCode, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Self {
+        Self(Box::new(Refusal {
             status,
             code,
             message: message.into(),
@@ -95,7 +108,7 @@ impl ApiError {
             header: None,
             cause: None,
             unplaced: Vec::new(),
-        }
+        }))
     }
 
     fn with_detail(mut self, place: Part, field: &str, message: impl Into<String>) -> Self {
@@ -250,50 +263,6 @@ impl ApiError {
             _ => Self::internal(anyhow::anyhow!("the framework answered {status}")),
         }
     }
-
-    /// Gives the domain's faults their place in a request of this operation, and logs the cause of a 500.
-    fn settle(&mut self, operation: Option<&Operation>, request_id: &str) {
-        if let Some(cause) = self.cause.take() {
-            tracing::error!(request.id = request_id, error = %format!("{cause:#}"), "the request failed");
-        }
-        if !self.unplaced.is_empty() {
-            let unplaced = std::mem::take(&mut self.unplaced);
-            self.details = unplaced.into_iter().map(|fault| place(fault, operation)).collect();
-            self.message = match self.details.as_slice() {
-                [one] if !goes_on(&one.message) => sentence(&one.message).into(),
-                _ => summary(&self.details),
-            };
-        }
-    }
-
-    /// The envelope's bytes.
-    fn body(&self, request_id: &str, public_url: &str) -> Bytes {
-        let envelope = Envelope { error: Shown { error: self, request_id, public_url } };
-        serde_json::to_vec(&envelope).unwrap_or_default().into()
-    }
-
-    /// The response, outside of any operation's own answers.
-    pub fn into_response(mut self, request_id: &str, public_url: &str) -> Response {
-        self.settle(None, request_id);
-        let mut response = Response::builder()
-            .status(self.status)
-            .content_type(JSON)
-            .body(Body::from_bytes(self.body(request_id, public_url)));
-        if let Some((name, value)) = self.header {
-            response.headers_mut().insert(name, value);
-        }
-        response
-    }
-
-    /// The response to a call, taken apart.
-    pub fn into_parts(mut self, call: &Call) -> Parts {
-        self.settle(Some(call.operation), &call.request_id);
-        Parts {
-            status: self.status.as_u16(),
-            headers: Vec::new(),
-            body: Some(self.body(&call.request_id, call.public_url())),
-        }
-    }
 }
 
 /// The response for a handler's reply; an error becomes the variant documented for its status.
@@ -325,97 +294,5 @@ impl From<domain::Error> for ApiError {
             }
             domain::Error::Internal(cause) => Self::internal(cause),
         }
-    }
-}
-
-/// The message above the details.
-fn summary(faults: &Faults) -> Cow<'static, str> {
-    let one = match faults.as_slice() {
-        [one] => one,
-        many if many.iter().all(|fault| fault.place == Part::Body) => {
-            return format!("The body has {} faults.", many.len()).into();
-        }
-        many => return format!("The request has {} faults.", many.len()).into(),
-    };
-    match (one.place, one.field.as_str()) {
-        (Part::Query, field) if one.message == message::UNKNOWN_PARAMETER => {
-            format!("There is no parameter `{field}`.").into()
-        }
-        (Part::Body, "") => format!("The body {}.", one.message).into(),
-        (_, field) => format!("`{field}` {}.", one.message).into(),
-    }
-}
-
-/// Whether a message is the end of a sentence that begins with its field.
-fn goes_on(message: &str) -> bool {
-    ["must ", "is ", "are ", "has ", "holds ", "names ", "does ", "was ", "lies "]
-        .iter()
-        .any(|verb| message.starts_with(verb))
-}
-
-/// A message as a sentence of its own.
-fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    match letters.next() {
-        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
-        None => String::new(),
-    }
-}
-
-/// A fault of the domain where the request has its field: a parameter of that name, or else the body.
-fn place(fault: domain::Fault, operation: Option<&Operation>) -> Fault {
-    let parameter = operation
-        .and_then(|operation| operation.parameters.iter().find(|parameter| parameter.name == fault.field));
-    match parameter {
-        Some(parameter) => {
-            Fault { place: parameter.place.into(), field: fault.field, message: fault.message }
-        }
-        None => Fault { place: Part::Body, field: format!("/{}", fault.field), message: fault.message },
-    }
-}
-
-#[derive(Serialize)]
-struct Envelope<'a> {
-    error: Shown<'a>,
-}
-
-/// An error as the envelope shows it.
-struct Shown<'a> {
-    error: &'a ApiError,
-    request_id: &'a str,
-    public_url: &'a str,
-}
-
-impl Serialize for Shown<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let code = self.error.code.as_str();
-        let mut fields = serializer.serialize_struct("Error", 6)?;
-        fields.serialize_field("code", code)?;
-        fields.serialize_field("message", &self.error.message)?;
-        if let Some(seconds) = self.error.retry_after {
-            fields.serialize_field("retryAfterSeconds", &seconds)?;
-        }
-        fields.serialize_field("request_id", self.request_id)?;
-        fields.serialize_field("doc_url", &format_args!("{}/docs/errors#{code}", self.public_url))?;
-        if !self.error.details.is_empty() {
-            fields.serialize_field("details", &self.error.details)?;
-        }
-        fields.end()
-    }
-}
-
-impl Serialize for Fault {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let place = match self.place {
-            Part::Body => "body",
-            Part::Query => "query",
-            Part::Path => "path",
-            Part::Header => "header",
-        };
-        let mut fields = serializer.serialize_struct("ErrorDetail", 3)?;
-        fields.serialize_field("in", place)?;
-        fields.serialize_field("field", &self.field)?;
-        fields.serialize_field("message", &self.message)?;
-        fields.end()
     }
 }

@@ -7,6 +7,7 @@ pub mod answer;
 pub mod call;
 pub mod contract;
 pub mod cursor;
+mod envelope;
 pub mod error;
 pub mod events;
 pub mod front;

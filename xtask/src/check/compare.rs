@@ -122,6 +122,16 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_as_wide_as_can_be_unless_it_says_otherwise() {
+        let answer = json!({ "type": "string" });
+        let number = |format: Value| document(json!({ "type": "integer", "format": format }), answer.clone());
+        let silent = document(json!({ "type": "integer" }), answer.clone());
+        assert_eq!(between(&silent, &number(json!("int64"))), (vec![], vec![]));
+        let path = vec!["GET /things > query parameter `limit` > format \"int32\"".to_owned()];
+        assert_eq!(between(&silent, &number(json!("int32"))), (vec![], path));
+    }
+
+    #[test]
     fn an_operation_that_only_one_document_has_is_told_as_a_whole() {
         let both = document(json!({ "type": "integer" }), json!({ "type": "string" }));
         let neither = json!({ "paths": {} });

@@ -1,6 +1,7 @@
 //! A document taken apart into facts, so that two documents can be compared however they are written.
 //!
-//! Owns what counts: references are followed, `const` is an `enum` of one, numbers have one form, header names have no case.
+//! Owns what counts: references are followed, `const` is an `enum` of one, numbers have one form and are 64 bits wide unless
+//! they say otherwise, header names have no case.
 //! Titles, descriptions and examples bind nobody and are no facts. Works on OpenAPI 3.1 as JSON, whoever wrote it.
 
 use serde_json::Value;
@@ -181,7 +182,7 @@ impl<'d> Reader<'d> {
         }
         facts.extend(types(schema, &pointer));
         for key in PLAIN {
-            if let Some(value) = schema.get(key) {
+            if let Some(value) = schema.get(key).filter(|_| !(key == "format" && widest(schema))) {
                 facts.push(Fact::leaf(format!("{key} {}", plain(value)), format!("{pointer}/{key}")));
             }
         }
@@ -242,6 +243,18 @@ fn types(schema: &Value, pointer: &str) -> Vec<Fact> {
         name => Fact::leaf(format!("type {name}"), format!("{pointer}/type")),
     });
     said.collect()
+}
+
+/// Whether a format says only what a number is without it: 64 bits wide.
+fn widest(schema: &Value) -> bool {
+    let ty = |name: &str| {
+        schema["type"] == name || schema["type"].as_array().is_some_and(|types| types.contains(&name.into()))
+    };
+    match schema["format"].as_str() {
+        Some("int64") => ty("integer"),
+        Some("double") => ty("number"),
+        _ => false,
+    }
 }
 
 fn flag(of: &Value, key: &str, pointer: &str) -> Option<Fact> {

@@ -146,7 +146,7 @@ fn schema(meta: &MetaSchema) -> Map<String, Value> {
     say("pattern", meta.pattern.clone().map(Value::from));
     say("default", meta.default.clone());
     say("enum", (!meta.enum_items.is_empty()).then(|| json!(meta.enum_items)));
-    say("deprecated", meta.deprecated.then(|| json!(true)));
+    say("deprecated", meta.deprecated.then_some(Value::Bool(true)));
     say("minLength", meta.min_length.map(Value::from));
     say("maxLength", meta.max_length.map(Value::from));
     say("minItems", meta.min_items.map(Value::from));

@@ -2,37 +2,11 @@
 //!
 //! Says what it is about to do before it does it; where it cannot, it names what is missing.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use super::steps::{cargo_program, run};
-
-/// Where tools of this project are installed, beside its build.
-const TOOLS: &str = "target/tools";
-
-/// A cargo tool in exactly this version, installed below `target/` when it is not there yet.
-///
-/// # Errors
-/// It is missing and may not, or cannot, be installed.
-pub(super) fn cargo_tool((name, version): (&str, &str), install: bool) -> Result<PathBuf> {
-    let root = Path::new(TOOLS).join(format!("{name}-{version}"));
-    let program = root.join("bin").join(name);
-    if program.exists() {
-        return Ok(program);
-    }
-    let command = format!("cargo install --locked --root {} {name}@{version}", root.display());
-    if !install {
-        bail!("{name} {version} is missing and --no-install was given; run `{command}`");
-    }
-    println!("{name} {version} is missing; installing it with `{command}`");
-    run(Command::new(cargo_program())
-        .args(["install", "--quiet", "--locked", "--root"])
-        .arg(&root)
-        .arg(format!("{name}@{version}")))?;
-    Ok(program)
-}
+use super::steps::run;
 
 /// Installs a package of Debian or Ubuntu.
 ///

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{Context, install, licences, postgres};
+use super::{Context, licences, postgres};
 
 /// One step.
 pub(super) struct Step {
@@ -14,9 +14,6 @@ pub(super) struct Step {
     pub(super) about: &'static str,
     pub(super) run: fn(&Context) -> Result<()>,
 }
-
-/// The tool that finds dependencies nobody uses, in the version that is installed.
-const MACHETE: (&str, &str) = ("cargo-machete", "0.9.2");
 
 /// Every step. The integration tests choose their database by `TEST_POSTGRES_URL`, the address of a server on which
 /// they may make databases; without it they use SQLite.
@@ -29,7 +26,6 @@ pub(super) const STEPS: &[Step] = &[
         about: "every dependency is under a licence we may use",
         run: |_| licences::run(),
     },
-    Step { name: "unused", about: "no dependency is unused", run: unused },
     Step { name: "clippy", about: "no lint fires", run: clippy },
     Step { name: "check", about: "contract and code say the same", run: |_| xtask(&["check"]) },
     Step { name: "unit", about: "unit tests of the workspace", run: unit },
@@ -47,12 +43,6 @@ fn tidy(_: &Context) -> Result<()> {
         0 => Ok(()),
         findings => bail!("{findings} findings"),
     }
-}
-
-fn unused(context: &Context) -> Result<()> {
-    let program = install::cargo_tool(MACHETE, context.install)?;
-    // The tool names what it finds and fails; its word for a clean tree is too long for a log.
-    run(Command::new(program).args(["--with-metadata", "."]))
 }
 
 fn clippy(_: &Context) -> Result<()> {
@@ -75,6 +65,8 @@ fn integration(postgres_url: Option<&str>) -> Result<()> {
         Some(url) => command.env("TEST_POSTGRES_URL", url),
         None => command.env_remove("TEST_POSTGRES_URL"),
     };
+    // What the developer has set for a server of their own is no business of the tests.
+    command.env_remove("DATABASE_URL");
     run(&mut command)
 }
 

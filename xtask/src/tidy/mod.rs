@@ -1,8 +1,9 @@
 //! `cargo xtask tidy`: the house rules that a compiler does not know.
 //!
-//! Owns the table of who may import whom, the sizes, and what may lie in the root. Reads source as tokens, so that
+//! Owns the table of who may import whom, the sizes, what may lie in the root, and that no dependency is unused. Reads source as tokens, so that
 //! comments and strings never count. Changes nothing.
 
+mod dependencies;
 mod imports;
 mod paths;
 mod rooms;
@@ -68,6 +69,7 @@ pub(crate) fn check(repository: &Path) -> Result<usize> {
         findings.extend(sizes::check(source));
     }
     findings.extend(imports::stale_exceptions(&sources));
+    findings.extend(dependencies::check(repository, &sources)?);
     let count = sources.len();
     let (warnings, faults): (Vec<Finding>, Vec<Finding>) =
         findings.into_iter().partition(|finding| finding.warning);
