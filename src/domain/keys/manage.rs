@@ -17,8 +17,9 @@ use crate::id::{ApiKey as KeyKind, KeyId, Workspace as WorkspaceKind, WorkspaceI
 /// Makes a key; the secret comes out here and nowhere else.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent workspace, [`Error::Invalid`] for a key without a scope, with a bad name or
-/// quota, or that ends in the past.
+/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent workspace,
+/// [`Error::Invalid`](crate::domain::Error::Invalid) for a key without a scope, with a bad name or quota, or that
+/// ends in the past.
 pub async fn create(
     app: &App,
     write: &mut Write,
