@@ -2,6 +2,7 @@
 
 use sea_orm::Condition;
 use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{ExprTrait as _, Func, SimpleExpr};
 
 use crate::{InWorkspace, Keyset, Span, scope, statement};
 
@@ -106,7 +107,7 @@ pub struct CourseFilter {
     pub status: Option<Status>,
     /// The course with this slug.
     pub slug: Option<String>,
-    /// Courses in this language.
+    /// Courses in this language: the whole tag, without regard to case.
     pub language: Option<String>,
     /// Courses made in this span.
     pub created: Span,
@@ -119,7 +120,10 @@ impl CourseFilter {
         Condition::all()
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.slug.as_deref().map(|slug| Column::Slug.eq(slug)))
-            .add_option(self.language.as_deref().map(|language| Column::Language.eq(language)))
+            .add_option(self.language.as_deref().map(|language| {
+                // Tags are ASCII, and so is what `lower` knows of on SQLite; the index is over the same.
+                SimpleExpr::from(Func::lower(Column::Language.into_expr())).eq(language.to_ascii_lowercase())
+            }))
             .add(keyset.within(Column::CreatedAt, self.created))
             .add(keyset.within(Column::UpdatedAt, self.updated))
     }

@@ -73,7 +73,7 @@ pub(crate) const STEP: Step = Step {
     indexes: &[
         "CREATE INDEX ix_courses_created ON courses (workspace_id, status, created_at, id)",
         "CREATE INDEX ix_courses_updated ON courses (workspace_id, status, updated_at, id)",
-        "CREATE INDEX ix_courses_language ON courses (workspace_id, language, status, created_at, id)",
+        "CREATE INDEX ix_courses_language ON courses (workspace_id, lower(language), status, created_at, id)",
         "CREATE INDEX ix_modules_course ON modules (course_id, position)",
         "CREATE INDEX ix_lessons_course ON lessons (course_id, position)",
         "CREATE INDEX ix_lessons_module ON lessons (module_id, position)",

@@ -86,11 +86,13 @@ pub async fn apply(
     options: Options<'_>,
 ) -> anyhow::Result<Outcome> {
     let (outcome, workspaces) = (Outcome::default(), HashMap::new());
-    let mut feed = Feed { app, options, outcome, workspaces, size: GROUP / 8 };
+    let mut feed = Feed { app, options, outcome, workspaces, refused: Vec::new(), size: GROUP / 8 };
     let mut lines = Lines::new(reader);
     loop {
         let (batch, ended) = batch(&mut lines).await.context("cannot read the changes")?;
-        feed.take(batch).await?;
+        let taken = feed.take(batch).await;
+        feed.tell()?;
+        taken?;
         (feed.options.progress)(Progress { bytes: lines.taken, outcome: feed.outcome });
         if ended {
             break;
@@ -129,6 +131,8 @@ struct Feed<'a> {
     outcome: Outcome,
     /// Committed workspaces by their key: they are never deleted.
     workspaces: HashMap<String, WorkspaceId>,
+    /// Lines of this batch that are not applied, still to be told of.
+    refused: Vec<(Vec<u8>, Reject)>,
     /// Changes of the next transaction at most.
     size: usize,
 }
@@ -154,7 +158,7 @@ impl Feed<'_> {
         for line in batch {
             match read(&line, self.app.clock.now()) {
                 Ok(change) => changes.push(Parsed { line, change }),
-                Err(reject) => self.reject(&line, &reject)?,
+                Err(reject) => self.reject(&line, reject),
             }
         }
         let known = known(self.app, &changes).await?;
@@ -180,7 +184,7 @@ impl Feed<'_> {
                 }
                 Group::Refused { place: 0, faults } => {
                     let Parsed { line, change } = &changes[0];
-                    self.reject(line, &Reject { line: line.number, id: Some(change.id.clone()), faults })?;
+                    self.reject(line, Reject { line: line.number, id: Some(change.id.clone()), faults });
                     changes = &changes[1..];
                 }
                 Group::Refused { place, .. } => sound = place,
@@ -235,14 +239,22 @@ impl Feed<'_> {
         Ok(Group::Committed { repeated })
     }
 
-    fn reject(&mut self, line: &Line, reject: &Reject) -> anyhow::Result<()> {
+    fn reject(&mut self, line: &Line, reject: Reject) {
         self.outcome.rejected += 1;
-        (self.options.rejected)(reject);
-        if let Some(rejects) = &mut self.options.rejects {
-            rejects
-                .write_all(&line.bytes)
-                .and_then(|()| rejects.write_all(b"\n"))
-                .context("cannot write the rejected lines")?;
+        self.refused.push((line.bytes.clone(), reject));
+    }
+
+    /// Tells of the lines of a batch that were not applied, in their order: what is corrected is applied again in it.
+    fn tell(&mut self) -> anyhow::Result<()> {
+        self.refused.sort_by_key(|(_, reject)| reject.line);
+        for (line, reject) in self.refused.drain(..) {
+            (self.options.rejected)(&reject);
+            if let Some(rejects) = &mut self.options.rejects {
+                rejects
+                    .write_all(&line)
+                    .and_then(|()| rejects.write_all(b"\n"))
+                    .context("cannot write the rejected lines")?;
+            }
         }
         Ok(())
     }

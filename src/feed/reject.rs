@@ -57,6 +57,8 @@ pub(super) fn faults(error: Error) -> Result<Vec<Fault>, anyhow::Error> {
 fn missing_field(missing: &Missing) -> String {
     match missing {
         Missing::Workspace { .. } => "workspace".to_owned(),
+        // A pair has no name of its own.
+        Missing::Record { noun: "enrollment", .. } => "data/course".to_owned(),
         Missing::Record { noun, .. } => format!("data/{}", noun.replace(' ', "_")),
         Missing::NotAnId(_) => "data".to_owned(),
     }

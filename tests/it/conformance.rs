@@ -56,7 +56,8 @@ impl Contract {
     fn compile(&self, pointer: &str) -> jsonschema::Validator {
         self.at(pointer);
         let mut schema = self.document.clone();
-        schema["$ref"] = format!("#{pointer}").into();
+        // A pointer in a URI: the braces of a path are percent-encoded.
+        schema["$ref"] = format!("#{}", pointer.replace('{', "%7B").replace('}', "%7D")).into();
         schema["unevaluatedProperties"] = false.into();
         let options = jsonschema::draft202012::options().should_validate_formats(true);
         options.build(&schema).unwrap_or_else(|error| panic!("{pointer}: {error}"))

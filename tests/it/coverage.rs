@@ -4,6 +4,7 @@
 //! its example.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use creator_api::api::contract::Operation;
 use creator_api::api::error::Code;
@@ -234,6 +235,8 @@ async fn provoke(app: &TestApp, workspace: &Workspace<'_>, operation: &Operation
         500 => {
             // Seen before, so that the key itself needs no database.
             key.get("/api/v1/nothing").await.assert_status(404);
+            // A ready page of the catalogue is believed for half a second without a look at the database.
+            app.clock.advance(Duration::from_millis(600));
             let outage = outage::begin(app).await;
             let answer = call.by(app, &key).await;
             outage.end(app).await;

@@ -77,14 +77,10 @@ impl Machine {
         Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    /// The text without what differs from run to run: folder, database, program.
+    /// The text without what differs from run to run: database and folder.
     pub fn plain(&self, text: &str) -> String {
-        let path = self.app.url().trim_start_matches("sqlite:").to_owned();
-        let database = reqwest::Url::parse(&self.app.url()).expect("an address");
-        let shown = database.host_str().map(|_| self.app.app.db.place());
-        let text = text.replace(&path, "DATABASE");
-        let text = shown.map_or(text.clone(), |place| text.replace(&place, "DATABASE"));
-        text.replace(&self.app.folder().display().to_string(), "FOLDER")
+        let folder = self.app.folder().display().to_string();
+        text.replace(&self.app.app.db.place(), "DATABASE").replace(&folder, "FOLDER")
     }
 
     /// Starts `serve`, or another command that listens, on a free port.

@@ -3,6 +3,8 @@
 //! SQLite unless `TEST_POSTGRES_URL` names a PostgreSQL server on which databases may be made and dropped;
 //! `cargo xtask test` runs the binary once on each.
 
+#![allow(unreachable_pub, reason = "what stories share is `pub` among them, and this binary exports nothing")]
+
 mod analytics;
 mod apply;
 mod authentication;

@@ -3,6 +3,7 @@
 //! PostgreSQL refuses all connections and closes those that are open. An open SQLite file cannot be taken away from
 //! the process that holds it, so there the tables are taken out of its hands: every statement fails just so.
 
+use futures_util::future::join_all;
 use sea_orm::ConnectionTrait;
 
 use crate::support::TestApp;
@@ -17,8 +18,12 @@ const TABLES: &[&str] = &[
     "activity_rollups",
     "api_keys",
     "idempotency_records",
+    "server_state",
     "seaql_migrations",
 ];
+
+/// As many connections as a story's server has at most.
+const CONNECTIONS: usize = 8;
 
 /// A running outage.
 #[must_use]
@@ -39,7 +44,8 @@ pub async fn begin(app: &TestApp) -> Outage {
 }
 
 impl Outage {
-    /// Gives it back.
+    /// Gives it back, and lets the server find out which of its connections were closed: an open one is not tried
+    /// before each use, so the first use of each fails.
     pub async fn end(self, app: &TestApp) {
         match postgres(app) {
             Some((server, name)) => {
@@ -47,6 +53,13 @@ impl Outage {
             }
             None => rename(app, |table| (format!("{table}_gone"), table.to_owned())).await,
         }
+        for _ in 0..100 {
+            let pings = join_all((0..CONNECTIONS).map(|_| app.app.db.ping())).await;
+            if pings.iter().all(Result::is_ok) {
+                return;
+            }
+        }
+        panic!("the server does not recover");
     }
 }
 

@@ -37,7 +37,10 @@ fn trade(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
         let currency = ["USD", "EUR", "JPY"][random.random_range(0..3)];
         let mut items: Vec<Value> = Vec::new();
         let mut subtotal = 0;
-        for course in ["rust", "ink"].iter().filter(|_| random.random_range(0..3) > 0) {
+        for course in ["rust", "ink"] {
+            if random.random_range(0..3) == 0 {
+                continue;
+            }
             let (quantity, unit) = (random.random_range(1..4), random.random_range(0..20_000));
             subtotal += quantity * unit;
             items.push(json!({"course": course, "quantity": quantity, "unit_amount": unit}));

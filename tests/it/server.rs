@@ -1,10 +1,9 @@
 //! What stands around the API: its documents, the health checks, an outage, the end of a version.
 
-use std::time::Duration;
-
 use creator_api::api::error::Code;
 use creator_api::api::generated::document;
 use reqwest::Method;
+use sea_orm::ConnectionTrait;
 
 use crate::conformance::assert_error;
 use crate::outage;
@@ -99,7 +98,6 @@ async fn an_outage_of_the_database_is_told_and_survived() {
     let mut answers = vec![key.get("/api/v1/students").await, key.get("/api/v1/analytics/summary").await];
     answers.push(key.post("/api/v1/students", ada.clone()).await);
     answers.push(key.post_once("/api/v1/students", "k-1", &ada).await);
-    // A key that was never seen cannot be judged: that is the server's fault, not the caller's.
     for answer in &answers {
         let message = assert_error(answer, 500, "internal_error");
         assert_eq!(message, "The server failed to answer this request.");
@@ -116,15 +114,7 @@ async fn an_outage_of_the_database_is_told_and_survived() {
     app.get("/openapi/v1.json").await.assert_status(200);
 
     outage.end(&app).await;
-    let mut ready = app.get("/readyz").await.status;
-    for _ in 0..100 {
-        if ready == 200 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        ready = app.get("/readyz").await.status;
-    }
-    assert_eq!(ready, 200, "the server recovers by itself");
+    app.get("/readyz").await.assert_status(200);
     // Nothing was half-written, and the idempotency key is not spent on a 500.
     assert!(key.get("/api/v1/students").await.assert_status(200).ids().is_empty());
     let again = key.post_once("/api/v1/students", "k-1", &ada).await.assert_status(201);
@@ -143,6 +133,61 @@ async fn a_key_that_cannot_be_looked_up_is_no_fault_of_the_caller() {
     assert_error(&guess, 401, "unauthorized");
     outage.end(&app).await;
     key.get("/api/v1/courses").await.assert_status(200);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_the_server_s_fault_and_costs_nothing_that_was_kept() {
+    let app = TestApp::start().await;
+    if app.has_many_writers() {
+        // PostgreSQL's disk is its own affair, and cannot be filled for one database alone.
+        return;
+    }
+    let key = app.workspace("acme").await.full_key().await;
+    let new = |n: usize| serde_json::json!({"email": format!("s{n}@example.com"), "name": "x".repeat(200)});
+    key.post("/api/v1/students", new(0)).await.assert_status(201);
+
+    // The file may not grow any more.
+    limit_pages(&app, "1").await;
+    let mut made = 1;
+    let refused = loop {
+        let answer = key.post("/api/v1/students", new(made)).await;
+        if answer.status != 201 {
+            break answer;
+        }
+        made += 1;
+        assert!(made < 10_000, "the disk is never full");
+    };
+    assert_error(&refused, 500, "internal_error");
+    assert_eq!(key.all("/api/v1/students?limit=100").await.len(), made, "reading goes on");
+    assert_eq!(app.events_of("student.created").await.len(), made);
+
+    limit_pages(&app, "4294967294").await;
+    key.post("/api/v1/students", new(made)).await.assert_status(201);
+    assert_eq!(app.events_of("student.created").await.len(), made + 1);
+}
+
+/// Sets how many pages the SQLite file may have; fewer than it has means those it has.
+async fn limit_pages(app: &TestApp, pages: &str) {
+    let write = app.write().await;
+    let pragma = format!("PRAGMA max_page_count = {pages}");
+    write.conn().execute_unprepared(&pragma).await.expect("the limit is set");
+    write.commit().await.expect("the limit is kept");
+}
+
+#[tokio::test]
+async fn a_database_file_that_was_moved_away_makes_the_server_unready() {
+    let app = TestApp::start().await;
+    if app.has_many_writers() {
+        // There is no file; the outage above is the same for PostgreSQL.
+        return;
+    }
+    let (file, away) = (app.folder().join("creator-api.db"), app.folder().join("away.db"));
+    std::fs::rename(&file, &away).unwrap();
+    let unready = app.get("/readyz").await.assert_status(503);
+    assert_eq!(String::from_utf8_lossy(&unready.body), "the database does not answer\n");
+    app.get("/healthz").await.assert_status(200);
+    std::fs::rename(&away, &file).unwrap();
+    app.get("/readyz").await.assert_status(200);
 }
 
 #[tokio::test]

@@ -24,6 +24,9 @@ pub fn read(body: &[u8]) -> Result<Value, Faults> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(vec![fault(String::new(), "is empty; a JSON object is expected")]);
     }
+    if body.starts_with(b"\xef\xbb\xbf") {
+        return Err(vec![fault(String::new(), "begins with a byte order mark; send UTF-8 without one")]);
+    }
     let Ok(text) = std::str::from_utf8(body) else {
         return Err(vec![fault(String::new(), "is not valid UTF-8")]);
     };

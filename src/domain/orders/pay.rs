@@ -27,8 +27,8 @@ use crate::id::{
 /// bought does not end.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent student or course, [`Error::Invalid`] for a taken key or number and for
-/// amounts that do not add up.
+/// [`Error::NotFound`] for an absent student, [`Error::Invalid`] for an item of an absent course, for a taken key or
+/// number and for amounts that do not add up.
 pub async fn pay(
     app: &App,
     write: &mut Write,
@@ -41,9 +41,10 @@ pub async fn pay(
     free(write, workspace, &pay).await?;
     let scope = workspace.uuid();
     let mut bought = Vec::with_capacity(pay.items.len());
-    for item in &pay.items {
+    for (place, item) in pay.items.iter().enumerate() {
         let rows = courses::in_workspace(scope);
-        bought.push(find::share::<CourseKind, _>(write.conn(), rows, &item.course).await?);
+        let course = find::share::<CourseKind, _>(write.conn(), rows, &item.course).await;
+        bought.push(course.map_err(|error| of_item(place, error))?);
     }
     let student = students::in_workspace(scope);
     let student = find::lock::<StudentKind, _>(write.conn(), student, &pay.student).await?;
@@ -67,6 +68,14 @@ pub async fn pay(
         enrollments::announce(app, write, workspace, at, snapshot).await?;
     }
     Ok(order_id)
+}
+
+/// A course that is not there, said of the item that names it.
+fn of_item(place: usize, error: Error) -> Error {
+    match error {
+        Error::NotFound(missing) => Error::invalid(format!("items/{place}/course"), missing.to_string()),
+        other => other,
+    }
 }
 
 fn check(pay: &OrderPay) -> Result<()> {
