@@ -28,7 +28,7 @@ pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
     let listener = serve::bind(config.server.listen).await?;
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
-    let app = start::app(config).await?;
+    let app = start::app_migrated(config).await?;
     let server = serve::server(&app, address).await?;
     fill(&app).await?;
     let secret = demo_key(&app, &data_dir).await?;

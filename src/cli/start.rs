@@ -43,14 +43,25 @@ pub(super) async fn app(config: Config) -> Result<App, Failure> {
             )));
         }
     }
-    Ok(App::new(Parts {
+    Ok(assemble(config, db))
+}
+
+/// The shared parts, on a database that is brought up to date whatever it is: a demo asks for nothing first.
+pub(super) async fn app_migrated(config: Config) -> Result<App, Failure> {
+    let db = connect(&config).await?;
+    db.migrate().await?;
+    Ok(assemble(config, db))
+}
+
+fn assemble(config: Config, db: Database) -> App {
+    App::new(Parts {
         config,
         db,
         clock: Clock::system(),
         ids: Ids::default(),
         encode,
         principals: Principals::default(),
-    }))
+    })
 }
 
 /// The master key: as given, or the data folder's, made on the first start. Refused when the data is another key's.

@@ -1,4 +1,4 @@
-//! The promises of this module, on SQLite always and on PostgreSQL when `TEST_DATABASE_URL` names a server on which
+//! The promises of this module, on SQLite always and on PostgreSQL when `TEST_POSTGRES_URL` names a server on which
 //! databases may be made.
 
 use std::{
@@ -33,7 +33,7 @@ impl Place {
     /// A new database on the server of the environment, if that names one.
     async fn postgres() -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let server = std::env::var("TEST_DATABASE_URL").ok()?;
+        let server = std::env::var("TEST_POSTGRES_URL").ok()?;
         let name = format!("unit_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let admin = sea_orm::Database::connect(&server).await.unwrap();
         admin.execute_unprepared(&format!("CREATE DATABASE {name}")).await.unwrap();

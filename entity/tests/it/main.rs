@@ -1,4 +1,4 @@
-//! The finders against the migrated schema: on SQLite always, on PostgreSQL when `TEST_DATABASE_URL` names a server
+//! The finders against the migrated schema: on SQLite always, on PostgreSQL when `TEST_POSTGRES_URL` names a server
 //! on which databases may be made.
 
 mod lists;

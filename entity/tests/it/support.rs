@@ -20,7 +20,7 @@ pub(crate) async fn databases() -> Vec<DatabaseConnection> {
     let mut memory = ConnectOptions::new("sqlite::memory:");
     memory.max_connections(1);
     let mut databases = vec![Database::connect(memory).await.unwrap()];
-    if let Ok(server) = std::env::var("TEST_DATABASE_URL") {
+    if let Ok(server) = std::env::var("TEST_POSTGRES_URL") {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("entity_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let admin = Database::connect(&server).await.unwrap();

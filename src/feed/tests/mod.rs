@@ -1,4 +1,4 @@
-//! Streams of changes against real databases: SQLite always, and PostgreSQL when `TEST_DATABASE_URL` names a server
+//! Streams of changes against real databases: SQLite always, and PostgreSQL when `TEST_POSTGRES_URL` names a server
 //! on which databases may be made.
 
 mod analytics;
@@ -27,7 +27,7 @@ struct Place {
 impl Place {
     async fn all() -> Vec<Self> {
         let mut places = vec![Self::sqlite().await];
-        if let Ok(server) = std::env::var("TEST_DATABASE_URL") {
+        if let Ok(server) = std::env::var("TEST_POSTGRES_URL") {
             places.push(Self::postgres(&server).await);
         }
         places

@@ -8,6 +8,7 @@ mod licences;
 pub(crate) mod postgres;
 pub(crate) mod steps;
 
+use std::cell::OnceCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,20 @@ pub(crate) struct Args {
 pub(crate) struct Context {
     /// True when a missing program may be installed.
     install: bool,
+    /// Started by the first step that needs it; stops with the last.
+    postgres: OnceCell<postgres::Server>,
+}
+
+impl Context {
+    /// The address of a PostgreSQL server on which databases may be made.
+    fn postgres_url(&self) -> Result<&str> {
+        if let Some(server) = self.postgres.get() {
+            return Ok(server.url());
+        }
+        let server = postgres::Server::start(self.install, postgres::Durability::None)?;
+        println!("PostgreSQL for the tests at {}", server.url());
+        Ok(self.postgres.get_or_init(|| server).url())
+    }
 }
 
 /// How one step went.
@@ -57,7 +72,7 @@ pub(crate) fn run(args: &Args, workspace: &Path) -> Result<Outcome> {
     }
     std::env::set_current_dir(workspace).context("cannot go to the workspace's folder")?;
     let chosen = choose(&args.only)?;
-    let context = Context { install: !args.no_install };
+    let context = Context { install: !args.no_install, postgres: OnceCell::new() };
     let outcomes: Vec<Timed> = chosen.into_iter().map(|step| attempt(step, &context)).collect();
     summarise(&outcomes);
     let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{Context, licences, postgres};
+use super::{Context, licences};
 
 /// One step.
 pub(super) struct Step {
@@ -15,8 +15,8 @@ pub(super) struct Step {
     pub(super) run: fn(&Context) -> Result<()>,
 }
 
-/// Every step. The integration tests choose their database by `TEST_POSTGRES_URL`, the address of a server on which
-/// they may make databases; without it they use SQLite.
+/// Every step. `TEST_POSTGRES_URL` is the address of a server on which tests may make databases: with it, the
+/// integration tests use PostgreSQL, without it SQLite; unit tests that need a database try both.
 pub(super) const STEPS: &[Step] = &[
     Step { name: "format", about: "the source is formatted", run: format },
     Step { name: "tidy", about: "the house rules hold", run: tidy },
@@ -30,7 +30,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "check", about: "contract and code say the same", run: |_| xtask(&["check"]) },
     Step { name: "unit", about: "unit tests of the workspace", run: unit },
     Step { name: "doc", about: "examples in the documentation", run: doc },
-    Step { name: "sqlite", about: "integration tests on SQLite", run: |_| integration(None) },
+    Step { name: "sqlite", about: "integration tests on SQLite", run: on_sqlite },
     Step { name: "postgres", about: "integration tests on PostgreSQL", run: on_postgres },
 ];
 
@@ -49,31 +49,34 @@ fn clippy(_: &Context) -> Result<()> {
     cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"])
 }
 
-fn unit(_: &Context) -> Result<()> {
-    cargo(["test", "--workspace", "--all-features", "--locked", "--lib", "--bins", "--no-fail-fast"])
+/// The tests that need a database try each on both.
+fn unit(context: &Context) -> Result<()> {
+    tests(&["--lib", "--bins"], Some(context.postgres_url()?))
 }
 
 fn doc(_: &Context) -> Result<()> {
-    cargo(["test", "--workspace", "--all-features", "--locked", "--doc", "--no-fail-fast"])
+    tests(&["--doc"], None)
 }
 
-/// Runs the integration tests on the PostgreSQL server at this address, or on SQLite.
-fn integration(postgres_url: Option<&str>) -> Result<()> {
+fn on_sqlite(_: &Context) -> Result<()> {
+    tests(&["--test", "it"], None)
+}
+
+fn on_postgres(context: &Context) -> Result<()> {
+    tests(&["--test", "it"], Some(context.postgres_url()?))
+}
+
+/// Runs tests of the whole workspace, with or without a PostgreSQL server.
+fn tests(which: &[&str], postgres_url: Option<&str>) -> Result<()> {
     let mut command = Command::new(cargo_program());
-    command.args(["test", "--workspace", "--all-features", "--locked", "--test", "it", "--no-fail-fast"]);
+    command.args(["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]).args(which);
     match postgres_url {
         Some(url) => command.env("TEST_POSTGRES_URL", url),
         None => command.env_remove("TEST_POSTGRES_URL"),
     };
-    // What the developer has set for a server of their own is no business of the tests.
+    // What developers have set for a server of their own is no business of the tests.
     command.env_remove("DATABASE_URL");
     run(&mut command)
-}
-
-fn on_postgres(context: &Context) -> Result<()> {
-    let server = postgres::Server::start(context.install, postgres::Durability::None)?;
-    println!("PostgreSQL for the tests at {}", server.url());
-    integration(Some(server.url()))
 }
 
 /// Runs another task of this program.
