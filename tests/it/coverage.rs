@@ -4,6 +4,7 @@
 //! its example.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use creator_api::api::contract::Operation;
 use creator_api::api::error::Code;
@@ -232,8 +233,9 @@ async fn provoke(app: &TestApp, workspace: &Workspace<'_>, operation: &Operation
             call.by(app, &key).await
         }
         500 => {
-            // Seen before, so that the key itself needs no database.
+            // Seen before, so that the key itself needs no database; and no page of the catalogue is believed for so long.
             key.get("/api/v1/nothing").await.assert_status(404);
+            app.clock.advance(Duration::from_secs(1));
             let outage = outage::begin(app).await;
             let answer = call.by(app, &key).await;
             outage.end(app).await;
