@@ -18,8 +18,7 @@ use crate::config::Config;
 use crate::domain::keys::{self, NewKey};
 use crate::domain::scope::Scopes;
 use crate::domain::workspaces::Quota;
-use crate::feed::apply;
-use crate::feed::demo;
+use crate::feed::{self, demo};
 use crate::secret::write_private;
 
 /// The demo key's secret in the data folder.
@@ -43,12 +42,11 @@ pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
 /// Applies the demo's changes; those that were applied before are passed over.
 async fn fill(app: &App) -> Result<(), Failure> {
     let mut progress = Progress::start("demo data", u64::try_from(demo::len()).ok());
-    let options = apply::Options {
-        progress: Box::new(|at| {
-            let done = at.outcome.applied + at.outcome.repeated;
-            progress.at(done, || format!("{done} changes"));
+    let options = feed::Options {
+        progress: Box::new(|feed::Progress { outcome, .. }| {
+            progress.at(outcome.applied + outcome.repeated, || format!("{} changes", outcome.applied));
         }),
-        ..apply::Options::default()
+        ..feed::Options::default()
     };
     let outcome = demo::load(app, options).await?;
     progress.finish();

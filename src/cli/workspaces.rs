@@ -79,7 +79,7 @@ pub(super) async fn find(app: &App, key: &str) -> Result<Workspace, Failure> {
 
 async fn create(app: &App, key: String, name: String, owner_email: String) -> Result<(), Failure> {
     let mut write = app.begin_write().await?;
-    match workspaces::by_key_in(&mut write, &key).await {
+    match workspaces::by_key_in(&write, &key).await {
         Ok(taken) => {
             return Err(Failure::new(format!(
                 "there is a workspace `{key}` already ({}); choose another key",

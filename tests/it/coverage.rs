@@ -233,9 +233,10 @@ async fn provoke(app: &TestApp, workspace: &Workspace<'_>, operation: &Operation
             call.by(app, &key).await
         }
         500 => {
-            // Seen before, so that the key itself needs no database; and no page of the catalogue is believed for so long.
+            // Seen before, so that the key itself needs no database.
             key.get("/api/v1/nothing").await.assert_status(404);
-            app.clock.advance(Duration::from_secs(1));
+            // A ready page of the catalogue is believed for half a second without a look at the database.
+            app.clock.advance(Duration::from_millis(600));
             let outage = outage::begin(app).await;
             let answer = call.by(app, &key).await;
             outage.end(app).await;

@@ -85,7 +85,7 @@ async fn an_enrollment_ends_at_its_last_instant() {
     assert_eq!(enrolled["expires_at"], "2026-03-02T11:00:30.000Z");
     app.clock.advance(Duration::from_millis(3_599_999));
     let active = key.get("/api/v1/students?enrollment_status=active").await;
-    assert_eq!(active.ids(), [student.clone()]);
+    assert_eq!(active.ids(), [&*student]);
 
     app.clock.advance(Duration::from_millis(1));
     assert!(key.get("/api/v1/students?enrollment_status=active").await.ids().is_empty());

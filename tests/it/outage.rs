@@ -18,6 +18,7 @@ const TABLES: &[&str] = &[
     "activity_rollups",
     "api_keys",
     "idempotency_records",
+    "server_state",
     "seaql_migrations",
 ];
 

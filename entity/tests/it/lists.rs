@@ -6,7 +6,7 @@ use entity::{
     enrollments::{self, Standing},
     order_items,
     orders::{self, OrderFilter},
-    rollups::{ALL_COURSES, Grain},
+    rollups::{ALL_COURSES, Grain, Piece},
     student_tags,
     students::{self, StudentFilter},
 };
@@ -209,13 +209,19 @@ async fn activity_sums_add_up_over_shards() {
             deltas.add(bucket(1_800_000), activity_rollups::Sums::default());
             deltas.flush(&database, shard).await.unwrap();
         }
-        let sums = activity_rollups::in_workspace(OURS);
-        let span = Span { from: Some(0), until: None };
         let total = activity_rollups::Sums { students_new: 6, cohort_percent_sum: -3, ..Default::default() };
-        assert_eq!(sums.totals(&database, ALL_COURSES, Grain::Quarter, span).await.unwrap(), total);
-        assert_eq!(sums.totals(&database, ALL_COURSES, Grain::Day, span).await.unwrap(), Default::default());
-        let buckets = sums.buckets(&database, ALL_COURSES, Grain::Quarter, span).await.unwrap();
-        assert_eq!(buckets.iter().map(|(start, _)| *start).collect::<Vec<_>>(), [0, 900_000]);
+        let piece = |part, grain, from_ms, to_ms| Piece { part, grain, sign: 1, from_ms, to_ms };
+        let whole = [piece(0, Grain::Quarter, 0, 2_700_000)];
+        let read = activity_rollups::sums_of(&database, OURS, None, &whole).await.unwrap();
+        assert_eq!(read, [(0, total)]);
+        let days = [piece(0, Grain::Day, 0, 86_400_000)];
+        assert_eq!(activity_rollups::sums_of(&database, OURS, None, &days).await.unwrap(), []);
+        let parts = [0, 1, 2].map(|n| {
+            let from = 900_000 * i64::try_from(n).unwrap_or_default();
+            piece(n, Grain::Quarter, from, from + 900_000)
+        });
+        let read = activity_rollups::sums_of(&database, OURS, None, &parts).await.unwrap();
+        assert_eq!(read.iter().map(|(part, _)| *part).collect::<Vec<_>>(), [0, 1]);
     }
 }
 
