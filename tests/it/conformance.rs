@@ -1,9 +1,11 @@
 //! Is an answer what the contract says? Status, headers and body, judged by the contract that the server serves.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 
 use creator_api::api::contract::Operation;
+use creator_api::api::generated::operations::OPERATIONS;
 use serde_json::{Map, Value};
 
 use crate::support::{Answer, TestApp, send};
@@ -170,5 +172,42 @@ pub fn assert_rate_limit_headers(answer: &Answer) {
     for name in ["limit", "remaining", "reset", "daily-limit", "daily-remaining", "daily-reset"] {
         let text = answer.header(&format!("x-ratelimit-{name}"));
         assert!(text.parse::<u64>().is_ok(), "X-RateLimit-{name} is {text:?} on {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_judge_of_answers_sees_what_is_missing_undeclared_or_of_another_type() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let course = workspace.course("rust", 1).await;
+    let operation =
+        OPERATIONS.iter().find(|operation| operation.id == "getCourse").expect("getCourse is there");
+    let contract = Contract::of(&app).await;
+    let answer = workspace.full_key().await.get(&format!("/api/v1/courses/{course}")).await;
+    contract.assert_documents(operation, &answer);
+
+    let fits = |edit: fn(&mut Value)| {
+        let mut body = answer.json();
+        edit(&mut body);
+        contract.faults("/components/schemas/CourseDetail", &body).is_empty()
+    };
+    assert!(fits(|_| ()));
+    assert!(!fits(|course| drop(course.as_object_mut().and_then(|fields| fields.remove("slug")))));
+    assert!(!fits(|course| course["colour"] = "red".into()));
+    assert!(!fits(|course| course["modules"][0]["colour"] = "red".into()));
+    assert!(!fits(|course| course["modules"][0]["lessons"][0]["position"] = "1".into()));
+    assert!(!fits(|course| course["created_at"] = "yesterday".into()));
+    assert!(!fits(|course| course["id"] = "stu_01kerv87j8fgjt30swgcw4scc1".into()));
+
+    // Headers and statuses are held to the contract as well.
+    let mut bare = answer.clone();
+    bare.headers.remove("x-ratelimit-reset");
+    let mut wordy = answer.clone();
+    wordy.headers.insert("x-powered-by", "poem".parse().expect("a value"));
+    let made = Answer { status: 201, ..answer };
+    for wrong in [bare, wordy, made] {
+        let judged =
+            std::panic::catch_unwind(AssertUnwindSafe(|| contract.assert_documents(operation, &wrong)));
+        assert!(judged.is_err(), "{wrong:?}");
     }
 }

@@ -1,0 +1,139 @@
+//! The figures on people equal what `listStudents` shows, however they came and went.
+
+use jiff::Timestamp;
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
+
+use crate::analytics::time;
+use crate::support::{TestApp, Workspace, course};
+
+const HOUR_MS: i64 = 3_600_000;
+/// 2026-01-01T00:00:00Z; all happens in the fifty days from here.
+const BEGIN_MS: i64 = 1_767_225_600_000;
+const SPAN_MS: i64 = 50 * 24 * HOUR_MS;
+const COURSES: [&str; 3] = ["a", "b", "c"];
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(ms).expect("the year is near")
+}
+
+/// People enrol, learn, lose access, get it back and leave, at times that like the edges of days and quarter-hours.
+fn life(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
+    let mut changes = Vec::new();
+    let mut now = BEGIN_MS;
+    while now < BEGIN_MS + SPAN_MS {
+        let pause = random.random_range(0..5 * HOUR_MS);
+        now += pause;
+        if random.random_range(0..3) == 0 {
+            now = (now / (HOUR_MS / 4) + 1) * (HOUR_MS / 4) - random.random_range(0..2);
+        }
+        let (student, course_key) =
+            (format!("s{}", random.random_range(0..25)), COURSES[random.random_range(0..3)]);
+        let pair = json!({"student": student, "course": course_key});
+        let (change, data) = match random.random_range(0..20) {
+            0..5 => ("student.upsert", json!({"key": student, "email": format!("{student}@example.com")})),
+            5..9 => ("enrollment.grant", pair),
+            9 => {
+                let ends = at(now + random.random_range(0..2 * SPAN_MS));
+                let data = json!({"student": student, "course": course_key, "expires_at": ends.to_string()});
+                ("enrollment.grant", data)
+            }
+            10..12 => ("enrollment.revoke", pair),
+            12..18 => {
+                let lesson = format!("{course_key}-{}", random.random_range(1..4));
+                ("progress.record", json!({"student": student, "course": course_key, "lesson": lesson}))
+            }
+            18 => ("course.upsert", course(course_key, "published", random.random_range(1..4))),
+            _ => ("student.delete", json!({"student": student})),
+        };
+        changes.push(workspace.line(&at(now).to_string(), change, data));
+    }
+    changes
+}
+
+/// What the listed students say of a window: the same object as a summary or a point has, of these fields.
+fn listed(students: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>) -> Value {
+    let inside = |value: &Value| !value.is_null() && (from..to).contains(&time(value));
+    let (mut new, mut total, mut created, mut revoked, mut active) = (0, 0, 0, 0, 0);
+    let (mut completed, mut percents) = (0, Vec::new());
+    for student in students {
+        let enrollments = student["enrollments"].as_array().expect("enrollments are a list").iter();
+        let of_course: Vec<&Value> =
+            enrollments.filter(|one| course.is_none_or(|course| one["courseId"] == course)).collect();
+        if course.is_none() || !of_course.is_empty() {
+            new += i64::from(inside(&student["created_at"]));
+            total += i64::from(time(&student["created_at"]) < to);
+        }
+        for one in of_course {
+            active += i64::from(one["status"] == "active" && time(&one["created_at"]) < to);
+            revoked += i64::from(one["status"] == "revoked" && inside(&one["revoked_at"]));
+            if inside(&one["created_at"]) {
+                created += 1;
+                let percent = one["progress"]["percent_complete"].as_i64().expect("a share is a number");
+                completed += i64::from(percent == 100);
+                percents.push(percent);
+            }
+        }
+    }
+    let share = |part: i64| (created > 0).then(|| part / created);
+    json!({
+        "students": {"new": new, "total": total},
+        "enrollments": {"created": created, "revoked": revoked, "active": active},
+        "completion": {
+            "enrollments_in_cohort": created,
+            "completed": completed,
+            "completion_rate_percent": share(completed * 100),
+            "average_percent_complete": share(percents.iter().sum()),
+        },
+    })
+}
+
+/// The same fields of a summary or a point.
+fn told(figures: &Value) -> Value {
+    json!({
+        "students": figures["students"],
+        "enrollments": figures["enrollments"],
+        "completion": figures["completion"],
+    })
+}
+
+#[tokio::test]
+async fn the_summary_and_the_students_agree_on_every_window() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let mut courses = Vec::new();
+    for name in COURSES {
+        courses.push(workspace.course(name, 3).await);
+    }
+    let mut random = SmallRng::seed_from_u64(20_260_303);
+    let changes = life(&workspace, &mut random);
+    let lines: String = changes.iter().map(|change| format!("{change}\n")).collect();
+    // Whoever is not there, has no access or no such lesson is refused; that is part of the life.
+    let (outcome, _) = app.try_apply(&lines).await;
+    assert!(outcome.applied > 150, "{outcome:?}");
+    let students = key.all("/api/v1/students?limit=100").await;
+
+    for round in 0..30 {
+        let [one, two] = [0, 1].map(|_| {
+            let ms = BEGIN_MS + random.random_range(0..SPAN_MS);
+            let grain = [1, HOUR_MS / 4, 24 * HOUR_MS][random.random_range(0..3)];
+            ms / grain * grain
+        });
+        let (from, to) = (at(one.min(two)), at(one.max(two) + 1));
+        let course = (round % 2 == 0).then(|| courses[round % 3].as_str());
+        let mut query = format!("from={from}&to={to}&interval=week&timezone=Asia/Kathmandu");
+        if let Some(course) = course {
+            query += &format!("&courseId={course}");
+        }
+        let summary = key.get(&format!("/api/v1/analytics/summary?{query}")).await.assert_status(200).json();
+        assert_eq!(told(&summary), listed(&students, from, to, course), "{query}");
+        let series = summary["series"].as_array().expect("a series was asked for");
+        let mut begins: Vec<Timestamp> = series.iter().map(|point| time(&point["starts_at"])).collect();
+        begins.push(to);
+        for (point, span) in series.iter().zip(begins.windows(2)) {
+            assert_eq!(told(point), listed(&students, span[0], span[1], course), "{query} at {}", span[0]);
+        }
+    }
+}
