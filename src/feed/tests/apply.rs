@@ -69,10 +69,10 @@ async fn bad_lines_are_named_and_kept_and_the_rest_goes_on() {
         assert_eq!(
             reasons,
             [
-                "line 3: the line is not JSON: expected ident at line 1 column 2",
-                "line 9 (later): at: lies in the future: the server's clock says 2026-06-01T12:00:00Z",
+                "line 3: the line is not valid JSON at column 2: expected ident",
                 "line 6 (o-2): data/student: no student s-2 in this workspace",
-                "line 7 (o-1): data/course: no course c-9 in this workspace",
+                "line 7 (o-1): data/items/0/course: no course c-9 in this workspace",
+                "line 9 (later): at: lies in the future: the server's clock says 2026-06-01T12:00:00Z",
             ]
         );
         let kept = String::from_utf8(kept).unwrap();
