@@ -11,6 +11,10 @@ use serde_json::{Map, Number, Value};
 
 /// How deep arrays and objects may be nested.
 pub const MAX_DEPTH: usize = 64;
+/// Faults told of one text at most: a text may hold one in every few bytes.
+pub const MAX_FAULTS: usize = 100;
+/// Characters of a key that a pointer shows.
+const MAX_KEY: usize = 64;
 
 /// One thing wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +103,13 @@ fn pointer(path: &[Step]) -> String {
     path.iter().fold(String::new(), |mut pointer, step| {
         pointer.push('/');
         match step {
-            Step::Key(key) => pointer.push_str(&escape(key)),
+            Step::Key(key) => match key.char_indices().nth(MAX_KEY) {
+                None => pointer.push_str(&escape(key)),
+                Some((end, _)) => {
+                    pointer.push_str(&escape(&key[..end]));
+                    pointer.push_str("...");
+                }
+            },
             Step::Index(index) => pointer.push_str(&index.to_string()),
         }
         pointer
@@ -120,6 +130,9 @@ struct Reader {
 
 impl Reader {
     fn report(&self, message: &str) {
+        if self.faults.borrow().len() == MAX_FAULTS {
+            return;
+        }
         self.faults.borrow_mut().push(fault(pointer(&self.path.borrow()), message));
     }
 
@@ -241,6 +254,14 @@ mod tests {
                 "/x~1y: stands more than once in its object",
             ]
         );
+    }
+
+    #[test]
+    fn many_faults_under_a_long_key_stay_a_short_answer() {
+        let text = format!(r#"{{"{}": {{{}"a": 1}}}}"#, "k".repeat(100_000), r#""a": 1,"#.repeat(20_000));
+        let told = faults(text);
+        assert_eq!(told.len(), MAX_FAULTS);
+        assert!(told.iter().all(|fault| fault.len() < 200));
     }
 
     #[test]

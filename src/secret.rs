@@ -5,9 +5,9 @@
 //! [fingerprint](MasterKey::fingerprint), which reveals nothing of it.
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -51,7 +51,7 @@ pub enum KeyError {
         place: String,
     },
     /// The file cannot be read or made.
-    #[error("cannot use the master key's file {}: {cause}", path.display())]
+    #[error("cannot use the master key's file {}: {cause}; make its folder writable, or name another with --data-dir", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -116,6 +116,11 @@ impl MasterKey {
         hex(key.as_slice(), &mut text);
         text.push('\n');
         let path = data_dir.join(KEY_FILE);
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(data_dir)
+            .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
         write_private(&path, text.as_bytes())
             .map_err(|cause| KeyError::File { path: path.clone(), cause })?;
         Self::open(data_dir)?.ok_or_else(|| KeyError::File { path, cause: ErrorKind::NotFound.into() })

@@ -1,7 +1,8 @@
 //! `creator-api apply`: takes in the platform's changes.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -70,7 +71,9 @@ fn create(path: &Path, input: &Path) -> Result<File, Failure> {
     if path.canonicalize().is_ok_and(|path| input.canonicalize().is_ok_and(|input| path == input)) {
         return Err(Failure::usage("--rejects names the file of changes itself; name another one"));
     }
-    File::create(path).map_err(|error| {
+    // Rejected lines hold people's addresses as they came.
+    let private = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    private.map_err(|error| {
         Failure::new(format!("cannot write {}: {error}; name another file with --rejects", path.display()))
     })
 }

@@ -71,7 +71,9 @@ impl From<io::Error> for Failure {
         match error.kind() {
             // The reader has seen enough.
             ErrorKind::BrokenPipe => Self { code: 0, message: String::new() },
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::new(DISK_FULL),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                Self::new("the disk is full; make room and start again")
+            }
             _ => Self::new(error.to_string()),
         }
     }
@@ -81,7 +83,7 @@ impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
         match kind {
-            Some(kind @ (ErrorKind::BrokenPipe | ErrorKind::StorageFull)) => io::Error::from(kind).into(),
+            Some(kind @ ErrorKind::StorageFull) => io::Error::from(kind).into(),
             _ => Self::new(explain(&format!("{error:#}"))),
         }
     }
@@ -125,7 +127,8 @@ impl From<KeyError> for Failure {
     }
 }
 
-const DISK_FULL: &str = "the disk is full; make room and start again, nothing half-written was kept";
+const DISK_FULL: &str =
+    "the database's disk is full; make room and start again, nothing half-written was kept";
 
 /// Puts the database's own words for a full disk into ours; both databases have words of their own for it.
 fn explain(message: &str) -> String {

@@ -49,7 +49,7 @@ pub(super) async fn run(config: Config, args: Args) -> Result<Outcome, Failure> 
     let counts = match &out {
         Some(path) => {
             let mut sink = open(path)?;
-            let counts = write_changes(&spec, &mut sink, &mut at)?;
+            let counts = write_changes(&spec, &mut sink, &mut at).map_err(quietly)?;
             sink.flush()?;
             counts
         }
@@ -63,6 +63,14 @@ pub(super) async fn run(config: Config, args: Args) -> Result<Outcome, Failure> 
     progress.finish();
     output::say(summary(counts));
     Ok(Outcome::Done)
+}
+
+/// A reader of stdout who has seen enough is no failure.
+fn quietly(error: anyhow::Error) -> Failure {
+    match error.downcast::<io::Error>() {
+        Ok(error) => error.into(),
+        Err(error) => error.into(),
+    }
 }
 
 /// The midnight with which this UTC day began.

@@ -13,7 +13,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some lines were rejected.
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some lines were rejected, 130 stopped at once.
 Settings come from flags, then the environment, then creator-api.toml, then defaults; `creator-api config check` shows \
 them all. `creator-api COMMAND --help` tells more.";
 

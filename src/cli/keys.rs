@@ -153,7 +153,7 @@ async fn revoke(app: &App, key: KeyId) -> Result<(), Failure> {
     let revoked = match keys::revoke(app, &mut write, None, key).await {
         Err(crate::domain::Error::NotFound(_)) => {
             return Err(Failure::new(format!(
-                "there is no key {key}; `creator-api keys list` shows those there are"
+                "there is no key {key}; `creator-api keys list --workspace KEY` shows those there are"
             )));
         }
         revoked => revoked?,

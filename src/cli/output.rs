@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use super::failure::Failure;
 
-/// Writes a line to stdout at once.
+/// Writes a line to stdout at once. A reader who has seen enough changes nothing for the command.
 pub(super) fn line(text: impl Display) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{text}")?;
-    Ok(stdout.flush()?)
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Says something to the person on stderr.

@@ -116,7 +116,7 @@ impl Database {
     /// # Errors
     /// When it does not answer.
     pub async fn schema_state(&self) -> Result<SchemaState, DbErr> {
-        Ok(match migration::state(&self.inner.writer).await? {
+        Ok(match migration::state(&self.inner.reader).await? {
             migration::State::Current => SchemaState::Current,
             migration::State::Behind(pending) => SchemaState::Behind(pending.len()),
             migration::State::Ahead(step) => SchemaState::Ahead(step),
@@ -153,26 +153,26 @@ impl Database {
     pub async fn horizon(&self, now: i64) -> Result<i64, DbErr> {
         let oldest = match self.backend() {
             DbBackend::Postgres => dialect::oldest_running_write(&self.inner.reader).await?,
-            _ => {
-                self.wait_for_foreign_writes().await?;
-                None
-            }
+            _ => self.wait_for_foreign_writes().await?,
         };
         Ok(self.inner.running.promise(oldest.map_or(now, |start| start.min(now))))
     }
 
-    /// Waits until no other process is amid a write that began before this call. SQLite only.
+    /// Waits until no other process is amid a write that began before this call, and gives the bound that the proof
+    /// sets when it is a write of this process: another process may begin as soon as that one ends. SQLite only.
     ///
     /// Whoever gets the write lock proves it. When a write of this process has the lock, or gets it meanwhile, that
     /// is proof enough, and there is no need to wait for its end.
-    async fn wait_for_foreign_writes(&self) -> Result<(), DbErr> {
-        let begun = self.inner.running.next_begun();
-        if self.inner.running.any() {
-            return Ok(());
-        }
-        tokio::select! {
-            proof = dialect::take_write_lock_once(&self.inner.writer) => proof,
-            () = begun => Ok(()),
+    async fn wait_for_foreign_writes(&self) -> Result<Option<i64>, DbErr> {
+        loop {
+            let begun = self.inner.running.next_begun();
+            if let Some(oldest) = self.inner.running.oldest() {
+                return Ok(Some(oldest));
+            }
+            tokio::select! {
+                proof = dialect::take_write_lock_once(&self.inner.writer) => return proof.map(|()| None),
+                () = begun => {}
+            }
         }
     }
 

@@ -51,9 +51,9 @@ impl Running {
         horizon
     }
 
-    /// Whether a write is running.
-    pub(super) fn any(&self) -> bool {
-        !self.state().starts.is_empty()
+    /// The recording time of the oldest running write.
+    pub(super) fn oldest(&self) -> Option<i64> {
+        self.state().starts.keys().next().copied()
     }
 
     /// Resolves when the next write is registered, counted from this call.
@@ -102,7 +102,7 @@ mod tests {
         drop(second);
         assert_eq!(running.promise(40), 30);
         drop(third);
-        assert!(!running.any());
+        assert_eq!(running.oldest(), None);
         assert_eq!(running.promise(40), 40);
     }
 

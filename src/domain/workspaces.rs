@@ -143,7 +143,9 @@ pub async fn set_quota(
     faults.cap("per_minute", quota.per_minute);
     faults.cap("per_day", quota.per_day);
     faults.check()?;
-    let before = workspaces::by_id(write.conn(), workspace_id.uuid()).await?;
+    let known = workspaces::by_id(write.conn(), workspace_id.uuid()).await?;
+    let known = known.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
+    let before = workspaces::lock_by_key(write.conn(), &known.key).await?;
     let before = before.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
     let mut row = before.clone();
     (row.per_minute, row.per_day) = (quota.per_minute, quota.per_day);

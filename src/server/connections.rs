@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use poem::http::uri::Scheme;
 use poem::web::{LocalAddr, RemoteAddr};
@@ -24,8 +24,6 @@ const MOST_CONNECTIONS: usize = 8192;
 const HEAD_PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes that the head of a request may have.
 const MOST_HEAD_BYTES: usize = 64 * 1024;
-/// Requests at once on one HTTP/2 connection.
-const MOST_STREAMS: u32 = 128;
 /// The pause after a failed accept (too many open files), so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -80,24 +78,16 @@ async fn accept(
     Ok((stream, peer, permit))
 }
 
-fn builder() -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
-        .max_buf_size(MOST_HEAD_BYTES)
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(HEAD_PATIENCE)
-        .max_concurrent_streams(MOST_STREAMS)
-        .max_header_list_size(MOST_HEAD_BYTES as u32);
+/// HTTP/1.1, as spoken without TLS; a proxy in front may speak what it likes to its clients.
+fn builder() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(MOST_HEAD_BYTES);
     builder
 }
 
 /// One connection: each of its requests goes to the endpoint.
 fn connection<E: Endpoint + 'static>(
-    builder: &auto::Builder<TokioExecutor>,
+    builder: &http1::Builder,
     endpoint: Arc<E>,
     stream: TcpStream,
     peer: SocketAddr,
@@ -111,5 +101,5 @@ fn connection<E: Endpoint + 'static>(
             Ok::<hyper::Response<_>, std::convert::Infallible>(endpoint.get_response(request).await.into())
         }
     });
-    builder.serve_connection(TokioIo::new(stream), service).into_owned()
+    builder.serve_connection(TokioIo::new(stream), service)
 }

@@ -18,6 +18,7 @@ use std::time::Duration;
 use poem::IntoEndpoint;
 use poem_openapi::OpenApiService;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use crate::api::front::{Front, Settings};
 use crate::api::generated::adapter::V1;
@@ -55,9 +56,12 @@ impl Server {
     /// # Errors
     /// When the last counts could not be saved: up to a second of them is lost.
     pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
-        let upkeep = tokio::spawn(upkeep::run(Arc::clone(&self.front)));
+        let (stop, stopped) = oneshot::channel();
+        let upkeep = tokio::spawn(upkeep::run(Arc::clone(&self.front), stopped));
         connections::serve(listener, self.site, shutdown, self.patience).await;
-        upkeep.abort();
+        // A flush that is under way ends first: what it took out of the counts is back there or written.
+        let _ = stop.send(());
+        upkeep.await?;
         upkeep::save(&self.front).await
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
 use crate::api::front::Front;
@@ -18,13 +19,16 @@ const PRUNE_EVERY: u32 = 60;
 /// Every how many flushes old day counts are looked for.
 const FORGET_EVERY: u32 = 3600;
 
-/// Goes on until it is dropped. A failure is logged and tried again the next time.
-pub(super) async fn run(front: Arc<Front>) {
+/// Goes on until `stopped`, and ends between two turns. A failure is logged and tried again the next time.
+pub(super) async fn run(front: Arc<Front>, mut stopped: oneshot::Receiver<()>) {
     let mut ticks = tokio::time::interval(FLUSH_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut turn: u32 = 0;
     loop {
-        ticks.tick().await;
+        tokio::select! {
+            _ = ticks.tick() => {}
+            _ = &mut stopped => return,
+        }
         turn = turn.wrapping_add(1);
         flush_counts(&front).await;
         if turn.is_multiple_of(USES_EVERY) {

@@ -119,6 +119,9 @@ impl<E: Endpoint> Gate<E> {
         }
         match self.inner.call(request).await {
             Ok(answer) => finish::own(answer.into_response()),
+            Err(error) if error.status().is_server_error() && !error.is_from_response() => {
+                Err(ApiError::internal(anyhow::anyhow!("{error}")))
+            }
             Err(error) => finish::own(error.into_response()),
         }
     }

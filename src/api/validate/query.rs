@@ -22,6 +22,10 @@ pub fn read(query: &str, faults: &mut Faults) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
     let mut repeated: Vec<String> = Vec::new();
     for part in query.split('&').filter(|part| !part.is_empty()) {
+        if pairs.len() + faults.len() >= MOST {
+            faults.push(fault("", &format!("has more than {MOST} parameters; what follows was not read")));
+            break;
+        }
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let (Ok(name), value) = (decode(name), decode(value)) else {
             faults.push(fault(name, "is not a valid percent-encoded name"));
@@ -45,6 +49,9 @@ pub fn read(query: &str, faults: &mut Faults) -> Vec<Pair> {
 fn fault(name: &str, message: &str) -> Fault {
     Fault { place: Part::Query, field: super::shorten(name).into_owned(), message: message.to_owned() }
 }
+
+/// Parameters read of one query; no operation has a quarter of them.
+const MOST: usize = 64;
 
 struct Malformed;
 

@@ -12,7 +12,7 @@ use serde_json::{Number, Value, json};
 use super::query::{self, Pair};
 use super::{Fault, Faults, Part, date_time, message};
 use crate::api::contract::{Operation, Parameter, ParameterKind, Place};
-use crate::json as strict_json;
+use crate::json::{self as strict_json, MAX_FAULTS};
 
 /// Under this name the contract's document is known to the schemas.
 const DOCUMENT: &str = "urn:contract";
@@ -166,7 +166,8 @@ impl Schemas {
         if validator.is_valid(&value) {
             return;
         }
-        let found = validator.iter_errors(&value).flat_map(|error| message::describe(&error));
+        let found =
+            validator.iter_errors(&value).flat_map(|error| message::describe(&error)).take(MAX_FAULTS);
         faults.extend(found.map(|(field, message)| in_body(field, message)));
     }
 }

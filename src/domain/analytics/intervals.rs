@@ -23,9 +23,11 @@ pub(super) fn bounds(
     let mut bounds = vec![first];
     let mut date = start_of(interval, from.to_zoned(zone.clone()).date()).map_err(calendar)?;
     loop {
-        date = next(interval, date).map_err(calendar)?;
-        let start = date.to_zoned(zone.clone()).and_then(|zoned| zoned.start_of_day()).map_err(calendar)?;
-        let start = start.timestamp().as_millisecond();
+        // Where the calendar ends, no interval begins any more.
+        let Ok(following) = next(interval, date) else { break };
+        date = following;
+        let begins = date.to_zoned(zone.clone()).and_then(|zoned| zoned.start_of_day());
+        let Ok(start) = begins.map(|zoned| zoned.timestamp().as_millisecond()) else { break };
         if start >= end {
             break;
         }

@@ -66,15 +66,18 @@ pub(crate) async fn admit(
     Ok(Admitted::Reactivated(save(write, workspace, student, &before, after).await?))
 }
 
-/// Lifts the end of an enrolment's access, when it has one.
+/// Lifts the end of an enrolment's access, when it has one, for an order: a full refund of that order finds the
+/// enrolment as its own and revokes it.
 pub(crate) async fn extend(
     write: &mut Write,
     workspace: WorkspaceId,
     student: &students::Model,
     row: &Model,
+    order: Uuid,
 ) -> Result<()> {
     if row.expires_at.is_some() {
-        save(write, workspace, student, row, Model { expires_at: None, ..row.clone() }).await?;
+        let lifted = Model { expires_at: None, order_id: Some(order), ..row.clone() };
+        save(write, workspace, student, row, lifted).await?;
     }
     Ok(())
 }

@@ -199,7 +199,7 @@ async fn entitle(
             Admitted::New(row) | Admitted::Reactivated(row) => {
                 anew.push(enrollments::snapshot(row, student, course, at));
             }
-            Admitted::Already(row) => enrollments::extend(write, workspace, student, row).await?,
+            Admitted::Already(row) => enrollments::extend(write, workspace, student, row, order.id).await?,
         }
         rights.push(right(app, write, at, order, course.id, admitted.row().id));
     }
