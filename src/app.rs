@@ -51,13 +51,12 @@ impl App {
         &self.inner.catalogue
     }
 
-    /// Begins a write, recorded at this process's time.
+    /// Begins a write, recorded at the time of [`Database::begin_write`].
     ///
     /// # Errors
     /// When the database does not answer, or another process holds the SQLite file for too long.
     pub async fn begin_write(&self) -> Result<Write, DbErr> {
-        let clock = self.clock.clone();
-        self.db.begin_write(move || clock.now_ms()).await
+        self.db.begin_write(&self.clock).await
     }
 }
 

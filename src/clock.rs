@@ -26,6 +26,11 @@ impl Clock {
         Self { fixed: Some(Arc::new(AtomicI64::new(start.as_millisecond()))) }
     }
 
+    /// Whether it stands still until it is moved.
+    pub fn is_fixed(&self) -> bool {
+        self.fixed.is_some()
+    }
+
     /// Milliseconds since the epoch.
     #[allow(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
     pub fn now_ms(&self) -> i64 {

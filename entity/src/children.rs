@@ -13,8 +13,6 @@ pub(crate) struct Children {
     pub(crate) rows: SelectStatement,
     /// The column that names the parent.
     pub(crate) parent: ColumnRef,
-    /// Whether they may be so few that it is better to start from them.
-    pub(crate) narrow: bool,
 }
 
 impl Children {
@@ -44,10 +42,7 @@ impl<E: Tenant> InWorkspace<E> {
         let mut few = false;
         let mut condition = Condition::all();
         for children in children.into_iter().flatten() {
-            if !few
-                && children.narrow
-                && statement::is_short(conn, children.parents(), statement::FEW).await?
-            {
+            if !few && statement::is_short(conn, children.parents(), statement::FEW).await? {
                 few = true;
                 condition = condition.add(E::ID.in_subquery(children.parents()));
             } else {

@@ -142,7 +142,7 @@ impl OrderFilter {
             .and_where(order_items::Column::WorkspaceId.eq(workspace))
             .and_where(order_items::Column::CourseId.eq(self.course_id?))
             .take();
-        Some(Children { rows, parent: order_items::Column::OrderId.as_column_ref().into(), narrow: true })
+        Some(Children { rows, parent: order_items::Column::OrderId.as_column_ref().into() })
     }
 }
 

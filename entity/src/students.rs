@@ -106,7 +106,6 @@ impl StudentFilter {
         Some(Children {
             rows: Query::select().from(enrollments::Entity).cond_where(condition).take(),
             parent: enrollments::Column::StudentId.as_column_ref().into(),
-            narrow: self.course_id.is_some(),
         })
     }
 
@@ -118,7 +117,7 @@ impl StudentFilter {
             .and_where(student_tags::Column::WorkspaceId.eq(workspace))
             .and_where(student_tags::Column::Tag.eq(tag))
             .take();
-        Some(Children { rows, parent: student_tags::Column::StudentId.as_column_ref().into(), narrow: true })
+        Some(Children { rows, parent: student_tags::Column::StudentId.as_column_ref().into() })
     }
 }
 

@@ -93,6 +93,7 @@ pub(crate) const STEP: Step = Step {
     ],
     indexes: &[
         "CREATE INDEX ix_enrollments_course ON enrollments (workspace_id, course_id, status, student_id)",
+        "CREATE INDEX ix_enrollments_status ON enrollments (workspace_id, status, student_id)",
         // For changes to all enrolments of a course, batch by batch.
         "CREATE INDEX ix_enrollments_recount ON enrollments (workspace_id, course_id, student_id)",
         "CREATE INDEX ix_enrollments_student ON enrollments (student_id, created_at, id)",

@@ -253,6 +253,11 @@ impl ApiError {
         error
     }
 
+    /// Whether the database gave the transaction up in favour of another one, so that it may succeed when done again.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.cause.as_ref().is_some_and(domain::error::is_given_up)
+    }
+
     /// The framework refused with this status; it has no words of its own here.
     pub fn from_status(status: StatusCode) -> Self {
         match status {

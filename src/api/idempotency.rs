@@ -5,6 +5,7 @@
 //! included; an answer of 5xx is not.
 
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -21,6 +22,10 @@ use crate::domain::idempotency::{self, Claim, Token};
 /// The headers that an answer can have of its own.
 const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
 
+/// Waits before a transaction that the database gave up is done again.
+const WAITS: [Duration; 3] =
+    [Duration::from_millis(5), Duration::from_millis(20), Duration::from_millis(80)];
+
 /// Runs a write operation in a transaction of its own, at most once for the call's idempotency key.
 ///
 /// With a key the operation goes on to its end even when the caller hangs up, so that asking again finds the
@@ -31,13 +36,10 @@ const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
 pub async fn once<T, F>(app: &App, call: Call, operation: F) -> Reply<T>
 where
     T: Answer + Send + 'static,
-    F: for<'w> FnOnce(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + 'static,
+    F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + Sync + 'static,
 {
     let Some(name) = call.idempotency_key.clone() else {
-        let mut write = begin(app).await?;
-        let answer = operation(&mut write).await?;
-        commit(write).await?;
-        return Ok(answer);
+        return again_if_given_up(|| run(app, &operation)).await;
     };
     let app = app.clone();
     let work = async move {
@@ -64,9 +66,10 @@ where
 async fn first<T, F>(app: &App, call: &Call, token: &Token, operation: F) -> Reply<T>
 where
     T: Answer,
-    F: for<'w> FnOnce(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
+    F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
-    let attempt = AssertUnwindSafe(run_and_keep(app, call, token, operation)).catch_unwind().await;
+    let attempts = again_if_given_up(|| run_and_keep(app, call, token, &operation));
+    let attempt = AssertUnwindSafe(attempts).catch_unwind().await;
     if !matches!(attempt, Ok(Ok(_))) {
         // The claim ends by itself when even this fails.
         if let Err(error) = idempotency::release(app, token).await {
@@ -80,10 +83,34 @@ where
     }
 }
 
-async fn run_and_keep<T, F>(app: &App, call: &Call, token: &Token, operation: F) -> Reply<T>
+/// Does a transaction again, after a short wait, when the database gave it up in favour of another one.
+async fn again_if_given_up<T, R>(transaction: impl Fn() -> R) -> Reply<T>
+where
+    R: Future<Output = Reply<T>>,
+{
+    for wait in WAITS {
+        match transaction().await {
+            Err(error) if error.is_given_up() => tokio::time::sleep(wait).await,
+            outcome => return outcome,
+        }
+    }
+    transaction().await
+}
+
+async fn run<T, F>(app: &App, operation: &F) -> Reply<T>
+where
+    F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
+{
+    let mut write = begin(app).await?;
+    let answer = operation(&mut write).await?;
+    commit(write).await?;
+    Ok(answer)
+}
+
+async fn run_and_keep<T, F>(app: &App, call: &Call, token: &Token, operation: &F) -> Reply<T>
 where
     T: Answer,
-    F: for<'w> FnOnce(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
+    F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
     let mut write = begin(app).await?;
     let parts = match operation(&mut write).await {

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use dashmap::DashMap;
@@ -16,7 +16,7 @@ use poem::http::{HeaderMap, HeaderValue, header};
 
 use super::contract::Operation;
 use super::generated::operations::{GET_COURSE, LIST_COURSES};
-use super::middleware::Coding;
+use super::middleware::Packable;
 use super::payload::JSON;
 use crate::app::App;
 use crate::domain::courses::catalogue;
@@ -53,13 +53,12 @@ struct State {
 /// One page, ready to be sent.
 pub struct Page {
     /// The body.
-    pub body: Bytes,
+    pub(crate) body: Packable,
     /// Its `ETag`.
     pub tag: HeaderValue,
     /// Its `Link`.
     pub link: Option<HeaderValue>,
     made_ms: i64,
-    packed: [OnceLock<Option<Bytes>>; 3],
 }
 
 /// The place where a page that is still to be made belongs.
@@ -83,21 +82,11 @@ pub enum Look {
 impl Page {
     /// The response, before it gets its final form.
     pub fn response(&self) -> Response {
-        let mut response = Response::builder().content_type(JSON).body(self.body.clone());
+        let mut response = Response::builder().content_type(JSON).body(self.body.plain().clone());
         if let Some(link) = &self.link {
             response.headers_mut().insert(header::LINK, link.clone());
         }
         response
-    }
-
-    /// The body in a coding; `None` when it is not worth it. Packed once.
-    pub(crate) async fn packed(&self, coding: Coding) -> Option<Bytes> {
-        let slot = &self.packed[coding as usize];
-        if let Some(packed) = slot.get() {
-            return packed.clone();
-        }
-        let packed = coding.apply(&self.body).await;
-        slot.get_or_init(|| packed).clone()
     }
 }
 
@@ -146,10 +135,10 @@ impl Pages {
             return;
         }
         if let Some(old) = shelf.pages.get(&name) {
-            self.lighten(weight(&name, &old.body));
+            self.lighten(weight(&name, old.body.plain()));
         }
         self.bytes.fetch_add(weight(&name, &body), Ordering::Relaxed);
-        shelf.pages.insert(name, Arc::new(Page { body, tag, link, made_ms, packed: Default::default() }));
+        shelf.pages.insert(name, Arc::new(Page { body: Packable::new(body), tag, link, made_ms }));
     }
 
     fn lighten(&self, bytes: usize) {
@@ -177,7 +166,7 @@ impl Shelf {
     }
 
     fn bytes(&self) -> usize {
-        self.pages.iter().map(|(name, page)| weight(name, &page.body)).sum()
+        self.pages.iter().map(|(name, page)| weight(name, page.body.plain())).sum()
     }
 }
 

@@ -8,6 +8,9 @@ use sea_orm::{
 /// The upper 16 bits of the advisory locks that running writes hold on PostgreSQL; the rest is the time.
 const WRITE_LOCKS: i64 = 0x5357;
 
+/// The server's clock on PostgreSQL, in milliseconds since the epoch.
+const SERVER_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
 /// The advisory lock of whoever migrates on PostgreSQL.
 const MIGRATION_LOCK: i64 = 0x5358 << 48;
 
@@ -23,17 +26,47 @@ pub(super) async fn begin(writer: &DatabaseConnection) -> Result<DatabaseTransac
     writer.begin_with_options(options).await
 }
 
-/// Makes a write that began not before `entered` visible to [`oldest_running_write`] until it ends. PostgreSQL only;
-/// on SQLite the process knows its own writes and waits for others.
-pub(super) async fn announce_write(transaction: &DatabaseTransaction, entered: i64) -> Result<(), DbErr> {
-    if transaction.get_database_backend() == DbBackend::Postgres {
-        let key = (WRITE_LOCKS << 48) | (entered & ((1 << 48) - 1));
-        let lock = "SELECT pg_advisory_xact_lock_shared($1)";
-        transaction
-            .execute_raw(Statement::from_sql_and_values(DbBackend::Postgres, lock, [key.into()]))
-            .await?;
+/// Which clock tells when a write is recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Recorded {
+    /// The database server's, which all processes share.
+    Server,
+    /// A clock of the caller's; it says this now.
+    Own(i64),
+}
+
+/// Makes a write visible to [`oldest_running_write`] until it ends, and then reads the server's clock if that is to
+/// record it. PostgreSQL only; on SQLite the process knows its own writes and waits for others.
+///
+/// The lock is taken in the inner query, so that the clock of the outer one is read while it is held.
+pub(super) async fn announce_write(
+    transaction: &DatabaseTransaction,
+    recorded: Recorded,
+) -> Result<Option<i64>, DbErr> {
+    if transaction.get_database_backend() != DbBackend::Postgres {
+        return Ok(None);
     }
-    Ok(())
+    let entered = match recorded {
+        Recorded::Server => None,
+        Recorded::Own(now) => Some(now),
+    };
+    let lock = format!(
+        "SELECT coalesce($1, {SERVER_MS}) FROM (SELECT pg_advisory_xact_lock_shared(
+             ($2::bigint << 48) | (coalesce($1, {SERVER_MS}) & ((1::bigint << 48) - 1))) OFFSET 0) AS announced"
+    );
+    let values = [entered.into(), WRITE_LOCKS.into()];
+    let statement = Statement::from_sql_and_values(DbBackend::Postgres, lock, values);
+    let row = transaction.query_one_raw(statement).await?;
+    match recorded {
+        Recorded::Server => row.map(|row| row.try_get_by_index(0)).transpose(),
+        Recorded::Own(_) => Ok(None),
+    }
+}
+
+/// The database server's clock. PostgreSQL only.
+pub(super) async fn server_ms(reader: &DatabaseConnection) -> Result<Option<i64>, DbErr> {
+    let clock = Statement::from_string(DbBackend::Postgres, format!("SELECT {SERVER_MS}"));
+    reader.query_one_raw(clock).await?.map(|row| row.try_get_by_index(0)).transpose()
 }
 
 /// When the oldest write that is still running began, in any process. PostgreSQL only.

@@ -25,6 +25,7 @@ pub use errors::{ConnectError, MigrateError, Unique, is_retryable, is_unique_vio
 pub use options::{Options, Source};
 pub use write::Write;
 
+use crate::clock::Clock;
 use running::Running;
 
 /// The database that the server works on. Cloning it shares the connections.
@@ -146,11 +147,16 @@ impl Database {
     /// Up to where a delta sync may read: no row that a running write will still commit, or that any later write
     /// will, has an `updated_at` below the horizon.
     ///
-    /// `now` must be read before the call, and the page after it.
+    /// By the same clock that records writes, see [`begin_write`](Self::begin_write). The page must be read after it.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn horizon(&self, now: i64) -> Result<i64, DbErr> {
+    pub async fn horizon(&self, clock: &Clock) -> Result<i64, DbErr> {
+        let server_ms = match self.backend() {
+            DbBackend::Postgres if !clock.is_fixed() => dialect::server_ms(&self.inner.reader).await?,
+            _ => None,
+        };
+        let now = server_ms.unwrap_or_else(|| clock.now_ms());
         let oldest = match self.backend() {
             DbBackend::Postgres => dialect::oldest_running_write(&self.inner.reader).await?,
             _ => self.wait_for_foreign_writes().await?,

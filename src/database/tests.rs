@@ -13,6 +13,8 @@ use entity::{revenue_rollups, rollups, server_state, workspaces};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 use tempfile::TempDir;
 
+use crate::clock::{Clock, from_ms};
+
 use super::{
     ConnectError, Database, MigrateError, Options, SchemaState, Source, Unique, dialect, is_unique_violation,
     violates,
@@ -62,6 +64,11 @@ impl Place {
     }
 }
 
+/// A clock that stands at so many milliseconds.
+fn at(now_ms: i64) -> Clock {
+    Clock::fixed(from_ms(now_ms))
+}
+
 fn workspace(number: u128, key: &str) -> workspaces::Model {
     workspaces::Model {
         id: uuid::Uuid::from_u128(number),
@@ -82,7 +89,7 @@ async fn the_schema_goes_up_down_and_up_again() {
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Behind(9));
         database.migrate().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current);
-        workspaces::insert(database.begin_write(|| 1).await.unwrap().conn(), workspace(1, "acme"))
+        workspaces::insert(database.begin_write(&at(1)).await.unwrap().conn(), workspace(1, "acme"))
             .await
             .unwrap();
 
@@ -112,7 +119,7 @@ async fn processes_that_start_together_migrate_once() {
 async fn a_database_of_a_newer_version_is_refused() {
     for place in Place::all().await {
         let database = place.migrated().await;
-        let write = database.begin_write(|| 1).await.unwrap();
+        let write = database.begin_write(&at(1)).await.unwrap();
         let newer = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m0099_future', 1)";
         write.conn().execute_unprepared(newer).await.unwrap();
         write.commit().await.unwrap();
@@ -128,7 +135,7 @@ async fn a_write_is_seen_once_committed_and_never_when_dropped() {
         let database = place.migrated().await;
         let done = Arc::new(AtomicU32::new(0));
 
-        let mut dropped = database.begin_write(|| 7).await.unwrap();
+        let mut dropped = database.begin_write(&at(7)).await.unwrap();
         server_state::put(dropped.conn(), "a", "1").await.unwrap();
         dropped.after_commit({
             let done = Arc::clone(&done);
@@ -136,7 +143,7 @@ async fn a_write_is_seen_once_committed_and_never_when_dropped() {
         });
         drop(dropped);
 
-        let mut kept = database.begin_write(|| 8).await.unwrap();
+        let mut kept = database.begin_write(&at(8)).await.unwrap();
         assert_eq!(kept.now_ms(), 8);
         assert!(server_state::put_if_absent(kept.conn(), "b", "2").await.unwrap());
         assert!(!server_state::put_if_absent(kept.conn(), "b", "3").await.unwrap());
@@ -166,7 +173,7 @@ async fn sums_are_written_at_the_commit() {
             currency: "EUR".to_owned(),
         };
         for amount in [500, 300] {
-            let mut write = database.begin_write(|| 1).await.unwrap();
+            let mut write = database.begin_write(&at(1)).await.unwrap();
             if amount == 500 {
                 workspaces::insert(write.conn(), school.clone()).await.unwrap();
             }
@@ -186,17 +193,34 @@ async fn sums_are_written_at_the_commit() {
 async fn the_horizon_stays_behind_a_held_write() {
     for place in Place::all().await {
         let database = place.migrated().await;
-        assert_eq!(database.horizon(50).await.unwrap(), 50);
+        assert_eq!(database.horizon(&at(50)).await.unwrap(), 50);
 
-        let held = database.begin_write(|| 100).await.unwrap();
-        assert_eq!(database.horizon(90).await.unwrap(), 90);
-        assert_eq!(database.horizon(200).await.unwrap(), 100);
+        let held = database.begin_write(&at(100)).await.unwrap();
+        assert_eq!(database.horizon(&at(90)).await.unwrap(), 90);
+        assert_eq!(database.horizon(&at(200)).await.unwrap(), 100);
         held.commit().await.unwrap();
-        assert_eq!(database.horizon(200).await.unwrap(), 200);
+        assert_eq!(database.horizon(&at(200)).await.unwrap(), 200);
 
-        database.begin_write(|| 300).await.unwrap().rollback().await.unwrap();
-        assert_eq!(database.horizon(400).await.unwrap(), 400);
-        assert_eq!(database.begin_write(|| 350).await.unwrap().now_ms(), 400, "the horizon was promised");
+        database.begin_write(&at(300)).await.unwrap().rollback().await.unwrap();
+        assert_eq!(database.horizon(&at(400)).await.unwrap(), 400);
+        assert_eq!(database.begin_write(&at(350)).await.unwrap().now_ms(), 400, "the horizon was promised");
+    }
+}
+
+#[tokio::test]
+async fn the_machines_clock_promises_nothing_of_a_running_write() {
+    for place in Place::all().await {
+        let ours = place.migrated().await;
+        let theirs = place.open().await;
+        let before = ours.horizon(&Clock::system()).await.unwrap();
+        let held = theirs.begin_write(&Clock::system()).await.unwrap();
+        assert!(before <= held.now_ms());
+        if ours.backend() == DbBackend::Postgres {
+            assert!(ours.horizon(&Clock::system()).await.unwrap() <= held.now_ms());
+        }
+        let recorded = held.now_ms();
+        held.commit().await.unwrap();
+        assert!(ours.horizon(&Clock::system()).await.unwrap() >= recorded);
     }
 }
 
@@ -205,10 +229,10 @@ async fn the_horizon_waits_for_or_stays_behind_a_write_of_another_process() {
     for place in Place::all().await {
         let ours = place.migrated().await;
         let theirs = place.open().await;
-        let held = theirs.begin_write(|| 100).await.unwrap();
+        let held = theirs.begin_write(&at(100)).await.unwrap();
         let reading = tokio::spawn({
             let ours = ours.clone();
-            async move { ours.horizon(200).await.unwrap() }
+            async move { ours.horizon(&at(200)).await.unwrap() }
         });
         tokio::time::sleep(Duration::from_millis(200)).await;
         if ours.backend() == DbBackend::Sqlite {
@@ -219,7 +243,7 @@ async fn the_horizon_waits_for_or_stays_behind_a_write_of_another_process() {
             assert_eq!(reading.await.unwrap(), 100);
             held.commit().await.unwrap();
         }
-        assert_eq!(ours.horizon(200).await.unwrap(), 200);
+        assert_eq!(ours.horizon(&at(200)).await.unwrap(), 200);
     }
 }
 
@@ -228,15 +252,15 @@ async fn a_reader_waiting_for_a_foreign_write_is_freed_by_a_write_of_ours() {
     let place = Place::sqlite();
     let ours = place.migrated().await;
     let theirs = place.open().await;
-    let foreign = theirs.begin_write(|| 100).await.unwrap();
+    let foreign = theirs.begin_write(&at(100)).await.unwrap();
     let writing = tokio::spawn({
         let ours = ours.clone();
-        async move { ours.begin_write(|| 300).await.unwrap() }
+        async move { ours.begin_write(&at(300)).await.unwrap() }
     });
     tokio::time::sleep(Duration::from_millis(100)).await;
     let reading = tokio::spawn({
         let ours = ours.clone();
-        async move { ours.horizon(200).await.unwrap() }
+        async move { ours.horizon(&at(200)).await.unwrap() }
     });
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!reading.is_finished());
@@ -250,7 +274,7 @@ async fn a_reader_waiting_for_a_foreign_write_is_freed_by_a_write_of_ours() {
 async fn both_databases_name_the_unique_constraint() {
     for place in Place::all().await {
         let database = place.migrated().await;
-        let write = database.begin_write(|| 1).await.unwrap();
+        let write = database.begin_write(&at(1)).await.unwrap();
         workspaces::insert(write.conn(), workspace(1, "acme")).await.unwrap();
         let refusal: DbErr = workspaces::insert(write.conn(), workspace(2, "acme")).await.unwrap_err();
         assert!(is_unique_violation(&refusal));
@@ -270,12 +294,12 @@ async fn readers_cannot_write() {
 async fn a_cancelled_commit_goes_on_to_its_end() {
     for place in Place::all().await {
         let database = place.migrated().await;
-        let write = database.begin_write(|| 1).await.unwrap();
+        let write = database.begin_write(&at(1)).await.unwrap();
         server_state::put(write.conn(), "a", "1").await.unwrap();
         let mut commit = Box::pin(write.commit());
         assert!(futures_util::poll!(commit.as_mut()).is_pending());
         drop(commit);
-        drop(database.begin_write(|| 2).await.unwrap());
+        drop(database.begin_write(&at(2)).await.unwrap());
         for _ in 0..100 {
             if server_state::get(database.read(), "a").await.unwrap().is_some() {
                 break;
@@ -283,7 +307,7 @@ async fn a_cancelled_commit_goes_on_to_its_end() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         assert_eq!(server_state::get(database.read(), "a").await.unwrap().as_deref(), Some("1"));
-        assert_eq!(database.horizon(9).await.unwrap(), 9);
+        assert_eq!(database.horizon(&at(9)).await.unwrap(), 9);
     }
 }
 
@@ -291,12 +315,12 @@ async fn a_cancelled_commit_goes_on_to_its_end() {
 async fn the_writer_recovers_when_the_disk_was_full() {
     let place = Place::sqlite();
     let database = place.migrated().await;
-    let write = database.begin_write(|| 1).await.unwrap();
+    let write = database.begin_write(&at(1)).await.unwrap();
     // As a full disk would: the database ends the transaction by itself, and the driver does not know.
     write.conn().execute_unprepared("ROLLBACK").await.unwrap();
     drop(write);
     for text in ["1", "2"] {
-        let write = database.begin_write(|| 2).await.unwrap();
+        let write = database.begin_write(&at(2)).await.unwrap();
         server_state::put(write.conn(), "a", text).await.unwrap();
         write.commit().await.unwrap();
         assert_eq!(server_state::get(database.read(), "a").await.unwrap().as_deref(), Some(text));
@@ -359,5 +383,5 @@ async fn connections_that_the_server_cut_are_replaced() {
         refused += 1;
         assert!(refused < 20, "the pool keeps its dead connections");
     }
-    database.begin_write(|| 1).await.unwrap().commit().await.unwrap();
+    database.begin_write(&at(1)).await.unwrap().commit().await.unwrap();
 }

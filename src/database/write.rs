@@ -6,7 +6,8 @@ use entity::{activity_rollups, revenue_rollups};
 use sea_orm::{DatabaseTransaction, DbErr};
 use tracing::Instrument;
 
-use super::{Database, dialect, running::Registered};
+use super::{Database, dialect, dialect::Recorded, running::Registered};
+use crate::clock::Clock;
 
 /// `Sync` too, so that a future which holds `&Write` across an await may move between threads.
 type Effect = Box<dyn FnOnce() + Send + Sync>;
@@ -22,17 +23,18 @@ pub struct Write {
 }
 
 impl Database {
-    /// Begins a write. `clock` gives the milliseconds since the epoch.
+    /// Begins a write. It is recorded at the clock's time; on PostgreSQL the machine's clock gives way to the server's,
+    /// so that the writes of all processes are recorded by one clock.
     ///
     /// On SQLite it waits for its turn, since one write runs at a time.
     ///
     /// # Errors
     /// When the database does not answer, or another process holds the SQLite file for too long.
-    pub async fn begin_write(&self, clock: impl Fn() -> i64) -> Result<Write, DbErr> {
-        let entered = clock();
+    pub async fn begin_write(&self, clock: &Clock) -> Result<Write, DbErr> {
+        let recorded = if clock.is_fixed() { Recorded::Own(clock.now_ms()) } else { Recorded::Server };
         let transaction = dialect::begin(&self.inner.writer).await?;
-        dialect::announce_write(&transaction, entered).await?;
-        let registered = self.inner.running.register(clock);
+        let server_ms = dialect::announce_write(&transaction, recorded).await?;
+        let registered = self.inner.running.register(|| server_ms.unwrap_or_else(|| clock.now_ms()));
         let turn = self.inner.turn.fetch_add(1, Ordering::Relaxed) % dialect::shards(self.backend());
         Ok(Write {
             transaction,

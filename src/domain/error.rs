@@ -1,6 +1,6 @@
 //! What can go wrong in the domain: one closed list, made HTTP (or a reject line) by the caller.
 
-use crate::database::{Unique, violates};
+use crate::database::{Unique, is_retryable, is_unique_violation, violates};
 use crate::id::ParseIdError;
 
 /// The outcome of a domain operation.
@@ -58,15 +58,40 @@ impl Error {
         Self::Invalid(vec![Fault { field: field.into(), message: message.into() }])
     }
 
+    /// A race that was lost: done again from its beginning, the operation sees the winner and says what is to be said.
+    pub(crate) fn raced() -> Self {
+        Self::Internal(Raced.into())
+    }
+
     /// No such record in this workspace.
     pub fn not_found(noun: &'static str, name: impl std::fmt::Display) -> Self {
         Self::NotFound(Missing::Record { noun, name: name.to_string() })
     }
 }
 
-/// What a unique constraint says when two writers race for the same value: that fault; any other error is internal.
+/// What a unique constraint says when two writers race for the same value: that fault. A race for another value is
+/// [lost](Error::raced); any other error is internal.
 pub(crate) fn taken(error: sea_orm::DbErr, unique: Unique, fault: impl FnOnce() -> Error) -> Error {
-    if violates(&error, unique) { fault() } else { error.into() }
+    if violates(&error, unique) {
+        fault()
+    } else if is_unique_violation(&error) {
+        Error::raced()
+    } else {
+        error.into()
+    }
+}
+
+/// Another change took the same value between the look-up and the write.
+#[derive(Debug, thiserror::Error)]
+#[error("another change took the same value at the same moment")]
+struct Raced;
+
+/// Whether an internal error's cause is that the transaction gave way to another one, so that it may succeed when it
+/// is done again from its beginning.
+pub fn is_given_up(cause: &anyhow::Error) -> bool {
+    cause.chain().any(|cause| {
+        cause.is::<Raced>() || cause.downcast_ref::<sea_orm::DbErr>().is_some_and(is_retryable)
+    })
 }
 
 impl From<ParseIdError> for Error {

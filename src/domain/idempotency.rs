@@ -51,7 +51,7 @@ pub struct Answer {
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
 pub async fn claim(app: &App, key: KeyId, name: &str, fingerprint: [u8; 32]) -> Result<Claim> {
-    let write = app.db.begin_write(|| app.clock.now_ms()).await?;
+    let write = app.begin_write().await?;
     let now = write.now_ms();
     let claim = idempotency_records::Claim {
         api_key_id: key.uuid(),
@@ -109,7 +109,7 @@ pub async fn keep(
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails; the claim then ends by itself.
 pub async fn release(app: &App, token: &Token) -> Result<()> {
-    let write = app.db.begin_write(|| app.clock.now_ms()).await?;
+    let write = app.begin_write().await?;
     token.0.release(write.conn()).await?;
     Ok(write.commit().await?)
 }
@@ -121,7 +121,7 @@ pub async fn release(app: &App, token: &Token) -> Result<()> {
 pub async fn prune(app: &App) -> Result<u64> {
     let mut pruned = 0;
     loop {
-        let write = app.db.begin_write(|| app.clock.now_ms()).await?;
+        let write = app.begin_write().await?;
         let batch = idempotency_records::delete_expired(write.conn(), write.now_ms(), BATCH).await?;
         write.commit().await?;
         pruned += batch;

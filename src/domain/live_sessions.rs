@@ -98,8 +98,7 @@ pub async fn upsert(
     match before {
         None => {
             if !rows.insert_unless_taken(write.conn(), row).await? {
-                let message = "was taken by another change at the same moment; apply this one again";
-                return Err(Error::invalid("key", message));
+                return Err(Error::raced());
             }
         }
         Some(before) if before != row => save(write, workspace, row).await.map(drop)?,

@@ -82,7 +82,7 @@ impl PageRequest {
             descending: self.sort.descending,
             after: self.after.map(|after| (after.at.as_millisecond(), after.id)),
             limit: u64::from(self.limit) + 1,
-            below_updated_at: if delta { Some(app.db.horizon(app.clock.now_ms()).await?) } else { None },
+            below_updated_at: if delta { Some(app.db.horizon(&app.clock).await?) } else { None },
         })
     }
 

@@ -4,13 +4,13 @@ use entity::Set;
 use entity::workspaces::{self, ActiveModel, Model};
 use jiff::Timestamp;
 
-use super::error::Missing;
+use super::error::{Missing, taken};
 use super::faults::Faults;
 use super::find::{absent, fresh, id};
 use super::{Error, Given, Result};
 use crate::app::App;
 use crate::clock::from_ms;
-use crate::database::Write;
+use crate::database::{Unique, Write};
 use crate::id::{Workspace as WorkspaceKind, WorkspaceId};
 
 /// A workspace.
@@ -79,7 +79,8 @@ pub async fn upsert(
             updated_at: write.now_ms(),
         };
         let workspace = id(row.id);
-        workspaces::insert(write.conn(), row).await?;
+        let inserted = workspaces::insert(write.conn(), row).await;
+        inserted.map_err(|error| taken(error, Unique::WORKSPACE_KEY, Error::raced))?;
         return Ok(workspace);
     };
     let mut row = before.clone();

@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use entity::applied_changes;
 use jiff::Timestamp;
-use sea_orm::DbErr;
 use tokio::io::AsyncBufRead;
 
 use super::change::{self, Action, Change};
 use super::lines::{Line, Lines, MAX_BYTES};
 use super::reject::{self, Reject, fault};
 use crate::app::App;
-use crate::database::{self, Write};
+use crate::database::Write;
+use crate::domain::error::is_given_up;
 use crate::domain::{Fault, Result, certificates, courses, enrollments, live_sessions, orders};
 use crate::domain::{recordings, students, workspaces};
 use crate::id::WorkspaceId;
@@ -35,7 +35,9 @@ const GROUP_TIME: Duration = Duration::from_millis(100);
 /// How long a line is waited for before what has come is applied.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// How often a transaction is tried again that the database gave up in favour of another one.
-const RETRIES: usize = 5;
+const RETRIES: u32 = 5;
+/// The wait before the first such try; each further one waits as much longer.
+const PAUSE: Duration = Duration::from_millis(10);
 /// How far ahead of the server's clock a change may claim to be.
 const SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
 
@@ -199,7 +201,10 @@ impl Feed<'_> {
         let mut tries = 0;
         let group = loop {
             match self.transaction(changes).await {
-                Err(error) if tries < RETRIES && retryable(&error) => tries += 1,
+                Err(error) if tries < RETRIES && is_given_up(&error) => {
+                    tries += 1;
+                    tokio::time::sleep(PAUSE * tries).await;
+                }
                 outcome => break outcome?,
             }
         };
@@ -214,7 +219,7 @@ impl Feed<'_> {
 
     /// Applies changes in one transaction.
     async fn transaction(&mut self, changes: &[Parsed]) -> anyhow::Result<Group> {
-        let mut write = self.app.db.begin_write(|| self.app.clock.now_ms()).await?;
+        let mut write = self.app.begin_write().await?;
         let mut fresh = HashSet::new();
         for (workspace, ids) in by_workspace(changes) {
             let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
@@ -282,10 +287,6 @@ fn by_workspace(changes: &[Parsed]) -> BTreeMap<&str, Vec<&str>> {
     }
     ids.values_mut().for_each(|ids| ids.sort_unstable());
     ids
-}
-
-fn retryable(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<DbErr>().is_some_and(database::is_retryable)
 }
 
 /// Which of the changes were applied before: most of a stream that is applied again.

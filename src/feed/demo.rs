@@ -46,7 +46,7 @@ pub fn len() -> usize {
 /// By how many days the times are moved: kept, or decided now and kept.
 async fn shift(app: &App) -> anyhow::Result<i64> {
     let days = (app.clock.now().duration_since(newest()?).as_hours()).div_euclid(DAY.as_hours());
-    let write = app.db.begin_write(|| app.clock.now_ms()).await?;
+    let write = app.begin_write().await?;
     server_state::put_if_absent(write.conn(), SHIFT, &days.to_string()).await?;
     let kept = server_state::get(write.conn(), SHIFT).await?;
     write.commit().await?;

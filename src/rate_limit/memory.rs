@@ -65,6 +65,7 @@ impl Limiter {
     /// # Errors
     /// When the database fails; nothing is lost then, the counts wait for the next flush.
     pub async fn flush(&self, app: &App) -> anyhow::Result<()> {
+        self.read_unread(app).await;
         let counts: Vec<Count> = self
             .keys
             .iter_mut()
@@ -83,6 +84,19 @@ impl Limiter {
         }
         self.forget_idle(app.clock.now_ms());
         outcome
+    }
+
+    /// Reads the day counts that could not be read when their callers came.
+    async fn read_unread(&self, app: &App) {
+        let unread: Vec<(KeyId, i64)> =
+            self.keys.iter().filter_map(|usage| Some((*usage.key(), usage.unread_day()?))).collect();
+        for (key, day) in unread {
+            // Without an answer, they wait for the next flush.
+            let Ok(stored) = store::used(app, key, day).await else { return };
+            if let Some(mut usage) = self.keys.get_mut(&key) {
+                usage.adopt(day, stored);
+            }
+        }
     }
 
     fn forget_idle(&self, now_ms: i64) {

@@ -150,8 +150,18 @@ impl Usage {
         Draw::Refused { standing, exhausted, retry_after: retry_after.max(1) }
     }
 
+    /// The day whose stored count must be read before anything departs, when there is something.
+    pub(super) fn unread_day(&self) -> Option<i64> {
+        (self.pending > 0 && self.read != Some(self.day)).then_some(self.day)
+    }
+
     /// Takes what has yet to be sent to the database: the day and its count.
+    ///
+    /// Nothing as long as the stored count was not read: what arrived meanwhile would be counted twice.
     pub(super) fn depart(&mut self) -> Option<(i64, u64)> {
+        if self.read != Some(self.day) {
+            return None;
+        }
         let pending = std::mem::take(&mut self.pending);
         self.flying += pending;
         (pending > 0).then_some((self.day, pending))
@@ -252,10 +262,23 @@ mod tests {
     #[test]
     fn a_lost_flush_is_sent_again() {
         let mut usage = Usage::default();
+        usage.adopt(day_of(NOON), 0);
         usage.draw(caps(60, 20), NOON);
         let (day, count) = usage.depart().unwrap();
         usage.return_home(day, count);
         assert_eq!(usage.depart(), Some((day, 1)));
+    }
+
+    #[test]
+    fn nothing_departs_before_the_stored_count_is_read() {
+        let mut usage = Usage::default();
+        usage.draw(caps(60, 20), NOON);
+        assert_eq!(usage.depart(), None);
+        assert_eq!(usage.unread_day(), Some(day_of(NOON)));
+        usage.adopt(day_of(NOON), 5);
+        assert_eq!((usage.unread_day(), usage.depart()), (None, Some((day_of(NOON), 1))));
+        usage.arrive(day_of(NOON), 1);
+        assert_eq!(usage.standing(caps(60, 20), NOON).day_left, 14);
     }
 
     proptest! {

@@ -1,23 +1,27 @@
 //! The contract for people and programs: Swagger UI, and the documents themselves, byte for byte.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use poem::http::{HeaderValue, StatusCode, header};
 use poem::{Body, Request, Response};
 use utoipa_swagger_ui::{Config, Url};
 
 use super::page;
 use crate::api::generated::document;
-use crate::api::middleware::{Coding, etag};
+use crate::api::middleware::{Coding, Packable, etag};
+use crate::api::payload::JSON;
 
 /// What Swagger UI needs: its own scripts; styles and images that it writes into the page itself.
 const SWAGGER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// Swagger UI over the contract.
+/// Swagger UI over the contract, and the contract itself.
 pub(super) struct Docs {
     config: Arc<Config<'static>>,
+    documents: [Document; 3],
 }
 
 impl Docs {
@@ -30,7 +34,17 @@ impl Docs {
             .deep_linking(true)
             .default_model_rendering("model")
             .validator_url("none");
-        Self { config: Arc::new(config) }
+        let documents = [
+            Document::new("v1.yaml", "application/yaml; charset=utf-8", document::YAML),
+            Document::new("v1.json", JSON, document::JSON),
+            Document::new("v1.openapi-3.0.json", JSON, document::OPENAPI_3_0_JSON),
+        ];
+        Self { config: Arc::new(config), documents }
+    }
+
+    /// The document behind a file's name.
+    pub(super) fn document(&self, file: &str) -> Option<&Document> {
+        self.documents.iter().find(|document| document.file == file)
     }
 
     /// One of Swagger UI's files; the page itself for the empty name.
@@ -45,7 +59,10 @@ impl Docs {
                 let mut response = Response::builder()
                     .content_type(&found.content_type)
                     .header(header::CACHE_CONTROL, cache)
-                    .body(Body::from_vec(found.bytes.into_owned()));
+                    .body(match found.bytes {
+                        Cow::Borrowed(bytes) => Body::from_bytes(Bytes::from_static(bytes)),
+                        Cow::Owned(bytes) => Body::from_vec(bytes),
+                    });
                 if found.gzpipped {
                     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                 }
@@ -60,44 +77,37 @@ impl Docs {
     }
 }
 
-/// One of the contract's documents.
+/// One of the contract's documents, packed once.
 pub(super) struct Document {
-    text: &'static str,
+    file: &'static str,
     media_type: &'static str,
+    body: Packable,
+    tag: HeaderValue,
 }
 
 impl Document {
-    /// The document behind a file's name.
-    pub(super) fn named(file: &str) -> Option<Self> {
-        let (text, media_type) = match file {
-            "v1.yaml" => (document::YAML, "application/yaml; charset=utf-8"),
-            "v1.json" => (document::JSON, "application/json"),
-            "v1.openapi-3.0.json" => (document::OPENAPI_3_0_JSON, "application/json"),
-            _ => return None,
-        };
-        Some(Self { text, media_type })
+    fn new(file: &'static str, media_type: &'static str, text: &'static str) -> Self {
+        let tag = etag::of(text.as_bytes());
+        Self { file, media_type, body: Packable::new(Bytes::from_static(text.as_bytes())), tag }
     }
 
     /// The document, or 304 when the caller holds it.
     pub(super) async fn response(&self, request: &Request) -> Response {
-        let tag = HeaderValue::from_str(&format!("W/\"{}\"", &document::SHA256[..32]))
-            .unwrap_or(HeaderValue::from_static("W/\"v1\""));
         let response = Response::builder()
             .header(header::CACHE_CONTROL, "public, no-cache")
             .header(header::VARY, "accept-encoding")
-            .header(header::ETAG, tag.clone());
-        if etag::is_held(request.headers(), &tag) {
+            .header(header::ETAG, self.tag.clone());
+        if etag::is_held(request.headers(), &self.tag) {
             return response.status(StatusCode::NOT_MODIFIED).finish();
         }
-        let body = bytes::Bytes::from_static(self.text.as_bytes());
         let response = response.content_type(self.media_type);
         let packed = match Coding::wanted(request.headers()) {
-            Some(coding) => coding.apply(&body).await.map(|packed| (coding, packed)),
+            Some(coding) => self.body.packed(coding).await.map(|packed| (coding, packed)),
             None => None,
         };
         let response = match packed {
             Some((coding, packed)) => response.header(header::CONTENT_ENCODING, coding.name()).body(packed),
-            None => response.body(body),
+            None => response.body(self.body.plain().clone()),
         };
         page::guard(response, "default-src 'none'; frame-ancestors 'none'")
     }

@@ -32,7 +32,7 @@ impl Site {
             "/docs/page.css" => page::style(),
             path => match path.strip_prefix("/docs/") {
                 Some(file) => self.docs.swagger(file),
-                None => match path.strip_prefix("/openapi/").and_then(docs::Document::named) {
+                None => match path.strip_prefix("/openapi/").and_then(|file| self.docs.document(file)) {
                     Some(document) => document.response(request).await,
                     None => page::not_found(),
                 },

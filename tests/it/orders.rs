@@ -295,6 +295,8 @@ async fn a_change_that_does_not_add_up_is_refused_whole() {
         refused
             .extend(app.try_apply(&workspace.line("2026-03-02T10:00:00Z", change, data).to_string()).await.1);
     }
+    let early = workspace.line("2026-02-01T00:00:00Z", "order.refund", json!({"order": "o1"}));
+    refused.extend(app.try_apply(&early.to_string()).await.1);
     assert_json_snapshot!(refused);
     assert_eq!(only_order(&key).await, before);
     assert_eq!(app.events().await.len(), events);

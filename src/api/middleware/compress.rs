@@ -3,6 +3,8 @@
 //! Negotiates by itself: the framework's own middleware does not know `zstd` by its name and takes a coding that
 //! was refused with `q=0`.
 
+use std::sync::OnceLock;
+
 use bytes::Bytes;
 use poem::http::{HeaderMap, header};
 use poem::web::{Compress, CompressionAlgo, CompressionLevel};
@@ -73,6 +75,35 @@ impl Coding {
         let plain = Response::builder().body(body.clone());
         let packed = Compress::new(plain, algorithm).with_quality(level).into_response();
         packed.into_body().into_bytes().await.ok().filter(|packed| packed.len() < body.len())
+    }
+}
+
+/// A body that is sent again and again: each of its codings is made once, when it is first wanted.
+#[derive(Debug)]
+pub(crate) struct Packable {
+    plain: Bytes,
+    packed: [OnceLock<Option<Bytes>>; Coding::ALL.len()],
+}
+
+impl Packable {
+    /// Nothing is packed yet.
+    pub(crate) fn new(plain: Bytes) -> Self {
+        Self { plain, packed: Default::default() }
+    }
+
+    /// The body as it is.
+    pub(crate) fn plain(&self) -> &Bytes {
+        &self.plain
+    }
+
+    /// The body in a coding; `None` when it is not worth it.
+    pub(crate) async fn packed(&self, coding: Coding) -> Option<Bytes> {
+        let slot = &self.packed[coding as usize];
+        if let Some(packed) = slot.get() {
+            return packed.clone();
+        }
+        let packed = coding.apply(&self.plain).await;
+        slot.get_or_init(|| packed).clone()
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if let Some(coding) = wish.coding.filter(|_| !body.is_empty()) {
         let packed = match &seen.page {
-            Some(page) => page.packed(coding).await,
+            Some(page) => page.body.packed(coding).await,
             None => coding.apply(&body).await,
         };
         if let Some(packed) = packed {

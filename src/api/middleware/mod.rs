@@ -24,7 +24,7 @@ use poem::http::Method;
 use poem::{Endpoint, IntoResponse, Request, Response};
 
 pub use body::CAP as BODY_CAP;
-pub(crate) use compress::Coding;
+pub(crate) use compress::{Coding, Packable};
 
 use super::call::Admission;
 use super::error::ApiError;

@@ -42,9 +42,8 @@ pub async fn upsert(
     let before = before.unwrap_or_else(|| blank(app, write, workspace, at, &upsert));
     let mut row = described(&before, at, &upsert);
     if new {
-        // Only another change at the same moment can have taken it.
         if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
-            return Err(slug_taken());
+            return Err(Error::raced());
         }
     }
     let replaced = match &upsert.modules {

@@ -66,6 +66,8 @@ struct Known {
 pub(super) enum Seen {
     /// Whom it stands for.
     Known(Principal),
+    /// Whom it stands for, and that the database should be asked again: what it says is to be noted with the stamp.
+    Refresh(Principal, Stamp),
     /// That it stands for nobody.
     Unknown,
     /// Nothing: the database must be asked, and the answer noted with the stamp.
@@ -84,10 +86,10 @@ impl Principals {
         let now = Stamp { asked_ms: now_ms, epoch: self.epoch.load(Ordering::Acquire) };
         if let Some(known) = self.known.get(digest) {
             if let Some(age) = known.stamp.age(now) {
-                if age >= REFRESH_MS && !known.refreshing.swap(true, Ordering::Relaxed) {
-                    return Seen::Ask(now);
-                }
                 note_use(&known.used_ms, now_ms);
+                if age >= REFRESH_MS && !known.refreshing.swap(true, Ordering::Relaxed) {
+                    return Seen::Refresh(known.principal, now);
+                }
                 return Seen::Known(known.principal);
             }
         } else if self.unknown.get(digest).is_some_and(|stamp| stamp.age(now).is_some()) {
@@ -167,7 +169,7 @@ mod tests {
 
     fn ask(principals: &Principals, now_ms: i64) -> Stamp {
         match principals.look_up(&[1; 32], now_ms) {
-            Seen::Ask(stamp) => stamp,
+            Seen::Ask(stamp) | Seen::Refresh(_, stamp) => stamp,
             seen => panic!("{seen:?}"),
         }
     }

@@ -51,8 +51,7 @@ pub async fn pay(
 
     let order = row(app, write, workspace, at, &pay, &amounts, &student);
     if !orders::in_workspace(scope).insert_unless_taken(write.conn(), order.clone()).await? {
-        // Only another change at the same moment can have taken it.
-        return Err(number_taken());
+        return Err(Error::raced());
     }
     let items = items(app, write, &order, &pay, &amounts, &bought);
     order_items::in_workspace(scope).insert_many(write.conn(), items).await?;

@@ -11,6 +11,7 @@ use super::super::{Error, Result, rollups};
 use super::OrderRefund;
 use super::row::{assemble, refund as record, status, stored_status};
 use crate::app::App;
+use crate::clock::from_ms;
 use crate::database::Write;
 use crate::events::{self, Event, OrderRefunded};
 use crate::id::{Order as OrderKind, Refund as RefundKind, RefundId, WorkspaceId};
@@ -21,7 +22,8 @@ use crate::id::{Order as OrderKind, Refund as RefundKind, RefundId, WorkspaceId}
 /// An enrolment that another order of the student still entitles to goes on, and counts as that order's.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent order, [`Error::Invalid`] on `amount` for more than is left.
+/// [`Error::NotFound`] for an absent order, [`Error::Invalid`] on `amount` for more than is left and on `order` for one
+/// that was paid after the refund's time.
 pub async fn refund(
     app: &App,
     write: &mut Write,
@@ -34,6 +36,10 @@ pub async fn refund(
     faults.check()?;
     let (before, student) = hold(write, workspace, &refund).await?;
     let amount = amount(&before, refund.amount)?;
+    if at.as_millisecond() < before.paid_at {
+        let message = format!("names an order that was paid only later, at {}", from_ms(before.paid_at));
+        return Err(Error::invalid("order", message));
+    }
     let row = refunds::Model {
         id: fresh::<RefundKind>(app, write),
         workspace_id: workspace.uuid(),

@@ -60,9 +60,9 @@ pub async fn upsert(
         (Some(known), _) => update(app, write, workspace, at, known, upsert).await,
         (None, Some(holder)) if holder.key.is_some() => Err(email_taken()),
         (None, Some(holder)) => {
-            // Locked now, and read again, since it was read without.
-            let holder = rows.lock(write.conn(), holder.id).await?;
-            let holder = holder.ok_or_else(email_taken)?;
+            // Read again now that it is locked: meanwhile it may have gone, or got a key or another address.
+            let locked = rows.lock(write.conn(), holder.id).await?;
+            let holder = locked.filter(|locked| *locked == holder).ok_or_else(Error::raced)?;
             update(app, write, workspace, at, holder, upsert).await
         }
         (None, None) => {
@@ -154,7 +154,7 @@ async fn insert(
     };
     let rows = students::in_workspace(workspace.uuid());
     if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
-        return Err(email_taken());
+        return Err(if row.key.is_some() { Error::raced() } else { email_taken() });
     }
     student_tags::insert(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
     rollups::student_created(write, workspace, at);
@@ -185,7 +185,7 @@ async fn update(
     if changed.is_empty() {
         if row.key != before.key {
             let changes = ActiveModel { key: Set(row.key), ..Default::default() };
-            rows.update(write.conn(), row.id, changes).await?;
+            rows.update(write.conn(), row.id, changes).await.map_err(raced)?;
         }
         return Ok(id(row.id));
     }

@@ -45,7 +45,7 @@ pub async fn into_database(
     let ground = Ground::read(app, &spec).await?;
     while state.students < spec.students {
         let end = spec.students.min(state.students.saturating_add(STUDENTS));
-        let mut write = app.db.begin_write(|| app.clock.now_ms()).await?;
+        let mut write = app.begin_write().await?;
         student_rows(&spec, &ground, state.students..end, &mut write).await?;
         state.students = end;
         state.save(&write).await?;
@@ -54,7 +54,7 @@ pub async fn into_database(
     }
     while state.orders < spec.orders {
         let end = day_end(&spec, spec.orders.min(state.orders.saturating_add(ORDERS)));
-        let mut write = app.db.begin_write(|| app.clock.now_ms()).await?;
+        let mut write = app.begin_write().await?;
         order_rows(&spec, &ground, state.orders..end, &mut write).await?;
         state.orders = end;
         state.save(&write).await?;
@@ -74,7 +74,7 @@ async fn begin(app: &App, spec: &Spec) -> anyhow::Result<State> {
             );
         }
         let state = State { spec: *spec, students: 0, orders: 0 };
-        let write = app.db.begin_write(|| app.clock.now_ms()).await?;
+        let write = app.begin_write().await?;
         state.save(&write).await?;
         write.commit().await?;
         return Ok(state);
