@@ -23,8 +23,7 @@ use crate::domain::idempotency::{self, Claim, Token};
 const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
 
 /// Waits before a transaction that the database gave up is done again.
-const WAITS: [Duration; 3] =
-    [Duration::from_millis(5), Duration::from_millis(20), Duration::from_millis(80)];
+const WAITS: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(20), Duration::from_millis(80)];
 
 /// Runs a write operation in a transaction of its own, at most once for the call's idempotency key.
 ///

@@ -6,8 +6,8 @@
 //! under the epoch and version that were known before it was read, so it is never older than what it is kept under.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use dashmap::DashMap;

@@ -89,9 +89,9 @@ struct Raced;
 /// Whether an internal error's cause is that the transaction gave way to another one, so that it may succeed when it
 /// is done again from its beginning.
 pub fn is_given_up(cause: &anyhow::Error) -> bool {
-    cause.chain().any(|cause| {
-        cause.is::<Raced>() || cause.downcast_ref::<sea_orm::DbErr>().is_some_and(is_retryable)
-    })
+    cause
+        .chain()
+        .any(|cause| cause.is::<Raced>() || cause.downcast_ref::<sea_orm::DbErr>().is_some_and(is_retryable))
 }
 
 impl From<ParseIdError> for Error {
