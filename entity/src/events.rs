@@ -74,3 +74,26 @@ impl InWorkspace<Entity> {
         counts.into_tuple().all(conn).await
     }
 }
+
+/// Looks at events whose ids were made before this one, as many as the limit at most, behind the id where it ended the
+/// last time; deletes those that no delivery tells of. Gives where it ended, and `None` once it has seen them all.
+///
+/// # Errors
+/// When the database does.
+pub async fn prune<C: ConnectionTrait>(
+    conn: &C,
+    before: Uuid,
+    after: Option<Uuid>,
+    limit: u32,
+) -> Result<(u64, Option<Uuid>), DbErr> {
+    let after = after.unwrap_or(Uuid::nil());
+    let last = "SELECT id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS seen
+        ORDER BY id DESC LIMIT 1";
+    let last = statement::raw(conn, last, [after.into(), before.into(), i64::from(limit).into()]);
+    let Some(last) = conn.query_one_raw(last).await? else { return Ok((0, None)) };
+    let last: Uuid = last.try_get_by_index(0)?;
+    let silent = "DELETE FROM events WHERE id > $1 AND id <= $2
+        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.event_id = events.id)";
+    let gone = conn.execute_raw(statement::raw(conn, silent, [after.into(), last.into()])).await?;
+    Ok((gone.rows_affected(), Some(last)))
+}

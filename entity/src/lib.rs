@@ -34,6 +34,12 @@ pub mod server_state;
 pub mod student_tags;
 pub mod students;
 pub mod users;
+pub mod webhook_attempts;
+pub mod webhook_deliveries;
+pub mod webhook_replays;
+pub mod webhook_secrets;
+pub mod webhook_subscriptions;
+pub mod webhook_topics;
 pub mod workspaces;
 
 pub use filter::{Keyset, Span};

@@ -2,6 +2,7 @@
 
 use sea_orm::{
     ActiveModelTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QuerySelect, QueryTrait, Select,
+    Statement, Value,
     sea_query::{Asterisk, Expr, ExprTrait, InsertStatement, OnConflict, Query, SelectStatement},
 };
 use uuid::Uuid;
@@ -115,6 +116,25 @@ pub(crate) fn padded(ids: &[Uuid]) -> Vec<Uuid> {
         padded.resize(length, last);
     }
     padded
+}
+
+/// A statement written out, for what the query builder cannot say. Both databases number parameters `$1`, `$2`.
+pub(crate) fn raw<C: ConnectionTrait>(
+    conn: &C,
+    sql: &str,
+    values: impl IntoIterator<Item = Value>,
+) -> Statement {
+    Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
+}
+
+/// An id as it stands in a JSON parameter: 32 hexadecimal digits.
+pub(crate) fn hex(id: Uuid) -> String {
+    id.as_simple().to_string()
+}
+
+/// Ids as one JSON parameter, so that the statement's text does not depend on how many they are.
+pub(crate) fn json_ids(ids: impl IntoIterator<Item = Uuid>) -> String {
+    serde_json::Value::from_iter(ids.into_iter().map(hex)).to_string()
 }
 
 #[cfg(test)]

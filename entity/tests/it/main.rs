@@ -3,5 +3,7 @@
 
 mod lists;
 mod once;
+mod queue;
 mod support;
 mod tables;
+mod webhooks;

@@ -10,7 +10,7 @@ use sea_orm::{ConnectionTrait, DatabaseConnection};
 use crate::support::{OURS, THEIRS, api_key, course, databases, enrollment, id, order, student, workspace};
 
 /// Writes the row, finds it in its workspace by each way there is, and not in the other one.
-async fn kept<E>(database: &DatabaseConnection, number: u128, row: E::Model)
+pub(crate) async fn kept<E>(database: &DatabaseConnection, number: u128, row: E::Model)
 where
     E: Tenant<Model: PartialEq + Clone>,
 {

@@ -1,0 +1,176 @@
+//! The statement that takes due deliveries, fair over their subscriptions: one for each database.
+//!
+//! Both find the subscriptions that have something pending by stepping from one to the next in the index, so that
+//! what it costs does not grow with what is pending.
+
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult};
+use uuid::Uuid;
+
+use super::Origin;
+use crate::statement;
+
+/// What is taken, by whom, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The present moment.
+    pub now: i64,
+    /// When the lease ends, and others may take what is not settled by then.
+    pub lease_until: i64,
+    /// Names the lease; no other has this name.
+    pub lease_token: Uuid,
+    /// Deliveries of one subscription in flight at most, those that are in flight already included.
+    pub cap_per_subscription: i64,
+    /// Deliveries taken at most.
+    pub batch: i64,
+    /// The subscription whose turn it was last; the next one begins.
+    pub after: Option<Uuid>,
+}
+
+/// A delivery taken, with what is needed to send it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// The delivery.
+    pub id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The subscription.
+    pub subscription_id: Uuid,
+    /// The event.
+    pub event_id: Uuid,
+    /// The event's type.
+    pub event_type: String,
+    /// The event's body, to the byte.
+    pub body: Vec<u8>,
+    /// Where it is to be sent.
+    pub url: String,
+    /// Attempts made so far.
+    pub attempts: i32,
+    /// Why there is this delivery.
+    pub origin: Origin,
+    /// When it was made.
+    pub created_at: i64,
+    /// Its place in its subscription's turn, from 1 on.
+    turn: i64,
+}
+
+/// Each subscription that has something pending.
+pub(super) const WAITING: &str = "
+WITH RECURSIVE waiting (subscription_id) AS (
+    SELECT (SELECT subscription_id FROM webhook_deliveries WHERE state = 0 ORDER BY subscription_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT d.subscription_id FROM webhook_deliveries AS d
+            WHERE d.state = 0 AND d.subscription_id > w.subscription_id ORDER BY d.subscription_id LIMIT 1)
+    FROM waiting AS w WHERE w.subscription_id IS NOT NULL
+)";
+
+/// How many may be taken of each subscription that is enabled and has something due. $1 is the moment, $2 the cap.
+const ROOMS: &str = ",
+rooms (subscription_id, room) AS MATERIALIZED (
+    SELECT s.id, $2 - (SELECT count(*) FROM webhook_deliveries AS f
+                       WHERE f.lease_token IS NOT NULL AND f.subscription_id = s.id AND f.due_at > $1)
+    FROM waiting AS w CROSS JOIN webhook_subscriptions AS s
+    WHERE s.id = w.subscription_id AND s.state = 0
+      AND EXISTS (SELECT 1 FROM webhook_deliveries AS d
+                  WHERE d.state = 0 AND d.subscription_id = s.id AND d.due_at <= $1)
+),";
+
+/// Takes and gives back in one statement.
+///
+/// `chosen` takes no lock, `locked` then passes over what others have: two workers that choose at the same moment choose
+/// the same rows, and each row goes to one of them.
+const POSTGRES: &str = "
+chosen AS (
+    SELECT due.id, due.turn FROM rooms AS r CROSS JOIN LATERAL (
+        SELECT next.id, row_number() OVER (ORDER BY next.due_at, next.id) AS turn
+        FROM (SELECT d.id, d.due_at FROM webhook_deliveries AS d
+              WHERE d.state = 0 AND d.subscription_id = r.subscription_id AND d.due_at <= $1
+              ORDER BY d.due_at, d.id LIMIT GREATEST(LEAST(r.room, $3), 0)) AS next
+    ) AS due
+    ORDER BY due.turn, (r.subscription_id > $4) DESC, r.subscription_id LIMIT $3
+),
+locked AS MATERIALIZED (
+    SELECT d.id, chosen.turn FROM chosen CROSS JOIN webhook_deliveries AS d
+    WHERE d.id = chosen.id AND d.state = 0 AND d.due_at <= $1 FOR UPDATE OF d SKIP LOCKED
+)
+UPDATE webhook_deliveries AS d SET lease_token = $5, due_at = $6
+FROM locked, webhook_subscriptions AS s, events AS e
+WHERE d.id = locked.id AND s.id = d.subscription_id AND e.id = d.event_id
+RETURNING d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
+    d.created_at, locked.turn";
+
+/// Chooses; what is chosen is taken by the statement after it.
+const SQLITE: &str = "
+due (id, subscription_id, room, turn) AS (
+    SELECT d.id, r.subscription_id, r.room,
+        row_number() OVER (PARTITION BY r.subscription_id ORDER BY d.due_at, d.id)
+    FROM rooms AS r CROSS JOIN webhook_deliveries AS d
+    WHERE d.id IN (SELECT next.id FROM webhook_deliveries AS next
+                   WHERE next.state = 0 AND next.subscription_id = r.subscription_id AND next.due_at <= $1
+                   ORDER BY next.due_at, next.id LIMIT $2)
+),
+chosen (id, turn) AS MATERIALIZED (
+    SELECT id, turn FROM due WHERE turn <= room
+    ORDER BY turn, (subscription_id > $4) DESC, subscription_id LIMIT $3
+)
+SELECT d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
+    d.created_at, chosen.turn
+FROM chosen CROSS JOIN webhook_deliveries AS d CROSS JOIN webhook_subscriptions AS s CROSS JOIN events AS e
+WHERE d.id = chosen.id AND s.id = d.subscription_id AND e.id = d.event_id";
+
+const SQLITE_TAKE: &str = "UPDATE webhook_deliveries SET lease_token = $1, due_at = $2
+WHERE id IN (SELECT unhex(value) FROM json_each($3))";
+
+impl Claim {
+    /// Takes due deliveries of enabled subscriptions: each subscription's first, then each one's second, and so on, up
+    /// to the cap of each and the batch of all; within a subscription in the order in which they are due.
+    ///
+    /// On SQLite it must run in a transaction that writes, and is alone there. On PostgreSQL several workers may claim
+    /// at once: each row goes to one of them, and since each takes the first of a subscription's due rows, what they
+    /// take together stays within the cap. It is passed only by as many rows as come to stand before those between
+    /// one worker's look and the other's: given back, or committed late.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn take<C: ConnectionTrait>(&self, conn: &C) -> Result<Vec<Claimed>, DbErr> {
+        let after = self.after.unwrap_or(Uuid::nil());
+        let choice =
+            [self.now.into(), self.cap_per_subscription.into(), self.batch.into(), after.into()].into_iter();
+        let lease = [self.lease_token.into(), self.lease_until.into()];
+        let rows = match conn.get_database_backend() {
+            DbBackend::Postgres => {
+                let sql = format!("{WAITING}{ROOMS}{POSTGRES}");
+                conn.query_all_raw(statement::raw(conn, &sql, choice.chain(lease))).await?
+            }
+            _ => {
+                let sql = format!("{WAITING}{ROOMS}{SQLITE}");
+                conn.query_all_raw(statement::raw(conn, &sql, choice)).await?
+            }
+        };
+        let mut claimed = rows.iter().map(Claimed::from_row).collect::<Result<Vec<_>, _>>()?;
+        claimed.sort_by_key(|one| (one.turn, one.subscription_id <= after, one.subscription_id));
+        if conn.get_database_backend() == DbBackend::Sqlite && !claimed.is_empty() {
+            let ids = statement::json_ids(claimed.iter().map(|one| one.id));
+            let [token, until] = [self.lease_token.into(), self.lease_until.into()];
+            conn.execute_raw(statement::raw(conn, SQLITE_TAKE, [token, until, ids.into()])).await?;
+        }
+        Ok(claimed)
+    }
+}
+
+impl Claimed {
+    fn from_row(row: &QueryResult) -> Result<Self, DbErr> {
+        Ok(Self {
+            id: row.try_get_by_index(0)?,
+            workspace_id: row.try_get_by_index(1)?,
+            subscription_id: row.try_get_by_index(2)?,
+            event_id: row.try_get_by_index(3)?,
+            event_type: row.try_get_by_index(4)?,
+            body: row.try_get_by_index(5)?,
+            url: row.try_get_by_index(6)?,
+            attempts: row.try_get_by_index(7)?,
+            origin: row.try_get_by_index(8)?,
+            created_at: row.try_get_by_index(9)?,
+            turn: row.try_get_by_index(10)?,
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Deliveries follow their subscription: held while it is paused or disabled, sent or dropped when it is enabled.
+//!
+//! Each statement moves a limited number of rows, so that a long queue is moved in many short transactions. In between,
+//! and when an event and a change of its subscription's state pass each other, some rows stand in the wrong place;
+//! nothing is sent for that, and [`align`] moves them.
+
+use sea_orm::{ConnectionTrait, DbErr, Value};
+use uuid::Uuid;
+
+use crate::statement;
+
+/// A pending delivery that no worker has in hand; $1 is the moment.
+const FREE: &str = "state = 0 AND (lease_token IS NULL OR due_at <= $1)";
+
+/// Makes held deliveries of a subscription due at this moment: as many as the limit at most, the oldest first. Says how
+/// many.
+///
+/// # Errors
+/// When the database does.
+pub async fn release<C: ConnectionTrait>(
+    conn: &C,
+    subscription: Uuid,
+    now: i64,
+    limit: u32,
+) -> Result<u64, DbErr> {
+    let which =
+        "SELECT id FROM webhook_deliveries WHERE state = 3 AND subscription_id = $2 ORDER BY id LIMIT $3";
+    run(conn, &to_pending(which), [now.into(), subscription.into(), i64::from(limit).into()]).await
+}
+
+/// Holds pending deliveries of a subscription that are not in flight: as many as the limit at most. Says how many.
+///
+/// # Errors
+/// When the database does.
+pub async fn hold<C: ConnectionTrait>(
+    conn: &C,
+    subscription: Uuid,
+    now: i64,
+    limit: u32,
+) -> Result<u64, DbErr> {
+    let which = format!("SELECT id FROM webhook_deliveries WHERE {FREE} AND subscription_id = $2 LIMIT $3");
+    run(conn, &to_held(&which), [now.into(), subscription.into(), i64::from(limit).into()]).await
+}
+
+/// Deletes what a subscription holds, with all attempts at it: what is held, and what is pending and not in flight. As
+/// many as the limit at most; says how many.
+///
+/// # Errors
+/// When the database does.
+pub async fn discard<C: ConnectionTrait>(
+    conn: &C,
+    subscription: Uuid,
+    now: i64,
+    limit: u32,
+) -> Result<u64, DbErr> {
+    let [held, free] = ["state = 3", FREE];
+    let held = format!(
+        "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
+            WHERE {held} AND subscription_id = $1 ORDER BY id LIMIT $2) AND {held}"
+    );
+    let gone = run(conn, &held, [subscription.into(), i64::from(limit).into()]).await?;
+    let rest = i64::from(limit).saturating_sub_unsigned(gone);
+    let free = format!(
+        "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
+            WHERE {free} AND subscription_id = $2 LIMIT $3) AND {free}"
+    );
+    Ok(gone + run(conn, &free, [now.into(), subscription.into(), rest.into()]).await?)
+}
+
+/// Moves deliveries, of any workspaces, that do not stand where their subscription's state wants them: held ones of
+/// enabled subscriptions become due, pending ones of others are held. As many of each as the limit at most; says how
+/// many.
+///
+/// # Errors
+/// When the database does.
+pub async fn align<C: ConnectionTrait>(conn: &C, now: i64, limit: u32) -> Result<u64, DbErr> {
+    // The order of the tables is given, since SQLite would otherwise begin with the deliveries.
+    let held = "SELECT d.id FROM webhook_subscriptions AS s CROSS JOIN webhook_deliveries AS d
+        WHERE d.state = 3 AND d.subscription_id = s.id AND s.state = 0 LIMIT $2";
+    let free = "SELECT d.id FROM webhook_subscriptions AS s CROSS JOIN webhook_deliveries AS d
+        WHERE d.state = 0 AND (d.lease_token IS NULL OR d.due_at <= $1) AND d.subscription_id = s.id AND s.state <> 0
+        LIMIT $2";
+    let released = run(conn, &to_pending(held), [now.into(), i64::from(limit).into()]).await?;
+    Ok(released + run(conn, &to_held(free), [now.into(), i64::from(limit).into()]).await?)
+}
+
+/// Makes these held deliveries due at the moment $1.
+///
+/// The state is asked once more, since another may have moved a row between the choice and the change.
+fn to_pending(which: &str) -> String {
+    format!(
+        "UPDATE webhook_deliveries SET state = 0, next_attempt_at = $1, due_at = $1 WHERE id IN ({which}) AND state = 3"
+    )
+}
+
+/// Holds these pending deliveries; $1 is the moment.
+fn to_held(which: &str) -> String {
+    format!(
+        "UPDATE webhook_deliveries SET state = 3, next_attempt_at = NULL, due_at = NULL, lease_token = NULL
+         WHERE id IN ({which}) AND {FREE}"
+    )
+}
+
+async fn run<C: ConnectionTrait, const N: usize>(
+    conn: &C,
+    sql: &str,
+    values: [Value; N],
+) -> Result<u64, DbErr> {
+    Ok(conn.execute_raw(statement::raw(conn, sql, values)).await?.rows_affected())
+}

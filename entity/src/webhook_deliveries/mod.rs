@@ -1,0 +1,250 @@
+//! Deliveries: one row for each event and each subscription that wants it, which is also its place in the queue.
+//!
+//! What people ask for stands here, inside a workspace. [`queue`] holds what workers do across all of them, and
+//! [`hold`] what follows when a subscription is paused or enabled.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::{Condition, Select, sea_query::Expr};
+
+use crate::{InWorkspace, Keyset, Span, scope, statement};
+
+mod claim;
+pub mod hold;
+pub mod queue;
+
+/// Where a delivery stands. Delivered and dead ones never change again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
+pub enum State {
+    /// It is to be sent, or being sent.
+    #[sea_orm(num_value = 0)]
+    Pending,
+    /// It arrived.
+    #[sea_orm(num_value = 1)]
+    Delivered,
+    /// It was given up.
+    #[sea_orm(num_value = 2)]
+    Dead,
+    /// It waits for its subscription to be enabled.
+    #[sea_orm(num_value = 3)]
+    Held,
+}
+
+/// Why there is a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
+pub enum Origin {
+    /// Its event happened.
+    #[sea_orm(num_value = 0)]
+    Event,
+    /// A dead delivery is sent again.
+    #[sea_orm(num_value = 1)]
+    Replay,
+    /// A delivered one is sent again.
+    #[sea_orm(num_value = 2)]
+    Resend,
+    /// Its owner tries the subscription.
+    #[sea_orm(num_value = 3)]
+    Test,
+}
+
+/// One delivery.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "webhook_deliveries")]
+pub struct Model {
+    /// The delivery's id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The subscription.
+    pub subscription_id: Uuid,
+    /// The event.
+    pub event_id: Uuid,
+    /// The event's type.
+    #[sea_orm(column_type = "Text")]
+    pub event_type: String,
+    /// Why there is this delivery.
+    pub origin: Origin,
+    /// The delivery that this one sends again; it may be pruned by now.
+    pub replayed_from: Option<Uuid>,
+    /// The job that sends it again.
+    pub job_id: Option<Uuid>,
+    /// Where it stands.
+    pub state: State,
+    /// Attempts made so far.
+    pub attempts: i32,
+    /// When the next attempt is due, while pending.
+    pub next_attempt_at: Option<i64>,
+    /// When a worker may take it, while pending: as above, or the end of the lease while one has it.
+    pub due_at: Option<i64>,
+    /// Names the lease, so that only its holder settles the delivery.
+    pub lease_token: Option<Uuid>,
+    /// When it was made.
+    pub created_at: i64,
+    /// When it was delivered or given up.
+    pub settled_at: Option<i64>,
+    /// The status that the last attempt met, when it met one.
+    pub last_status: Option<i32>,
+    /// The class of what went wrong in the last attempt, when there was no answer.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub last_error: Option<String>,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+scope::row!(
+    id,
+    workspace_id,
+    subscription_id,
+    event_id,
+    event_type,
+    origin,
+    replayed_from,
+    job_id,
+    state,
+    attempts,
+    next_attempt_at,
+    due_at,
+    lease_token,
+    created_at,
+    settled_at,
+    last_status,
+    last_error,
+);
+scope::tenant!();
+
+impl Model {
+    /// A delivery just made for an event, due at once, or held when the subscription takes none.
+    pub fn new(id: Uuid, subscription: Uuid, event: &crate::events::Model, enabled: bool, now: i64) -> Self {
+        let due = enabled.then_some(now);
+        Self {
+            id,
+            workspace_id: event.workspace_id,
+            subscription_id: subscription,
+            event_id: event.id,
+            event_type: event.kind.clone(),
+            origin: Origin::Event,
+            replayed_from: None,
+            job_id: None,
+            state: if enabled { State::Pending } else { State::Held },
+            attempts: 0,
+            next_attempt_at: due,
+            due_at: due,
+            lease_token: None,
+            created_at: now,
+            settled_at: None,
+            last_status: None,
+            last_error: None,
+        }
+    }
+
+    /// A delivery that sends this one again, from its first attempt on.
+    #[must_use]
+    pub fn again(&self, id: Uuid, origin: Origin, enabled: bool, now: i64) -> Self {
+        let due = enabled.then_some(now);
+        Self {
+            id,
+            origin,
+            replayed_from: Some(self.id),
+            job_id: None,
+            state: if enabled { State::Pending } else { State::Held },
+            attempts: 0,
+            next_attempt_at: due,
+            due_at: due,
+            lease_token: None,
+            created_at: now,
+            settled_at: None,
+            last_status: None,
+            last_error: None,
+            ..self.clone()
+        }
+    }
+}
+
+/// Which dead deliveries are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dead {
+    /// Of this subscription.
+    pub subscription: Option<Uuid>,
+    /// Of events of this type.
+    pub event_type: Option<String>,
+    /// Made in this span.
+    pub created: Span,
+    /// Only those that no other delivery sends again.
+    pub unreplayed: bool,
+}
+
+impl InWorkspace<Entity> {
+    /// A page of a subscription's deliveries, ordered by their making.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn of_subscription<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        subscription: Uuid,
+        page: Keyset<Column>,
+    ) -> Result<Vec<Model>, DbErr> {
+        let deliveries = self.checked().filter(Column::SubscriptionId.eq(subscription));
+        statement::all(conn, page.page(deliveries, Column::CreatedAt)).await
+    }
+
+    /// A page of the workspace's dead deliveries, ordered by their making.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn dead<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        which: &Dead,
+        page: Keyset<Column>,
+    ) -> Result<Vec<Model>, DbErr> {
+        let dead = self.select_dead(which, page.within(Column::CreatedAt, which.created));
+        statement::all(conn, page.page(dead, Column::CreatedAt)).await
+    }
+
+    /// How many dead deliveries there are of those wanted. Reads them all.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn count_dead<C: ConnectionTrait>(self, conn: &C, which: &Dead) -> Result<u64, DbErr> {
+        statement::count(conn, self.select_dead(which, which.created.holds(Column::CreatedAt))).await
+    }
+
+    /// The condition on the state is spelled out for the sake of the index that holds dead ones only.
+    fn select_dead(self, which: &Dead, created: Condition) -> Select<Entity> {
+        let subscription = which.subscription.map(|id| statement::unindexed(Column::SubscriptionId.eq(id)));
+        let unreplayed = "NOT EXISTS (SELECT 1 FROM webhook_deliveries AS again
+            WHERE again.replayed_from = webhook_deliveries.id)";
+        let filters = Condition::all()
+            .add_option(subscription)
+            .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)))
+            .add_option(which.unreplayed.then(|| Expr::cust(unreplayed)));
+        self.select().filter(Expr::cust("state = 2")).filter(created).filter(filters)
+    }
+}
+
+/// The delivery with this id, in whichever workspace, for the operator's commands.
+///
+/// # Errors
+/// When the database does.
+pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
+    statement::one(conn, Entity::find_by_id(id)).await
+}
+
+/// Deletes deliveries that were settled before this moment, with their attempts: as many as the limit at most. Says
+/// how many. What is pending or held stays, however old.
+///
+/// # Errors
+/// When the database does.
+pub async fn prune<C: ConnectionTrait>(conn: &C, before: i64, limit: u64) -> Result<u64, DbErr> {
+    let old = "DELETE FROM webhook_deliveries WHERE id IN
+        (SELECT id FROM webhook_deliveries WHERE settled_at < $1 ORDER BY settled_at LIMIT $2)";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    Ok(conn.execute_raw(statement::raw(conn, old, [before.into(), limit.into()])).await?.rows_affected())
+}

@@ -1,0 +1,184 @@
+//! Webhook subscriptions: where a workspace's events go, and how that place has been answering.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::{
+    QueryOrder, QuerySelect, QueryTrait,
+    sea_query::{Expr, LockType},
+};
+
+use crate::{InWorkspace, StringList, scope, statement, webhook_topics};
+
+/// Whether a subscription's deliveries are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
+pub enum State {
+    /// They are sent.
+    #[sea_orm(num_value = 0)]
+    Enabled,
+    /// Its owner holds them back.
+    #[sea_orm(num_value = 1)]
+    Paused,
+    /// They are held back since its endpoint failed for too long.
+    #[sea_orm(num_value = 2)]
+    Disabled,
+}
+
+/// One subscription. What it wants to hear is also in [`webhook_topics`], where events look for it.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "webhook_subscriptions")]
+pub struct Model {
+    /// The subscription's id.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// Where deliveries are sent.
+    #[sea_orm(column_type = "Text")]
+    pub url: String,
+    /// The types of event it wants, for showing.
+    pub event_types: StringList,
+    /// Whether its deliveries are sent.
+    pub state: State,
+    /// When the first of the attempts failed that have failed without a success since.
+    pub failing_since: Option<i64>,
+    /// When its owner was warned of that.
+    pub warned_at: Option<i64>,
+    /// When it was disabled.
+    pub disabled_at: Option<i64>,
+    /// When it was made.
+    pub created_at: i64,
+    /// When it last changed.
+    pub updated_at: i64,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+scope::row!(
+    id,
+    workspace_id,
+    url,
+    event_types,
+    state,
+    failing_since,
+    warned_at,
+    disabled_at,
+    created_at,
+    updated_at,
+);
+scope::tenant!();
+
+impl InWorkspace<Entity> {
+    /// The workspace's subscriptions, oldest first.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn list<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
+        statement::all(conn, self.select().order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
+    }
+
+    /// The subscriptions that want events of this type, with their states.
+    ///
+    /// On PostgreSQL none of them can be deleted until the transaction ends, so that a delivery can be written for
+    /// each. It is the lock that the delivery's foreign key takes anyway, and leaves them open to every other change.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn listening<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        event_type: &str,
+    ) -> Result<Vec<(Uuid, State)>, DbErr> {
+        let topics = webhook_topics::Entity::find()
+            .select_only()
+            .column(webhook_topics::Column::SubscriptionId)
+            .filter(webhook_topics::Column::WorkspaceId.eq(self.workspace()))
+            .filter(webhook_topics::Column::EventType.eq(event_type));
+        let listening = self
+            .checked()
+            .select_only()
+            .columns([Column::Id, Column::State])
+            .filter(Column::Id.in_subquery(topics.into_query()))
+            .lock(LockType::KeyShare);
+        let rows = conn.query_all(&listening.into_query()).await?;
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+    }
+}
+
+/// The subscription with this id, in whichever workspace, for the operator's commands.
+///
+/// # Errors
+/// When the database does.
+pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
+    statement::one(conn, Entity::find_by_id(id)).await
+}
+
+/// The subscriptions with these ids, in whichever workspaces, for the worker.
+///
+/// # Errors
+/// When the database does.
+pub async fn by_ids<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    statement::all(conn, Entity::find().filter(Column::Id.is_in(statement::padded(ids)))).await
+}
+
+/// Remembers that attempts fail since then, unless they failed before. True when this was the first.
+///
+/// Whoever changes the health of several subscriptions in one transaction takes them in the order of their ids, and
+/// before their deliveries, so that no two wait for each other.
+///
+/// # Errors
+/// When the database does.
+pub async fn set_failing<C: ConnectionTrait>(conn: &C, id: Uuid, since: i64) -> Result<bool, DbErr> {
+    let update = Entity::update_many()
+        .col_expr(Column::FailingSince, Expr::value(since))
+        .filter(Column::Id.eq(id))
+        .filter(Column::FailingSince.is_null());
+    Ok(update.exec(conn).await?.rows_affected > 0)
+}
+
+/// Forgets that attempts failed, since one succeeded. True when they had.
+///
+/// # Errors
+/// When the database does.
+pub async fn clear_failing<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<bool, DbErr> {
+    let update = Entity::update_many()
+        .col_expr(Column::FailingSince, Expr::value(None::<i64>))
+        .col_expr(Column::WarnedAt, Expr::value(None::<i64>))
+        .filter(Column::Id.eq(id))
+        .filter(Column::FailingSince.is_not_null());
+    Ok(update.exec(conn).await?.rows_affected > 0)
+}
+
+/// Remembers that the owner is warned of the failures. True when nobody else did it before: whoever is told so warns.
+///
+/// # Errors
+/// When the database does.
+pub async fn set_warned<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
+    let update = Entity::update_many()
+        .col_expr(Column::WarnedAt, Expr::value(at))
+        .filter(Column::Id.eq(id))
+        .filter(Column::State.eq(State::Enabled))
+        .filter(Column::FailingSince.is_not_null())
+        .filter(Column::WarnedAt.is_null());
+    Ok(update.exec(conn).await?.rows_affected > 0)
+}
+
+/// Disables an enabled subscription. True when this did it: whoever is told so tells the owner.
+///
+/// # Errors
+/// When the database does.
+pub async fn disable<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
+    let update = Entity::update_many()
+        .col_expr(Column::State, Expr::value(State::Disabled))
+        .col_expr(Column::DisabledAt, Expr::value(at))
+        .col_expr(Column::UpdatedAt, Expr::value(at))
+        .filter(Column::Id.eq(id))
+        .filter(Column::State.eq(State::Enabled));
+    Ok(update.exec(conn).await?.rows_affected > 0)
+}

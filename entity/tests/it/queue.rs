@@ -1,0 +1,186 @@
+//! The queue of deliveries: fair claims, fenced settlements, holds.
+
+use entity::webhook_deliveries::queue::{self, Claim, Claimed, Counts, Next, Settlement};
+use entity::webhook_deliveries::{self, State, hold};
+use entity::{Set, webhook_subscriptions};
+use sea_orm::{DatabaseConnection, DbBackend, TransactionTrait};
+use uuid::Uuid;
+
+use crate::support::{OURS, databases, id};
+use crate::webhooks::{delivery, event, ground};
+
+fn claim(token: u128, now: i64) -> Claim {
+    let (cap_per_subscription, batch) = (3, 10);
+    Claim { now, lease_until: now + 30, lease_token: id(token), cap_per_subscription, batch, after: None }
+}
+
+fn settlement(delivery: u128, token: u128, next: Next) -> Settlement {
+    Settlement { id: id(delivery), lease_token: id(token), next, at: 77, status: Some(500), error: None }
+}
+
+fn numbers(claimed: &[Claimed]) -> Vec<u128> {
+    claimed.iter().map(|one| one.id.as_u128()).collect()
+}
+
+async fn row(database: &DatabaseConnection, number: u128) -> webhook_deliveries::Model {
+    webhook_deliveries::by_id(database, id(number)).await.unwrap().unwrap()
+}
+
+/// Deliveries 101 to 105 of subscription 1 and 201 to 202 of subscription 2, due in their order from 1 on.
+async fn queued(database: &DatabaseConnection) {
+    ground(database).await;
+    let first = (101..106).map(|number| delivery(number, 1, number as i64 - 100));
+    let second = (201..203).map(|number| delivery(number, 2, number as i64 - 200));
+    let rows = first.chain(second).collect();
+    webhook_deliveries::in_workspace(OURS).insert_many(database, rows).await.unwrap();
+}
+
+async fn set_state(database: &DatabaseConnection, number: u128, state: webhook_subscriptions::State) {
+    let change = webhook_subscriptions::ActiveModel { state: Set(state), ..Default::default() };
+    assert!(webhook_subscriptions::in_workspace(OURS).update(database, id(number), change).await.unwrap());
+}
+
+#[tokio::test]
+async fn claims_go_turn_by_turn_up_to_the_cap_and_the_batch() {
+    for database in databases().await {
+        queued(&database).await;
+        assert_eq!(claim(1, 0).take(&database).await.unwrap(), [], "nothing is due");
+        let few = Claim { batch: 3, after: Some(id(1)), ..claim(1, 50) };
+        let first = few.take(&database).await.unwrap();
+        assert_eq!(numbers(&first), [201, 101, 202], "subscription 2 begins");
+        let one = &first[1];
+        assert_eq!(
+            (one.url.as_str(), one.body.as_slice()),
+            ("https://example.com/1", event(500).body.as_slice())
+        );
+        assert_eq!((one.event_id, one.event_type.as_str(), one.attempts), (id(500), "order.paid", 0));
+        let taken = row(&database, 101).await;
+        assert_eq!(
+            (taken.lease_token, taken.due_at, taken.next_attempt_at),
+            (Some(id(1)), Some(80), Some(1))
+        );
+
+        assert_eq!(numbers(&claim(2, 51).take(&database).await.unwrap()), [102, 103], "three are in flight");
+        assert_eq!(claim(3, 52).take(&database).await.unwrap(), []);
+        let counts = queue::counts(&database, 79).await.unwrap();
+        assert_eq!(counts, Counts { pending: 7, in_flight: 5, held: 0, dead: 0 });
+        let fourth = claim(4, 80).take(&database).await.unwrap();
+        assert_eq!(numbers(&fourth), [104, 201, 202], "102 and 103 still are, and the first lease ended");
+        let fifth = claim(5, 81).take(&database).await.unwrap();
+        assert_eq!(numbers(&fifth), [105, 101], "what was not settled in time is taken again");
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_due_is_of_an_enabled_subscription() {
+    for database in databases().await {
+        assert_eq!(queue::oldest_due(&database).await.unwrap(), None);
+        queued(&database).await;
+        assert_eq!(queue::oldest_due(&database).await.unwrap(), Some(1));
+        claim(1, 2).take(&database).await.unwrap();
+        assert_eq!(queue::oldest_due(&database).await.unwrap(), Some(3));
+        set_state(&database, 1, webhook_subscriptions::State::Paused).await;
+        assert_eq!(queue::oldest_due(&database).await.unwrap(), Some(32), "the end of a lease");
+    }
+}
+
+#[tokio::test]
+async fn only_who_holds_the_lease_settles() {
+    for database in databases().await {
+        queued(&database).await;
+        claim(1, 10).take(&database).await.unwrap();
+        let error = Some("a \"quoted\" \u{1f980}".to_owned());
+        let retried =
+            Settlement { status: None, error: error.clone(), ..settlement(102, 1, Next::Retry(900)) };
+        let settled = [
+            Settlement { status: Some(200), ..settlement(101, 1, Next::Delivered) },
+            retried,
+            settlement(103, 1, Next::Dead),
+            settlement(201, 9, Next::Delivered),
+            settlement(104, 1, Next::Delivered),
+        ];
+        let mut held = queue::settle(&database, &settled).await.unwrap();
+        held.sort_unstable();
+        assert_eq!(held, [id(101), id(102), id(103)], "201 has another lease, 104 none");
+        assert_eq!(queue::settle(&database, &[]).await.unwrap(), Vec::<Uuid>::new());
+
+        let one = row(&database, 101).await;
+        assert_eq!(
+            (one.state, one.settled_at, one.attempts, one.last_status),
+            (State::Delivered, Some(77), 1, Some(200))
+        );
+        assert_eq!((one.due_at, one.lease_token, one.next_attempt_at), (None, None, None));
+        let one = row(&database, 102).await;
+        assert_eq!((one.state, one.due_at, one.next_attempt_at), (State::Pending, Some(900), Some(900)));
+        assert_eq!((one.settled_at, one.last_error, one.lease_token), (None, error, None));
+        assert_eq!(row(&database, 103).await.state, State::Dead);
+        assert_eq!(row(&database, 201).await.lease_token, Some(id(1)));
+
+        assert_eq!(queue::give_back(&database, id(1)).await.unwrap(), 2);
+        let one = row(&database, 201).await;
+        assert_eq!((one.lease_token, one.due_at, one.attempts), (None, Some(1), 0));
+        assert_eq!(numbers(&claim(2, 10).take(&database).await.unwrap()), [104, 201, 105, 202]);
+    }
+}
+
+#[tokio::test]
+async fn what_fails_while_its_subscription_is_paused_is_held() {
+    for database in databases().await {
+        queued(&database).await;
+        claim(1, 10).take(&database).await.unwrap();
+        set_state(&database, 1, webhook_subscriptions::State::Paused).await;
+        let settled = [settlement(101, 1, Next::Retry(900)), settlement(102, 1, Next::Delivered)];
+        assert_eq!(queue::settle(&database, &settled).await.unwrap().len(), 2);
+        let one = row(&database, 101).await;
+        assert_eq!((one.state, one.due_at, one.attempts), (State::Held, None, 1));
+        assert_eq!(row(&database, 102).await.state, State::Delivered);
+        assert_eq!(claim(2, 900).take(&database).await.unwrap().len(), 2, "of the other subscription");
+    }
+}
+
+#[tokio::test]
+async fn deliveries_follow_their_subscription() {
+    for database in databases().await {
+        queued(&database).await;
+        let few = Claim { cap_per_subscription: 1, ..claim(1, 10) };
+        assert_eq!(numbers(&few.take(&database).await.unwrap()), [101, 201]);
+        assert_eq!(hold::align(&database, 11, 100).await.unwrap(), 0);
+        set_state(&database, 1, webhook_subscriptions::State::Paused).await;
+        assert_eq!(hold::hold(&database, id(1), 11, 2).await.unwrap(), 2);
+        assert_eq!(hold::align(&database, 11, 100).await.unwrap(), 2, "101 is in flight");
+        assert_eq!(hold::align(&database, 11, 100).await.unwrap(), 0);
+        let counts = queue::counts(&database, 11).await.unwrap();
+        assert_eq!(counts, Counts { pending: 3, in_flight: 2, held: 4, dead: 0 });
+
+        assert_eq!(hold::release(&database, id(1), 12, 1).await.unwrap(), 1);
+        let one = row(&database, 102).await;
+        assert_eq!((one.state, one.due_at, one.next_attempt_at), (State::Pending, Some(12), Some(12)));
+        assert_eq!(hold::discard(&database, id(1), 12, 2).await.unwrap(), 2);
+        assert_eq!(hold::discard(&database, id(1), 12, 9).await.unwrap(), 2, "held ones, then those free");
+        assert_eq!(hold::discard(&database, id(1), 12, 9).await.unwrap(), 0);
+        assert_eq!(row(&database, 101).await.state, State::Pending, "in flight");
+
+        let held = webhook_deliveries::Model::new(id(106), id(2), &event(500), false, 13);
+        webhook_deliveries::in_workspace(OURS).insert(&database, held).await.unwrap();
+        assert_eq!(hold::align(&database, 13, 100).await.unwrap(), 1, "subscription 2 is enabled");
+        assert_eq!(row(&database, 106).await.due_at, Some(13));
+    }
+}
+
+#[tokio::test]
+async fn several_workers_claim_at_once_and_keep_the_cap() {
+    for database in databases().await {
+        if database.get_database_backend() != DbBackend::Postgres {
+            continue; // There a claim is alone.
+        }
+        queued(&database).await;
+        let (one, other) = (database.begin().await.unwrap(), database.begin().await.unwrap());
+        let few = Claim { cap_per_subscription: 2, ..claim(1, 10) };
+        assert_eq!(numbers(&few.take(&one).await.unwrap()), [101, 201, 102, 202]);
+        let same = Claim { lease_token: id(2), ..few };
+        assert_eq!(same.take(&other).await.unwrap(), [], "it chooses the same, and passes them over");
+        one.commit().await.unwrap();
+        assert_eq!(same.take(&other).await.unwrap(), []);
+        other.commit().await.unwrap();
+    }
+}

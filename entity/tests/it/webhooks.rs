@@ -1,0 +1,278 @@
+//! Webhooks: rows come back as they went, subscriptions are found by what they want, old rows go.
+
+use entity::webhook_deliveries::{Dead, Origin, State};
+use entity::webhook_subscriptions::State as Standing;
+use entity::{
+    Keyset, Span, StringList, StringMap, events, webhook_attempts, webhook_deliveries, webhook_replays,
+    webhook_secrets, webhook_subscriptions, webhook_topics,
+};
+use sea_orm::DatabaseConnection;
+
+use crate::support::{OURS, THEIRS, databases, id};
+use crate::tables::kept;
+
+/// A subscription to `order.paid`.
+pub(crate) fn subscription(number: u128) -> webhook_subscriptions::Model {
+    webhook_subscriptions::Model {
+        id: id(number),
+        workspace_id: OURS,
+        url: format!("https://example.com/{number}"),
+        event_types: StringList(vec!["order.paid".to_owned()]),
+        state: Standing::Enabled,
+        failing_since: None,
+        warned_at: None,
+        disabled_at: None,
+        created_at: 1,
+        updated_at: 2,
+    }
+}
+
+pub(crate) fn event(number: u128) -> events::Model {
+    let body = format!(r#"{{"id":"{number}"}}"#).into_bytes();
+    events::Model { id: id(number), workspace_id: OURS, kind: "order.paid".to_owned(), created_at: 70, body }
+}
+
+/// A delivery of event 500 that is due at once.
+pub(crate) fn delivery(number: u128, subscription: u128, now: i64) -> webhook_deliveries::Model {
+    webhook_deliveries::Model::new(id(number), id(subscription), &event(500), true, now)
+}
+
+/// A delivery that was given up.
+fn dead(number: u128, at: i64) -> webhook_deliveries::Model {
+    webhook_deliveries::Model {
+        state: State::Dead,
+        next_attempt_at: None,
+        due_at: None,
+        attempts: 7,
+        settled_at: Some(at + 9),
+        last_status: Some(503),
+        ..delivery(number, 1, at)
+    }
+}
+
+fn attempt(number: u128, delivery: u128) -> webhook_attempts::Model {
+    webhook_attempts::Model {
+        id: id(number),
+        workspace_id: OURS,
+        delivery_id: id(delivery),
+        number: 1,
+        started_at: 100,
+        ended_at: 130,
+        status: Some(500),
+        error: Some("timeout".to_owned()),
+        request_headers: StringMap([("X-SVC-Event".to_owned(), "order.paid".to_owned())].into()),
+        response_headers: Some(StringMap::default()),
+        response_body: Some(b"\xff\0".to_vec()),
+    }
+}
+
+/// Subscriptions 1 and 2, and event 500.
+pub(crate) async fn ground(database: &DatabaseConnection) {
+    for number in [1, 2] {
+        webhook_subscriptions::in_workspace(OURS).insert(database, subscription(number)).await.unwrap();
+    }
+    events::in_workspace(OURS).insert(database, event(500)).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_row_of_webhooks_comes_back_as_it_went() {
+    for database in databases().await {
+        let database = &database;
+        let changed = webhook_subscriptions::Model {
+            state: Standing::Disabled,
+            failing_since: Some(3),
+            warned_at: Some(4),
+            disabled_at: Some(5),
+            ..subscription(1)
+        };
+        kept::<webhook_subscriptions::Entity>(database, 1, changed).await;
+        events::in_workspace(OURS).insert(database, event(500)).await.unwrap();
+        let secret = webhook_secrets::Model {
+            id: id(2),
+            workspace_id: OURS,
+            subscription_id: id(1),
+            ciphertext: vec![0, 255],
+            created_at: 6,
+            expires_at: Some(7),
+        };
+        kept::<webhook_secrets::Entity>(database, 2, secret).await;
+        let leased = webhook_deliveries::Model {
+            origin: Origin::Replay,
+            replayed_from: Some(id(9)),
+            job_id: Some(id(10)),
+            due_at: Some(99),
+            lease_token: Some(id(11)),
+            last_error: Some("timeout".to_owned()),
+            ..delivery(3, 1, 8)
+        };
+        kept::<webhook_deliveries::Entity>(database, 3, leased).await;
+        kept::<webhook_attempts::Entity>(database, 4, attempt(4, 3)).await;
+        let job = webhook_replays::Model {
+            id: id(5),
+            workspace_id: OURS,
+            subscription_id: Some(id(1)),
+            event_type: Some("order.paid".to_owned()),
+            from_ms: Some(1),
+            to_ms: Some(2),
+            state: webhook_replays::State::Running,
+            total: 3,
+            done: 2,
+            position_at: Some(4),
+            position_id: Some(id(3)),
+            created_at: 5,
+            updated_at: 6,
+            ended_at: None,
+        };
+        kept::<webhook_replays::Entity>(database, 5, job.clone()).await;
+        assert_eq!(webhook_replays::running(database, 9).await.unwrap(), [job]);
+
+        assert!(webhook_subscriptions::in_workspace(OURS).delete(database, id(1)).await.unwrap());
+        assert_eq!(
+            webhook_attempts::in_workspace(OURS).count(database).await.unwrap(),
+            0,
+            "all goes with it"
+        );
+        assert_eq!(webhook_secrets::in_workspace(OURS).count(database).await.unwrap(), 0);
+    }
+}
+
+#[tokio::test]
+async fn an_event_finds_who_wants_it() {
+    for database in databases().await {
+        ground(&database).await;
+        let types = |types: &[&str]| types.iter().map(|&kind| kind.to_owned()).collect::<Vec<_>>();
+        webhook_topics::insert(&database, OURS, id(1), &types(&["order.paid", "order.refunded"]))
+            .await
+            .unwrap();
+        webhook_topics::insert(&database, OURS, id(2), &types(&["order.paid"])).await.unwrap();
+        webhook_subscriptions::disable(&database, id(2), 9).await.unwrap();
+        let ours = webhook_subscriptions::in_workspace(OURS);
+        let mut paid = ours.listening(&database, "order.paid").await.unwrap();
+        paid.sort_by_key(|(subscription, _)| *subscription);
+        assert_eq!(paid, [(id(1), Standing::Enabled), (id(2), Standing::Disabled)]);
+        let refunded = ours.listening(&database, "order.refunded").await.unwrap();
+        assert_eq!(refunded, [(id(1), Standing::Enabled)]);
+        assert_eq!(ours.listening(&database, "student.created").await.unwrap(), []);
+        let theirs = webhook_subscriptions::in_workspace(THEIRS);
+        assert_eq!(theirs.listening(&database, "order.paid").await.unwrap(), []);
+    }
+}
+
+#[tokio::test]
+async fn health_is_written_by_the_first_and_cleared_by_any() {
+    for database in databases().await {
+        ground(&database).await;
+        let of =
+            async |number| webhook_subscriptions::by_ids(&database, &[id(number)]).await.unwrap().remove(0);
+        assert!(!webhook_subscriptions::clear_failing(&database, id(1)).await.unwrap());
+        assert!(!webhook_subscriptions::set_warned(&database, id(1), 5).await.unwrap(), "it does not fail");
+        assert!(webhook_subscriptions::set_failing(&database, id(1), 10).await.unwrap());
+        assert!(!webhook_subscriptions::set_failing(&database, id(1), 20).await.unwrap());
+        assert!(webhook_subscriptions::set_warned(&database, id(1), 30).await.unwrap());
+        assert!(!webhook_subscriptions::set_warned(&database, id(1), 31).await.unwrap());
+        assert_eq!((of(1).await.failing_since, of(1).await.warned_at), (Some(10), Some(30)));
+        assert!(webhook_subscriptions::clear_failing(&database, id(1)).await.unwrap());
+        assert_eq!((of(1).await.failing_since, of(1).await.warned_at), (None, None));
+        assert!(webhook_subscriptions::disable(&database, id(1), 40).await.unwrap());
+        assert!(!webhook_subscriptions::disable(&database, id(1), 41).await.unwrap());
+        assert_eq!((of(1).await.state, of(1).await.disabled_at), (Standing::Disabled, Some(40)));
+        assert_eq!(of(2).await, subscription(2));
+    }
+}
+
+#[tokio::test]
+async fn secrets_live_until_they_end_and_come_newest_first() {
+    for database in databases().await {
+        ground(&database).await;
+        let secrets = webhook_secrets::in_workspace(OURS);
+        let secret = |number, created_at, expires_at| webhook_secrets::Model {
+            id: id(number),
+            workspace_id: OURS,
+            subscription_id: id(1),
+            ciphertext: vec![1],
+            created_at,
+            expires_at,
+        };
+        for row in [secret(10, 10, Some(100)), secret(11, 20, Some(300)), secret(12, 30, None)] {
+            secrets.insert(&database, row).await.unwrap();
+        }
+        let live = async |now| {
+            let live = webhook_secrets::live(&database, &[id(1), id(2)], now).await.unwrap();
+            live.into_iter().map(|secret| (secret.id, secret.expires_at)).collect::<Vec<_>>()
+        };
+        assert_eq!(live(99).await, [(id(12), None), (id(11), Some(300)), (id(10), Some(100))]);
+        assert_eq!(live(100).await, [(id(12), None), (id(11), Some(300))]);
+        assert_eq!(secrets.expire(&database, id(1), 100, 200).await.unwrap(), 2);
+        assert_eq!(live(100).await, [(id(12), Some(200)), (id(11), Some(200))]);
+        assert_eq!(secrets.count(&database).await.unwrap(), 2, "what ended is gone");
+        assert_eq!(secrets.expire(&database, id(1), 100, 100).await.unwrap(), 0, "at once");
+    }
+}
+
+#[tokio::test]
+async fn dead_deliveries_are_searched_and_counted() {
+    for database in databases().await {
+        ground(&database).await;
+        let ours = webhook_deliveries::in_workspace(OURS);
+        let other = webhook_deliveries::Model { subscription_id: id(2), ..dead(13, 30) };
+        let refunded = webhook_deliveries::Model { event_type: "order.refunded".to_owned(), ..dead(12, 20) };
+        let again = dead(11, 10).again(id(14), Origin::Replay, true, 40);
+        let all = vec![dead(11, 10), refunded, other, again, delivery(15, 1, 50)];
+        ours.insert_many(&database, all).await.unwrap();
+        let found = async |which: Dead, after| {
+            let column = webhook_deliveries::Column::CreatedAt;
+            let page = Keyset { column, descending: true, after, limit: 9, below_updated_at: None };
+            let found = ours.dead(&database, &which, page).await.unwrap();
+            if after.is_none() {
+                assert_eq!(ours.count_dead(&database, &which).await.unwrap(), found.len() as u64);
+            }
+            found.into_iter().map(|row| row.id.as_u128()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(Dead::default(), None).await, [13, 12, 11]);
+        assert_eq!(found(Dead::default(), Some((30, id(13)))).await, [12, 11]);
+        assert_eq!(found(Dead { subscription: Some(id(2)), ..Dead::default() }, None).await, [13]);
+        let refunded = Some("order.refunded".to_owned());
+        assert_eq!(found(Dead { event_type: refunded, ..Dead::default() }, None).await, [12]);
+        assert_eq!(found(Dead { created: Span::between(10, 20), ..Dead::default() }, None).await, [11]);
+        assert_eq!(found(Dead { unreplayed: true, ..Dead::default() }, None).await, [13, 12]);
+        let column = webhook_deliveries::Column::CreatedAt;
+        let page = Keyset { column, descending: false, after: None, limit: 2, below_updated_at: None };
+        let first = ours.of_subscription(&database, id(1), page).await.unwrap();
+        assert_eq!(first.iter().map(|row| row.id).collect::<Vec<_>>(), [id(11), id(12)]);
+        assert_eq!(
+            webhook_deliveries::in_workspace(THEIRS).count_dead(&database, &Dead::default()).await.unwrap(),
+            0
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_old_goes_in_batches_and_what_waits_stays() {
+    for database in databases().await {
+        ground(&database).await;
+        let ours = webhook_deliveries::in_workspace(OURS);
+        events::in_workspace(OURS).insert_many(&database, (501..504).map(event).collect()).await.unwrap();
+        let held = webhook_deliveries::Model::new(id(20), id(1), &event(502), false, 1);
+        let rows = vec![dead(21, 1), dead(22, 2), dead(23, 300), held, delivery(24, 1, 1)];
+        ours.insert_many(&database, rows).await.unwrap();
+        let attempts = vec![attempt(31, 21), attempt(32, 22), attempt(33, 20), attempt(34, 24)];
+        webhook_attempts::insert_many(&database, attempts).await.unwrap();
+
+        let summaries = webhook_attempts::in_workspace(OURS).summaries(&database, &[id(21)]).await.unwrap();
+        assert_eq!((summaries[0].number, summaries[0].error.as_deref()), (1, Some("timeout")));
+        assert_eq!(webhook_attempts::prune(&database, id(34), 2).await.unwrap(), 2);
+        assert_eq!(webhook_attempts::prune(&database, id(34), 2).await.unwrap(), 1);
+        let log = webhook_attempts::in_workspace(OURS);
+        assert_eq!(log.of_delivery(&database, id(24)).await.unwrap(), [attempt(34, 24)]);
+
+        assert_eq!(webhook_deliveries::prune(&database, 100, 1).await.unwrap(), 1);
+        assert_eq!(webhook_deliveries::prune(&database, 100, 9).await.unwrap(), 1);
+        assert_eq!(webhook_deliveries::prune(&database, 100, 9).await.unwrap(), 0);
+        assert_eq!(ours.count(&database).await.unwrap(), 3);
+
+        let prune = async |after| events::prune(&database, id(503), after, 2).await.unwrap();
+        assert_eq!(prune(None).await, (1, Some(id(501))), "500 has deliveries");
+        assert_eq!(prune(Some(id(501))).await, (0, Some(id(502))), "502 is held");
+        assert_eq!(prune(Some(id(502))).await, (0, None));
+    }
+}

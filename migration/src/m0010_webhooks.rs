@@ -1,0 +1,152 @@
+//! Webhooks: who wants which events, the deliveries that are the queue, and what came of each attempt.
+//!
+//! The indexes on deliveries that have a condition are what keeps the queue fast beside millions of settled rows; a
+//! statement uses one only when it spells the condition out.
+
+use crate::step::{Step, Table};
+
+pub(crate) const STEP: Step = Step {
+    name: "m0010_webhooks",
+    tables: &[
+        Table::heap(
+            "webhook_subscriptions",
+            "id UUID NOT NULL,
+             workspace_id UUID NOT NULL,
+             url TEXT NOT NULL,
+             event_types TEXT NOT NULL,
+             state SMALLINT NOT NULL,
+             failing_since BIGINT,
+             warned_at BIGINT,
+             disabled_at BIGINT,
+             created_at BIGINT NOT NULL,
+             updated_at BIGINT NOT NULL,
+             CONSTRAINT pk_webhook_subscriptions PRIMARY KEY (id),
+             CONSTRAINT fk_webhook_subscriptions_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id)
+                 ON DELETE CASCADE,
+             CONSTRAINT ck_webhook_subscriptions_state CHECK (state BETWEEN 0 AND 2)",
+        ),
+        // What an event looks for: the subscriptions of its workspace and type.
+        Table::keyed(
+            "webhook_topics",
+            "workspace_id UUID NOT NULL,
+             event_type TEXT NOT NULL,
+             subscription_id UUID NOT NULL,
+             CONSTRAINT pk_webhook_topics PRIMARY KEY (workspace_id, event_type, subscription_id),
+             CONSTRAINT fk_webhook_topics_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id)
+                 ON DELETE CASCADE,
+             CONSTRAINT fk_webhook_topics_subscription FOREIGN KEY (subscription_id)
+                 REFERENCES webhook_subscriptions (id) ON DELETE CASCADE",
+        ),
+        Table::heap(
+            "webhook_secrets",
+            "id UUID NOT NULL,
+             workspace_id UUID NOT NULL,
+             subscription_id UUID NOT NULL,
+             ciphertext BYTES NOT NULL,
+             created_at BIGINT NOT NULL,
+             expires_at BIGINT,
+             CONSTRAINT pk_webhook_secrets PRIMARY KEY (id),
+             CONSTRAINT fk_webhook_secrets_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id)
+                 ON DELETE CASCADE,
+             CONSTRAINT fk_webhook_secrets_subscription FOREIGN KEY (subscription_id)
+                 REFERENCES webhook_subscriptions (id) ON DELETE CASCADE",
+        ),
+        // The delivery that a row replays may be pruned before it, hence no foreign key.
+        Table::heap(
+            "webhook_deliveries",
+            "id UUID NOT NULL,
+             workspace_id UUID NOT NULL,
+             subscription_id UUID NOT NULL,
+             event_id UUID NOT NULL,
+             event_type TEXT NOT NULL,
+             origin SMALLINT NOT NULL,
+             replayed_from UUID,
+             job_id UUID,
+             state SMALLINT NOT NULL,
+             attempts INTEGER NOT NULL,
+             next_attempt_at BIGINT,
+             due_at BIGINT,
+             lease_token UUID,
+             created_at BIGINT NOT NULL,
+             settled_at BIGINT,
+             last_status INTEGER,
+             last_error TEXT,
+             CONSTRAINT pk_webhook_deliveries PRIMARY KEY (id),
+             CONSTRAINT fk_webhook_deliveries_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id)
+                 ON DELETE CASCADE,
+             CONSTRAINT fk_webhook_deliveries_subscription FOREIGN KEY (subscription_id)
+                 REFERENCES webhook_subscriptions (id) ON DELETE CASCADE,
+             CONSTRAINT fk_webhook_deliveries_event FOREIGN KEY (event_id) REFERENCES events (id),
+             CONSTRAINT ck_webhook_deliveries_state CHECK (state BETWEEN 0 AND 3),
+             CONSTRAINT ck_webhook_deliveries_origin CHECK (origin BETWEEN 0 AND 3),
+             CONSTRAINT ck_webhook_deliveries_due
+                 CHECK ((state = 0) = (due_at IS NOT NULL) AND (state = 0) = (next_attempt_at IS NOT NULL)),
+             CONSTRAINT ck_webhook_deliveries_lease CHECK (lease_token IS NULL OR state = 0),
+             CONSTRAINT ck_webhook_deliveries_settled CHECK ((state IN (1, 2)) = (settled_at IS NOT NULL))",
+        ),
+        Table::heap(
+            "webhook_attempts",
+            "id UUID NOT NULL,
+             workspace_id UUID NOT NULL,
+             delivery_id UUID NOT NULL,
+             number INTEGER NOT NULL,
+             started_at BIGINT NOT NULL,
+             ended_at BIGINT NOT NULL,
+             status INTEGER,
+             error TEXT,
+             request_headers TEXT NOT NULL,
+             response_headers TEXT,
+             response_body BYTES,
+             CONSTRAINT pk_webhook_attempts PRIMARY KEY (id),
+             CONSTRAINT fk_webhook_attempts_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id)
+                 ON DELETE CASCADE,
+             CONSTRAINT fk_webhook_attempts_delivery FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries (id)
+                 ON DELETE CASCADE",
+        ),
+        // The subscription is a filter here, which may be gone before the job is; so there is no foreign key.
+        Table::heap(
+            "webhook_replays",
+            "id UUID NOT NULL,
+             workspace_id UUID NOT NULL,
+             subscription_id UUID,
+             event_type TEXT,
+             from_ms BIGINT,
+             to_ms BIGINT,
+             state SMALLINT NOT NULL,
+             total BIGINT NOT NULL,
+             done BIGINT NOT NULL,
+             position_at BIGINT,
+             position_id UUID,
+             created_at BIGINT NOT NULL,
+             updated_at BIGINT NOT NULL,
+             ended_at BIGINT,
+             CONSTRAINT pk_webhook_replays PRIMARY KEY (id),
+             CONSTRAINT fk_webhook_replays_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id)
+                 ON DELETE CASCADE,
+             CONSTRAINT ck_webhook_replays_state CHECK (state BETWEEN 0 AND 2),
+             CONSTRAINT ck_webhook_replays_position CHECK ((position_at IS NULL) = (position_id IS NULL))",
+        ),
+    ],
+    indexes: &[
+        "CREATE INDEX ix_webhook_subscriptions_created ON webhook_subscriptions (workspace_id, created_at, id)",
+        "CREATE INDEX ix_webhook_topics_subscription ON webhook_topics (subscription_id)",
+        "CREATE INDEX ix_webhook_secrets_subscription ON webhook_secrets (subscription_id, created_at)",
+        // The queue, by subscription in the order of their turns.
+        "CREATE INDEX ix_webhook_deliveries_due ON webhook_deliveries (subscription_id, due_at, id) WHERE state = 0",
+        // What workers have in hand: few rows, however many wait.
+        "CREATE INDEX ix_webhook_deliveries_leased ON webhook_deliveries (subscription_id, due_at)
+             WHERE lease_token IS NOT NULL",
+        "CREATE INDEX ix_webhook_deliveries_held ON webhook_deliveries (subscription_id, id) WHERE state = 3",
+        "CREATE INDEX ix_webhook_deliveries_dead ON webhook_deliveries (workspace_id, created_at, id) WHERE state = 2",
+        "CREATE INDEX ix_webhook_deliveries_created ON webhook_deliveries (subscription_id, created_at, id)",
+        "CREATE INDEX ix_webhook_deliveries_event ON webhook_deliveries (event_id)",
+        "CREATE INDEX ix_webhook_deliveries_settled ON webhook_deliveries (settled_at) WHERE settled_at IS NOT NULL",
+        "CREATE INDEX ix_webhook_deliveries_replayed ON webhook_deliveries (replayed_from)
+             WHERE replayed_from IS NOT NULL",
+        "CREATE UNIQUE INDEX uq_webhook_deliveries_job ON webhook_deliveries (job_id, replayed_from)
+             WHERE job_id IS NOT NULL",
+        "CREATE INDEX ix_webhook_attempts_delivery ON webhook_attempts (delivery_id, number)",
+        "CREATE INDEX ix_webhook_replays_created ON webhook_replays (workspace_id, created_at, id)",
+        "CREATE INDEX ix_webhook_replays_running ON webhook_replays (id) WHERE state = 0",
+    ],
+};
