@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 pub mod id;
 pub mod json;
+pub mod reach;
 pub mod secret;
 pub mod telemetry;
 
@@ -18,6 +19,7 @@ pub mod rate_limit;
 pub mod domain;
 pub mod events;
 pub mod feed;
+pub mod webhooks;
 
 pub mod api;
 pub mod server;
