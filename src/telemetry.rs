@@ -1,7 +1,10 @@
 //! The log: which events are written, in which form, and that none is lost.
 //!
 //! Lines are gathered in memory and written to stderr by a thread of their own, so that a request never waits for the
-//! terminal. [`Guard`] writes what is left when it is dropped. Never decides what is logged about a request.
+//! terminal. [`Guard`] writes what is left when it is dropped. Never decides what is logged about a request. [`metrics`]
+//! holds the figures.
+
+pub mod metrics;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

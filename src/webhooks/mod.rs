@@ -1,11 +1,21 @@
 //! Webhooks on their way out.
 //!
-//! [`sign`] proves where a request comes from, [`outbound`] makes one attempt to deliver it, and [`verify`] is what a
-//! receiver does with it. Nothing here runs inside a request to the API.
+//! Sends what is due, at least once: [`claim`] leases due deliveries, [`outbound`] makes one attempt at one of them,
+//! signed by [`sign`], and [`settle`] records what came of it; [`worker`] goes round. Two workers may send the same
+//! delivery when a lease runs out amid an attempt; receivers drop doubles by event id. [`verify`] is what a receiver does
+//! with a request. Nothing here runs inside a request to the API.
 
+mod claim;
+mod health;
 pub mod outbound;
+mod schedule;
+mod settle;
 pub mod sign;
+mod upkeep;
 pub mod verify;
+pub mod worker;
+
+pub use worker::Worker;
 
 /// The published vectors: requests, and whether a receiver is to believe them.
 pub const VECTORS: &str = include_str!("vectors.json");

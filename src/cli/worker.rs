@@ -1,0 +1,17 @@
+//! `creator-api worker`: sends webhooks and mail until it is asked to stop, without serving the API.
+
+use super::background::Background;
+use super::failure::{Failure, Outcome};
+use super::{output, signals, start};
+use crate::config::Config;
+
+pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
+    let app = start::app_with_key(config).await?;
+    let stop = signals::stop()?;
+    let background = Background::start(&app)?;
+    output::line("sending webhooks")?;
+    stop.await;
+    background.stop().await;
+    app.db.close().await;
+    Ok(Outcome::Done)
+}

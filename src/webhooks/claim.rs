@@ -1,0 +1,101 @@
+//! Takes due deliveries under a lease, with all that sending them needs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use entity::webhook_deliveries::queue::{Claim, Claimed};
+use uuid::Uuid;
+
+use super::schedule::LEASE;
+use super::sign::SigningKey;
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::domain::webhooks::secrets;
+use crate::id::Delivery;
+
+/// A delivery in hand: until its lease ends nobody else sends it.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// The delivery; its body has moved on.
+    pub(super) claimed: Claimed,
+    /// The event's body, to the byte.
+    pub(super) body: Bytes,
+    /// The lease; shared by all that were taken with it.
+    pub(super) lease: Arc<Lease>,
+    /// The live secrets, newest first.
+    pub(super) keys: Arc<[SigningKey]>,
+}
+
+/// The right to send what was taken with it.
+#[derive(Debug)]
+pub(super) struct Lease {
+    /// Its name.
+    pub(super) token: Uuid,
+    /// When it ends, in milliseconds since the epoch.
+    pub(super) until: i64,
+}
+
+/// Whose turn it is, and how much of a subscription may be in flight.
+#[derive(Debug)]
+pub(super) struct Turns {
+    cap: usize,
+    last: Option<Uuid>,
+}
+
+impl Turns {
+    pub(super) fn new(cap: usize) -> Self {
+        Self { cap, last: None }
+    }
+
+    /// Takes up to `most` due deliveries.
+    ///
+    /// # Errors
+    /// When the database fails; nothing is taken then, or given back when its lease ends.
+    pub(super) async fn take(&mut self, app: &App, most: usize) -> anyhow::Result<Vec<Task>> {
+        let write = app.begin_write().await?;
+        let now = write.now_ms();
+        let lease = Lease {
+            token: app.ids.next::<Delivery>(from_ms(now)).uuid(),
+            until: now + i64::try_from(LEASE.as_millis())?,
+        };
+        let claim = Claim {
+            now,
+            lease_until: lease.until,
+            lease_token: lease.token,
+            cap_per_subscription: i64::try_from(self.cap)?,
+            batch: i64::try_from(most)?,
+            after: self.last,
+        };
+        let claimed = claim.take(write.conn()).await?;
+        if claimed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = keys(app, &claimed, now).await?;
+        write.commit().await?;
+        self.last = claimed.last().map(|claimed| claimed.subscription_id);
+        let lease = Arc::new(lease);
+        let task = |mut claimed: Claimed| {
+            let body = std::mem::take(&mut claimed.body).into();
+            let keys = keys.get(&claimed.subscription_id).cloned().unwrap_or_else(|| Arc::new([]));
+            Task { claimed, body, lease: Arc::clone(&lease), keys }
+        };
+        Ok(claimed.into_iter().map(task).collect())
+    }
+}
+
+/// The keys of the deliveries' subscriptions, ready for signing.
+async fn keys(
+    app: &App,
+    claimed: &[Claimed],
+    now: i64,
+) -> anyhow::Result<HashMap<Uuid, Arc<[SigningKey]>>> {
+    let mut subscriptions: Vec<Uuid> = claimed.iter().map(|claimed| claimed.subscription_id).collect();
+    subscriptions.sort_unstable();
+    subscriptions.dedup();
+    let mut keys = HashMap::<Uuid, Vec<SigningKey>>::new();
+    for (subscription, secret) in secrets::live(app, &subscriptions, now).await? {
+        keys.entry(subscription).or_default().push(SigningKey::new(&secret)?);
+    }
+    Ok(keys.into_iter().map(|(subscription, keys)| (subscription, keys.into())).collect())
+}

@@ -1,0 +1,134 @@
+//! Records what came of attempts: the attempt, the delivery's next state and time, and the subscription's health, in one
+//! transaction.
+//!
+//! Attempts that end together share a transaction. What is recorded of a delivery is fenced with its lease: whoever
+//! lost the lease records nothing of it.
+
+use std::collections::HashSet;
+
+use entity::webhook_deliveries::queue::{self, Next, Settlement};
+use entity::{StringMap, webhook_attempts};
+use uuid::Uuid;
+
+use super::claim::Task;
+use super::health;
+use super::outbound::{Outcome, Verdict};
+use super::schedule::again_at;
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::id::{Attempt, DeliveryId};
+
+/// An attempt that has ended.
+#[derive(Debug)]
+pub(super) struct Attempted {
+    /// The delivery.
+    pub(super) task: Task,
+    /// What came of it.
+    pub(super) outcome: Outcome,
+    /// When it began, in milliseconds since the epoch.
+    pub(super) started_at: i64,
+    /// When it ended.
+    pub(super) ended_at: i64,
+}
+
+impl Attempted {
+    /// The delivery's first attempt is 1.
+    pub(super) fn number(&self) -> i32 {
+        self.task.claimed.attempts + 1
+    }
+
+    fn status(&self) -> Option<i32> {
+        self.outcome.result.as_ref().ok().map(|answer| i32::from(answer.status))
+    }
+
+    /// The class of what went wrong, when there was no answer.
+    fn error(&self) -> Option<String> {
+        self.outcome.result.as_ref().err().map(|failure| failure.as_str().to_owned())
+    }
+
+    /// What becomes of the delivery.
+    fn next(&self) -> Next {
+        let asked = self.outcome.result.as_ref().ok().and_then(|answer| answer.retry_after);
+        match self.outcome.verdict() {
+            Verdict::Delivered => Next::Delivered,
+            Verdict::Dead => Next::Dead,
+            Verdict::Retry => again_at(self.number(), self.ended_at, asked).map_or(Next::Dead, Next::Retry),
+        }
+    }
+
+    fn settlement(&self) -> Settlement {
+        Settlement {
+            id: self.task.claimed.id,
+            lease_token: self.task.lease.token,
+            next: self.next(),
+            at: self.ended_at,
+            status: self.status(),
+            error: self.error(),
+        }
+    }
+
+    /// The row of the delivery log.
+    fn row(&self, app: &App) -> webhook_attempts::Model {
+        let (response_headers, response_body) = match &self.outcome.result {
+            Ok(answer) => (Some(StringMap(answer.headers.clone())), Some(answer.body.clone())),
+            Err(_) => (None, None),
+        };
+        webhook_attempts::Model {
+            id: app.ids.next::<Attempt>(from_ms(self.ended_at)).uuid(),
+            workspace_id: self.task.claimed.workspace_id,
+            delivery_id: self.task.claimed.id,
+            number: self.number(),
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+            status: self.status(),
+            error: self.error(),
+            request_headers: StringMap(self.outcome.request_headers.clone()),
+            response_headers,
+            response_body,
+        }
+    }
+}
+
+/// Records these attempts, all or none of them.
+///
+/// # Errors
+/// When the database fails: nothing is recorded then, and it can be tried again.
+pub(super) async fn settle(app: &App, attempts: &[Attempted]) -> anyhow::Result<()> {
+    let mut write = app.begin_write().await?;
+    // Subscriptions come before deliveries, as wherever both are changed.
+    health::record(app, &mut write, attempts).await?;
+    let settlements: Vec<Settlement> = attempts.iter().map(Attempted::settlement).collect();
+    let settled: HashSet<Uuid> = queue::settle(write.conn(), &settlements).await?.into_iter().collect();
+    let recorded = |attempt: &&Attempted| settled.contains(&attempt.task.claimed.id);
+    let rows = attempts.iter().filter(recorded).map(|attempt| attempt.row(app)).collect();
+    webhook_attempts::insert_many(write.conn(), rows).await?;
+    write.commit().await?;
+    for attempt in attempts {
+        tell(attempt, recorded(&attempt));
+    }
+    Ok(())
+}
+
+/// Logs and counts an attempt.
+fn tell(attempt: &Attempted, recorded: bool) {
+    let outcome = match attempt.next() {
+        _ if !recorded => "lost",
+        Next::Delivered => "delivered",
+        Next::Retry(_) => "retry",
+        Next::Dead => "dead",
+    };
+    metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);
+    let duration_ms = attempt.ended_at - attempt.started_at;
+    metrics::histogram!("webhook_attempt_seconds").record(duration_ms as f64 / 1000.0);
+    let claimed = &attempt.task.claimed;
+    tracing::info!(
+        delivery.id = %DeliveryId::from_uuid(claimed.id),
+        attempt = attempt.number(),
+        event.kind = claimed.event_type,
+        outcome,
+        status = attempt.status(),
+        error = attempt.error(),
+        duration_ms,
+        "webhook"
+    );
+}

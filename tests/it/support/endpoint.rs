@@ -1,0 +1,125 @@
+//! An endpoint of an integrator's: keeps what it is sent, and answers as the story says.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use creator_api::webhooks::verify::{self, TOLERANCE};
+use serde_json::Value;
+use tokio::io::AsyncWriteExt;
+
+use super::receiver::{Receiver, request};
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// Names in lower case.
+    pub headers: BTreeMap<String, String>,
+    pub body: Vec<u8>,
+}
+
+impl Sent {
+    fn read(bytes: &[u8]) -> Self {
+        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8(bytes[..end].to_vec()).expect("text");
+        let headers = head
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+            .collect();
+        Self { headers, body: bytes[end + 4..].to_vec() }
+    }
+
+    /// The body, parsed.
+    pub fn event(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether it is signed with this secret, at about this time.
+    pub fn is_signed(&self, secret: &str, now: i64) -> bool {
+        verify::verify(&self.body, self.header("x-svc-signature"), &[secret], now, TOLERANCE).is_ok()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Script {
+    sent: Vec<Sent>,
+    next: VecDeque<String>,
+    always: Option<String>,
+}
+
+/// Listens until it is dropped. Answers 204 unless it is told otherwise.
+pub struct Endpoint {
+    receiver: Receiver,
+    script: Arc<Mutex<Script>>,
+}
+
+impl Endpoint {
+    pub async fn start() -> Self {
+        let script = Arc::new(Mutex::new(Script::default()));
+        let shared = Arc::clone(&script);
+        let receiver = Receiver::start(move |mut stream| {
+            let script = Arc::clone(&shared);
+            async move {
+                loop {
+                    let bytes = request(&mut stream).await;
+                    if bytes.is_empty() {
+                        return;
+                    }
+                    let answer = {
+                        let mut script = script.lock().expect("the script");
+                        script.sent.push(Sent::read(&bytes));
+                        let next = script.next.pop_front().or_else(|| script.always.clone());
+                        next.unwrap_or_else(|| answer(204, ""))
+                    };
+                    if stream.write_all(answer.as_bytes()).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        })
+        .await;
+        Self { receiver, script }
+    }
+
+    /// Answers the next requests with these statuses, and then as before.
+    pub fn answers(&self, statuses: impl IntoIterator<Item = u16>) {
+        let answers = statuses.into_iter().map(|status| answer(status, ""));
+        self.script.lock().expect("the script").next.extend(answers);
+    }
+
+    /// Answers the next request with this status and this header.
+    pub fn answers_with(&self, status: u16, header: &str) {
+        self.script.lock().expect("the script").next.push_back(answer(status, &format!("{header}\r\n")));
+    }
+
+    /// Answers every further request with this status.
+    pub fn always_answers(&self, status: u16) {
+        self.script.lock().expect("the script").always = Some(answer(status, ""));
+    }
+
+    /// What was sent so far, in the order in which it came.
+    pub fn sent(&self) -> Vec<Sent> {
+        self.script.lock().expect("the script").sent.clone()
+    }
+
+    /// The types of the events that were sent so far, in the order in which they came.
+    pub fn kinds(&self) -> Vec<String> {
+        self.sent().iter().map(|sent| sent.header("x-svc-event").to_owned()).collect()
+    }
+
+    pub fn url(&self) -> String {
+        self.receiver.url("http", "127.0.0.1").to_string()
+    }
+}
+
+fn answer(status: u16, headers: &str) -> String {
+    match status {
+        204 => format!("HTTP/1.1 204 No Content\r\n{headers}\r\n"),
+        _ => format!("HTTP/1.1 {status} Status\r\n{headers}content-length: 2\r\n\r\nok"),
+    }
+}

@@ -1,0 +1,179 @@
+//! From a change to a signed delivery: at once, again on failure, given up in the end, held while nobody wants it.
+
+use std::time::Duration;
+
+use insta::assert_json_snapshot;
+use serde_json::json;
+
+use crate::support::{Endpoint, TestApp};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86_400);
+const STUDENTS: &str = "/api/v1/students";
+
+#[tokio::test]
+async fn a_change_arrives_signed_with_every_header() {
+    let app = TestApp::start().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    let key = workspace.full_key().await;
+    key.post(STUDENTS, json!({"email": "ada@example.com"})).await.assert_status(201);
+
+    assert_eq!(app.deliver_due().await, 1);
+    let sent = &endpoint.sent()[0];
+    assert_eq!(sent.body, app.outbox().await[0], "the bytes of the outbox are what is sent");
+    assert!(sent.is_signed(&subscription.secret, app.clock.now().as_second()));
+    let event = sent.event();
+    assert_eq!(event["type"], "student.created");
+    assert_eq!(sent.header("x-svc-event"), "student.created");
+    assert_eq!(sent.header("webhook-id"), event["id"]);
+    assert_eq!(sent.header("webhook-timestamp"), app.clock.now().as_second().to_string());
+    assert_eq!(sent.header("x-svc-delivery"), subscription.deliveries().await[0].id);
+    assert_eq!(sent.header("content-type"), "application/json");
+    assert_eq!(app.deliver_due().await, 0, "what arrived is not sent again");
+}
+
+#[tokio::test]
+async fn a_failed_delivery_is_tried_seven_times_and_then_dead() {
+    let app = TestApp::start().await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_answers(500);
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    workspace.student("ada").await;
+
+    assert_eq!(app.deliver_due().await, 1);
+    let waits = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR];
+    for (made, wait) in waits.into_iter().enumerate() {
+        app.clock.advance(wait - Duration::from_millis(1));
+        assert_eq!(app.deliver_due().await, 0, "attempt {} is not due yet", made + 2);
+        app.clock.advance(Duration::from_millis(1));
+        assert_eq!(app.deliver_due().await, 1, "attempt {} is due", made + 2);
+    }
+    app.clock.advance(30 * DAY);
+    assert_eq!(app.deliver_due().await, 0);
+
+    let sent = endpoint.sent();
+    assert_eq!(sent.len(), 7);
+    let ids: Vec<&str> = sent.iter().map(|sent| sent.header("x-svc-delivery")).collect();
+    assert!(ids.iter().all(|id| *id == ids[0]), "the delivery's id stays the same");
+    let stamps: Vec<i64> =
+        sent.iter().map(|sent| sent.header("webhook-timestamp").parse().unwrap()).collect();
+    let minutes: Vec<i64> = stamps.iter().map(|stamp| (stamp - stamps[0]) / 60).collect();
+    assert_eq!(minutes, [0, 1, 6, 36, 156, 516, 1956]);
+    for (sent, stamp) in sent.iter().zip(stamps) {
+        assert!(sent.is_signed(&subscription.secret, stamp), "each attempt is signed anew");
+    }
+    let delivery = &subscription.deliveries().await[0];
+    assert_eq!((delivery.state, delivery.attempts.len()), ("dead", 7));
+}
+
+#[tokio::test]
+async fn what_the_answer_says_decides() {
+    let app = TestApp::start().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    let statuses =
+        [200, 201, 204, 299, 301, 302, 307, 400, 401, 404, 408, 410, 422, 429, 500, 502, 503, 504, 599];
+    endpoint.answers(statuses);
+    for number in 0..statuses.len() {
+        workspace.student(&format!("s-{number}")).await;
+        app.deliver_due().await;
+    }
+    let mut became: Vec<String> = subscription
+        .deliveries()
+        .await
+        .iter()
+        .map(|delivery| format!("{} {}", delivery.attempts[0].status.unwrap_or_default(), delivery.state))
+        .collect();
+    became.sort();
+    assert_json_snapshot!(became);
+}
+
+#[tokio::test]
+async fn a_receiver_may_ask_for_more_time_and_not_for_less() {
+    let app = TestApp::start().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    workspace.subscribe(&endpoint, &["student.created"]).await;
+    workspace.student("ada").await;
+    endpoint.answers_with(503, "retry-after: 90");
+    endpoint.answers_with(429, "retry-after: 1");
+    app.deliver_due().await;
+    app.clock.advance(Duration::from_secs(89));
+    assert_eq!(app.deliver_due().await, 0);
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(app.deliver_due().await, 1);
+    app.clock.advance(5 * MINUTE - Duration::from_secs(1));
+    assert_eq!(app.deliver_due().await, 0);
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(app.deliver_due().await, 1);
+    assert_eq!(endpoint.sent().len(), 3);
+}
+
+#[tokio::test]
+async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all() {
+    let app = TestApp::start().await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_answers(500);
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    let fail = async |name: &str| {
+        workspace.student(name).await;
+        app.deliver_due().await;
+    };
+
+    fail("day-0").await;
+    app.clock.advance(6 * DAY);
+    endpoint.answers([204, 204]);
+    fail("day-6").await;
+    assert_eq!(subscription.state().await, "enabled");
+    assert_eq!(app.mails().await.len(), 0, "nothing failed between day 0 and the success of day 6");
+
+    app.clock.advance(DAY);
+    fail("again-0").await;
+    app.clock.advance(3 * DAY);
+    fail("again-3").await;
+    fail("again-3b").await;
+    assert_eq!(app.mails().await.len(), 1, "one warning");
+    app.clock.advance(4 * DAY - Duration::from_millis(1));
+    fail("again-6").await;
+    assert_eq!(subscription.state().await, "enabled");
+    app.clock.advance(Duration::from_millis(1));
+    fail("again-7").await;
+    assert_eq!(subscription.state().await, "disabled");
+    let mails = app.mails().await;
+    assert_eq!(mails.len(), 2);
+    assert_eq!(mails[1].0, "owner@acme.example");
+
+    // What happens meanwhile is held, and sent once the owner has mended the endpoint.
+    let sent = endpoint.sent().len();
+    workspace.student("held").await;
+    app.clock.advance(DAY);
+    assert_eq!(app.deliver_due().await, 0);
+    endpoint.always_answers(204);
+    subscription.enable().await;
+    assert!(app.deliver_due().await > 0);
+    assert!(endpoint.sent().len() > sent);
+    assert!(subscription.deliveries().await.iter().all(|one| one.state == "delivered" || one.state == "dead"));
+    assert_eq!(app.mails().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_lost_lease_settles_nothing_and_a_dead_worker_loses_nothing() {
+    let app = TestApp::start().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    workspace.student("ada").await;
+    // A worker takes the delivery and is killed before it says what came of it.
+    app.take_due_and_die().await;
+    assert_eq!(app.deliver_due().await, 0, "it has the delivery for itself");
+    app.clock.advance(MINUTE);
+    assert_eq!(app.deliver_due().await, 1);
+    let delivery = &subscription.deliveries().await[0];
+    assert_eq!((delivery.state, delivery.attempts.len()), ("delivered", 1));
+}
