@@ -15,6 +15,7 @@ mod m0006_live_sessions;
 mod m0007_limits;
 mod m0008_events;
 mod m0009_rollups;
+mod m0011_mail;
 mod state;
 mod step;
 
@@ -36,6 +37,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0007_limits::STEP),
             Box::new(m0008_events::STEP),
             Box::new(m0009_rollups::STEP),
+            Box::new(m0011_mail::STEP),
         ]
     }
 }
