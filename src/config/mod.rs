@@ -17,6 +17,7 @@ mod database;
 mod deprecation;
 mod limits;
 mod log;
+mod mail;
 mod server;
 mod storage;
 
@@ -29,6 +30,7 @@ pub use flags::{CommonFlags, ServingFlags};
 pub use given::Given;
 pub use limits::Limits;
 pub use log::{Format, Log};
+pub use mail::{Mail, SmtpUrl, Tls};
 pub use network::Network;
 pub use server::Server;
 pub use source::{ENVIRONMENT_PREFIX, FILE, Source, gather};
@@ -68,6 +70,8 @@ concerns! {
     server: Server;
     /// The default quotas.
     limits: Limits;
+    /// How mail leaves.
+    mail: Mail;
     /// The end of v1.
     deprecation: Deprecation;
 }
