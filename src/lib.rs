@@ -13,6 +13,7 @@ pub mod telemetry;
 pub mod app;
 pub mod database;
 
+pub mod mail;
 pub mod rate_limit;
 
 pub mod domain;

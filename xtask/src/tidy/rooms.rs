@@ -29,7 +29,7 @@ pub(super) const ROOMS: &[Room] = &[
     Room { name: "telemetry", below: &["clock", "config", "id", "secret"], never: HTTP },
     Room { name: "database", below: &["clock", "config", "id", "secret"], never: HTTP },
     Room { name: "rate_limit", below: &["app", "clock", "config", "database", "id", "secret"], never: HTTP },
-    Room { name: "mail", below: &["clock", "config", "id", "secret"], never: &["poem", "poem_openapi"] },
+    Room { name: "mail", below: &["clock", "config", "database", "id", "secret"], never: HTTP_AND_JSON },
     Room {
         name: "app",
         below: &["clock", "config", "database", "id", "mail", "secret"],
@@ -38,7 +38,7 @@ pub(super) const ROOMS: &[Room] = &[
     Room { name: "events", below: GROUND, never: HTTP_AND_JSON },
     Room {
         name: "domain",
-        below: &["app", "clock", "config", "database", "events", "id", "rate_limit", "secret"],
+        below: &["app", "clock", "config", "database", "events", "id", "mail", "rate_limit", "secret"],
         never: HTTP_AND_JSON,
     },
     Room {
