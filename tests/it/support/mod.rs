@@ -4,12 +4,15 @@ mod answer;
 mod app;
 mod database;
 mod key;
+pub mod mail;
+mod mailbox;
 mod raw;
 mod workspace;
 
 pub use answer::Answer;
 pub use app::TestApp;
 pub use key::{Key, send};
+pub use mailbox::{Mailbox, Reply, Security};
 pub use workspace::{Workspace, course};
 
 /// The instant at which every story begins.
