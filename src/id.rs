@@ -60,6 +60,7 @@ kinds! {
     SubscriptionId, Subscription, "whs", "a webhook subscription";
     DeliveryId, Delivery, "dlv", "a delivery";
     KeyId, ApiKey, "key", "an API key";
+    MailId, Mail, "mail", "a mail";
     UserId, User, "usr", "a user";
     RequestId, Request, "req", "a request";
 }

@@ -14,6 +14,7 @@ pub mod telemetry;
 pub mod app;
 pub mod database;
 
+pub mod mail;
 pub mod rate_limit;
 
 pub mod domain;

@@ -22,6 +22,7 @@ pub mod idempotency_records;
 pub mod lesson_completions;
 pub mod lessons;
 pub mod live_sessions;
+pub mod mails;
 pub mod modules;
 pub mod order_items;
 pub mod orders;

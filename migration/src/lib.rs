@@ -16,6 +16,7 @@ mod m0007_limits;
 mod m0008_events;
 mod m0009_rollups;
 mod m0010_webhooks;
+mod m0011_mail;
 mod state;
 mod step;
 
@@ -38,6 +39,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0008_events::STEP),
             Box::new(m0009_rollups::STEP),
             Box::new(m0010_webhooks::STEP),
+            Box::new(m0011_mail::STEP),
         ]
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Command, Error};
 
 use super::source::{FILE, FILE_FLAG, FILE_VARIABLE};
-use super::{Database, Deprecation, Limits, Log, Server, Setting, Storage, Webhooks};
+use super::{Database, Deprecation, Limits, Log, Mail, Server, Setting, Storage, Webhooks};
 
 /// The concerns of every command.
 const COMMON: &[(&str, &[Setting])] = &[
@@ -16,6 +16,7 @@ const SERVING: &[(&str, &[Setting])] = &[
     (Server::HEADING, Server::SETTINGS),
     (Limits::HEADING, Limits::SETTINGS),
     (Webhooks::HEADING, Webhooks::SETTINGS),
+    (Mail::HEADING, Mail::SETTINGS),
     (Deprecation::HEADING, Deprecation::SETTINGS),
 ];
 

@@ -17,6 +17,7 @@ mod database;
 mod deprecation;
 mod limits;
 mod log;
+mod mail;
 mod server;
 mod storage;
 mod webhooks;
@@ -30,6 +31,7 @@ pub use flags::{CommonFlags, ServingFlags};
 pub use given::Given;
 pub use limits::Limits;
 pub use log::{Format, Log};
+pub use mail::{Mail, SmtpUrl, Tls};
 pub use network::Network;
 pub use server::Server;
 pub use source::{ENVIRONMENT_PREFIX, FILE, Source, gather};
@@ -72,6 +74,8 @@ concerns! {
     limits: Limits;
     /// Where webhooks may go.
     webhooks: Webhooks;
+    /// How mail leaves.
+    mail: Mail;
     /// The end of v1.
     deprecation: Deprecation;
 }

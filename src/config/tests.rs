@@ -85,6 +85,7 @@ fn secrets_come_from_files_and_are_never_shown() {
     let variables = [
         ("CREATOR_API_MASTER_KEY_FILE", path.to_str().unwrap()),
         ("DATABASE_URL", "postgres://ada:love@db.example/app?sslmode=require"),
+        ("CREATOR_API_SMTP_URL", "smtps://token-love:love@mail.example"),
     ];
     let (config, given) = read(&[], &variables, "").unwrap();
     assert_eq!(config.storage.master_key.as_ref().unwrap().expose(), key);
@@ -92,6 +93,7 @@ fn secrets_come_from_files_and_are_never_shown() {
     let report = report(&given);
     assert!(report.contains("master_key = \"****\""), "{report}");
     assert!(report.contains("postgres://ada:****@db.example/app?sslmode=require"), "{report}");
+    assert!(report.contains("smtp_url = \"smtps://****:****@mail.example:465\""), "{report}");
     assert!(!report.contains("love") && !report.contains(&key), "{report}");
     assert!(!format!("{config:?}").contains("love"));
 }
@@ -99,11 +101,17 @@ fn secrets_come_from_files_and_are_never_shown() {
 #[test]
 fn a_wrong_secret_is_not_repeated() {
     insta::assert_snapshot!(
-        faults(&[], &[("CREATOR_API_MASTER_KEY", "hunter2"), ("DATABASE_URL", "mysql://a:b@c/d")], ""),
-        @r"
+        faults(
+            &[("smtp_url", "smtp://a:b@mail.example"), ("mail_from", "School")],
+            &[("CREATOR_API_MASTER_KEY", "hunter2"), ("DATABASE_URL", "mysql://a:b@c/d")],
+            "",
+        ),
+        @r#"
     CREATOR_API_MASTER_KEY: no value for `master_key`; expected 64 hexadecimal digits, such as `openssl rand -hex 32` prints
     DATABASE_URL: no value for `database_url`; expected sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME
-    "
+    --smtp-url: no value for `smtp_url`; expected smtps://USER:PASSWORD@HOST, smtp+starttls://USER:PASSWORD@HOST, or without encryption smtp://HOST on this machine and smtp://HOST?tls=none elsewhere
+    --mail-from: "School" is no value for `mail_from`; expected an address with or without a name, such as School <no-reply@school.example>
+    "#
     );
 }
 

@@ -21,6 +21,8 @@ mod events;
 mod idempotency;
 mod limits;
 mod machine;
+mod mail;
+mod mail_server;
 mod masks;
 mod orders;
 mod outage;

@@ -2,6 +2,7 @@
 //! on which databases may be made.
 
 mod lists;
+mod mails;
 mod once;
 mod queue;
 mod support;

@@ -4,6 +4,8 @@ mod answer;
 mod app;
 mod database;
 mod key;
+pub mod mail;
+mod mailbox;
 mod raw;
 mod receiver;
 mod workspace;
@@ -11,6 +13,7 @@ mod workspace;
 pub use answer::Answer;
 pub use app::TestApp;
 pub use key::{Key, send};
+pub use mailbox::{Mailbox, Reply, Security};
 pub use receiver::{Receiver, request};
 pub use workspace::{Workspace, course};
 

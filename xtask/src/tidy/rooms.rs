@@ -30,7 +30,7 @@ pub(super) const ROOMS: &[Room] = &[
     Room { name: "telemetry", below: &["clock", "config", "id", "secret"], never: HTTP },
     Room { name: "database", below: &["clock", "config", "id", "secret"], never: HTTP },
     Room { name: "rate_limit", below: &["app", "clock", "config", "database", "id", "secret"], never: HTTP },
-    Room { name: "mail", below: &["clock", "config", "id", "secret"], never: &["poem", "poem_openapi"] },
+    Room { name: "mail", below: &["clock", "config", "database", "id", "secret"], never: HTTP_AND_JSON },
     Room {
         name: "app",
         below: &["clock", "config", "database", "id", "mail", "secret"],
@@ -39,7 +39,7 @@ pub(super) const ROOMS: &[Room] = &[
     Room { name: "events", below: GROUND, never: HTTP_AND_JSON },
     Room {
         name: "domain",
-        below: &["app", "clock", "config", "database", "events", "id", "rate_limit", "reach", "secret"],
+        below: &["app", "clock", "config", "database", "events", "id", "mail", "rate_limit", "reach", "secret"],
         never: HTTP_AND_JSON,
     },
     Room {

@@ -1,0 +1,72 @@
+//! The messages as people get them.
+
+use uuid::Uuid;
+
+use super::*;
+
+fn failing(workspace: &str, url: &str, last_error: &str) -> Message {
+    Message::WebhookFailing {
+        workspace: workspace.to_owned(),
+        subscription: SubscriptionId::from_uuid(Uuid::from_u128(7)),
+        url: url.to_owned(),
+        since: "2026-03-02T10:00:30Z".parse().unwrap(),
+        disables_at: "2026-03-09T10:00:30Z".parse().unwrap(),
+        last_error: last_error.to_owned(),
+    }
+}
+
+fn disabled() -> Message {
+    Message::WebhookDisabled {
+        workspace: "Acme School".to_owned(),
+        subscription: SubscriptionId::from_uuid(Uuid::from_u128(7)),
+        url: "https://hooks.acme.example/creator?tenant=1&x=y".to_owned(),
+        failed_since: "2026-03-02T10:00:30Z".parse().unwrap(),
+        last_error: "timeout".to_owned(),
+    }
+}
+
+fn shown(message: &Message) -> String {
+    let Rendered { subject, text, html } = message.render();
+    format!("{}\n{subject}\n\n{text}\n{html}", message.kind())
+}
+
+#[test]
+fn a_warning_says_until_when_it_must_work_again() {
+    insta::assert_snapshot!(shown(&failing(
+        "Acme School",
+        "https://hooks.acme.example/creator",
+        "status 503"
+    )));
+}
+
+#[test]
+fn a_disabled_webhook_says_how_to_enable_it_again() {
+    insta::assert_snapshot!(shown(&disabled()));
+}
+
+#[test]
+fn what_comes_from_outside_stays_text() {
+    let workspace = "<b>Acme</b>\r\n\r\nSend \"money\" & 'more'";
+    let url = "https://hooks.acme.example/<script>alert(1)</script>";
+    let error = format!("connection\u{7}refused\n{}", "long ".repeat(100));
+    let message = failing(workspace, url, &error);
+    insta::assert_snapshot!(shown(&message));
+    let Rendered { subject, text, html } = message.render();
+    assert!(!html.contains("<b>") && !html.contains("<script>"));
+    assert!(!subject.contains(char::is_control) && !text.contains('\r'));
+}
+
+#[test]
+fn lines_are_wrapped_and_long_words_kept_whole() {
+    let url = format!("https://hooks.acme.example/{}", "x".repeat(200));
+    let Rendered { text, html, .. } = failing(&"Acme ".repeat(30), &url, "status 503").render();
+    for line in text.lines().chain(html.lines().skip(4)) {
+        assert!(line.chars().count() <= COLUMNS || line.contains(&url), "{line}");
+    }
+    assert!(text.contains(&url) && html.contains(&url));
+}
+
+#[test]
+fn an_address_that_is_none_still_has_a_subject() {
+    assert_eq!(failing("Acme", "hooks", "").render().subject, "Webhook to your server is failing");
+}

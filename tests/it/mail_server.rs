@@ -1,0 +1,157 @@
+//! Mail and its server: down, slow, refusing, not to be trusted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use creator_api::mail::Transport;
+use creator_api::mail::queue;
+use creator_api::mail::transport::Smtp;
+use entity::mails::{self, State};
+
+use crate::support::mail::{deliver, parts, sending_to};
+use crate::support::{Mailbox, Reply, Security, TestApp};
+
+#[tokio::test]
+async fn a_server_that_was_down_gets_the_mail_a_minute_later() {
+    let mut mailbox = Mailbox::start().await;
+    let app = sending_to(&mailbox).await;
+    let workspace = app.workspace("acme").await;
+    workspace.mail().await;
+    mailbox.stop().await;
+    assert_eq!(deliver(&app).await, 0);
+    let row = workspace.only_mail().await;
+    assert_eq!((row.state, row.attempts, row.lease_token), (State::Pending, 1, None));
+    assert!(row.last_error.unwrap().starts_with("connect: "));
+
+    mailbox.start_again().await;
+    app.clock.advance(Duration::from_secs(59));
+    assert_eq!(deliver(&app).await, 0);
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(deliver(&app).await, 1);
+    assert_eq!(mailbox.mails().len(), 1);
+    let row = workspace.only_mail().await;
+    assert_eq!((row.state, row.attempts, row.last_error), (State::Sent, 2, None));
+}
+
+#[tokio::test]
+async fn the_waits_grow_and_end_after_a_day() {
+    let mailbox = Mailbox::start().await;
+    let app = sending_to(&mailbox).await;
+    let workspace = app.workspace("acme").await;
+    workspace.mail().await;
+    let mut minutes = Vec::new();
+    loop {
+        mailbox.script("MAIL", Reply::Say("451 4.3.0 later"));
+        assert_eq!(deliver(&app).await, 0);
+        let Some(due) = workspace.only_mail().await.due_at else { break };
+        let wait = Duration::from_millis((due - app.clock.now_ms()).unsigned_abs());
+        minutes.push(wait.as_secs() / 60);
+        app.clock.advance(wait);
+    }
+    assert_eq!(minutes, [1, 5, 30, 120, 360, 360, 360, 360]);
+    let row = workspace.only_mail().await;
+    assert_eq!((row.state, row.attempts), (State::Dead, 9));
+    assert_eq!(row.last_error.as_deref(), Some("mail 451: transient error (451): 4.3.0 later"));
+    app.clock.advance(Duration::from_secs(100 * 3600));
+    assert_eq!(deliver(&app).await, 0);
+}
+
+#[tokio::test]
+async fn what_the_server_says_of_the_mail_is_final_and_of_the_sender_is_not() {
+    use State::{Dead, Pending};
+    let mailbox = Mailbox::start_with(Security::Open, Some(("ada", "secret"))).await;
+    let app = sending_to(&mailbox).await;
+    let replies = [
+        ("EHLO", "554 5.3.2 not now", Pending, "connect 554"),
+        ("AUTH", "535 5.7.8 wrong password", Pending, "login 535"),
+        ("MAIL", "530 5.7.0 log in first", Pending, "mail 530"),
+        ("MAIL", "550 5.7.1 not you", Dead, "mail 550"),
+        ("RCPT", "450 4.2.1 greylisted", Pending, "mail 450"),
+        ("RCPT", "550 5.1.1 no such user", Dead, "mail 550"),
+        ("DATA", "421 4.3.2 going down", Pending, "mail 421"),
+        ("DATA", "554 5.7.1 no", Dead, "mail 554"),
+        (".", "452 4.2.2 full", Pending, "mail 452"),
+        (".", "552 5.3.4 too big", Dead, "mail 552"),
+    ];
+    let names = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9"];
+    for ((command, reply, state, class), name) in replies.into_iter().zip(names) {
+        let workspace = app.workspace(name).await;
+        workspace.mail().await;
+        mailbox.script(command, Reply::Say(reply));
+        assert_eq!(deliver(&app).await, 0, "{command} {reply}");
+        let row = workspace.only_mail().await;
+        let error = row.last_error.unwrap();
+        assert_eq!((row.state, error.split(": ").next()), (state, Some(class)), "{error}");
+        assert!(error.contains(&reply[4..]), "{error}");
+    }
+    assert!(mailbox.mails().is_empty());
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_given_up_and_the_next_mail_goes_on() {
+    let mailbox = Mailbox::start().await;
+    let app = sending_to(&mailbox).await;
+    let workspace = app.workspace("acme").await;
+    let id = workspace.mail().await;
+    let wrong = mails::ActiveModel { recipient: entity::Set("nobody".to_owned()), ..Default::default() };
+    let write = app.write().await;
+    mails::in_workspace(workspace.id.uuid()).update(write.conn(), id.uuid(), wrong).await.unwrap();
+    write.commit().await.unwrap();
+    workspace.mail().await;
+    assert_eq!(deliver(&app).await, 1);
+    let states: Vec<State> = workspace.mails().await.iter().map(|mail| mail.state).collect();
+    assert_eq!(states, [State::Dead, State::Sent]);
+}
+
+#[tokio::test]
+async fn a_server_that_says_nothing_is_left_after_a_while() {
+    let mailbox = Mailbox::start().await;
+    let app = sending_to(&mailbox).await;
+    let workspace = app.workspace("acme").await;
+    workspace.mail().await;
+    mailbox.script("RCPT", Reply::Hold(Arc::default()));
+    let config = &app.app.config.mail;
+    let smtp = Smtp::new(config.smtp_url.as_ref().unwrap(), &config.mail_from, None).unwrap();
+    let hasty = Transport::smtp(config.mail_from.clone(), smtp.within(Duration::from_millis(300)));
+    assert_eq!(queue::deliver_due(parts(&app.app), &hasty).await.unwrap(), 0);
+    let row = workspace.only_mail().await;
+    assert_eq!(row.state, State::Pending);
+    assert_eq!(row.last_error.as_deref(), Some("timeout: the server did not take the mail within 0.3 s"));
+}
+
+#[tokio::test]
+async fn a_login_travels_encrypted_and_only_to_a_trusted_server() {
+    for security in [Security::StartTls, Security::Wrapped] {
+        let mailbox = Mailbox::start_with(security, Some(("ada", "secret"))).await;
+        let app = sending_to(&mailbox).await;
+        let workspace = app.workspace("acme").await;
+        workspace.mail().await;
+        assert_eq!(deliver(&app).await, 0, "nobody vouches for this server");
+        let row = workspace.only_mail().await;
+        let error = row.last_error.unwrap();
+        assert!(row.state == State::Pending && error.contains("certificate"), "{error}");
+
+        app.clock.advance(Duration::from_secs(60));
+        let config = &app.app.config.mail;
+        let root = Some(mailbox.root.as_bytes());
+        let smtp = Smtp::new(config.smtp_url.as_ref().unwrap(), &config.mail_from, root).unwrap();
+        let trusting = Transport::smtp(config.mail_from.clone(), smtp);
+        assert_eq!(queue::deliver_due(parts(&app.app), &trusting).await.unwrap(), 1);
+        let [received] = &mailbox.mails()[..] else { panic!("one mail") };
+        assert!(received.encrypted);
+        assert_eq!(received.login, Some(("ada".to_owned(), "secret".to_owned())));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_encrypt_gets_neither_login_nor_mail() {
+    let mailbox = Mailbox::start().await;
+    let url = mailbox.url().replace("smtp://", "smtp+starttls://ada:secret@");
+    let app = TestApp::start_with(&[("smtp_url", &url)]).await;
+    let workspace = app.workspace("acme").await;
+    workspace.mail().await;
+    assert_eq!(deliver(&app).await, 0);
+    assert!(mailbox.mails().is_empty());
+    let row = workspace.only_mail().await;
+    assert!(row.state == State::Pending && row.last_error.unwrap().starts_with("starttls: "));
+}
