@@ -6,6 +6,7 @@
 
 mod children;
 mod filter;
+mod gathered;
 mod scope;
 mod statement;
 mod text;

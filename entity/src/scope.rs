@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter,
-    QueryOrder, QueryResult, QuerySelect, Select,
+    QueryOrder, QueryResult, QuerySelect, Select, Value,
     sea_query::{Expr, LockType, OnConflict},
 };
 use uuid::Uuid;
@@ -18,6 +18,12 @@ pub trait Row: Sized {
     /// # Errors
     /// When a column is missing or of another type.
     fn from_row(row: &QueryResult) -> Result<Self, DbErr>;
+
+    /// The row of these values, one for each column in their order.
+    ///
+    /// # Errors
+    /// When a value is missing or of another type.
+    fn from_values(values: &mut dyn Iterator<Item = Result<Value, DbErr>>) -> Result<Self, DbErr>;
 }
 
 /// Decodes a model by the places of its fields, which must be listed in the order of its columns.
@@ -27,6 +33,12 @@ macro_rules! row {
             fn from_row(row: &sea_orm::QueryResult) -> Result<Self, sea_orm::DbErr> {
                 let mut place = 0..;
                 Ok(Self { $($field: row.try_get_by_index(place.next().unwrap_or_default())?),+ })
+            }
+
+            fn from_values(
+                values: &mut dyn Iterator<Item = Result<sea_orm::Value, sea_orm::DbErr>>,
+            ) -> Result<Self, sea_orm::DbErr> {
+                Ok(Self { $($field: $crate::gathered::field(values)?),+ })
             }
         }
     };

@@ -1,23 +1,29 @@
 //! The few ways in which rows are read and written, and what only one database knows.
 
 use sea_orm::{
-    ActiveModelTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QuerySelect, QueryTrait, Select,
-    Statement, Value,
+    ActiveModelTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, IntoActiveModel, QuerySelect,
+    QueryTrait, Select, Statement, Value,
     sea_query::{Asterisk, Expr, ExprTrait, InsertStatement, OnConflict, Query, SelectStatement},
 };
 use uuid::Uuid;
 
+use crate::gathered;
 use crate::scope::Row;
 
 /// Rows written by one statement at most, so that its parameters stay far below what both databases take.
 const ROWS_A_STATEMENT: usize = 200;
 
-/// All rows of a query, decoded by their columns' places: decoding by name costs half of a list read.
+/// All rows of a query for whole rows. On PostgreSQL they are decoded by their columns' places: decoding by name costs
+/// half of a list read; on SQLite they come [gathered].
 pub(crate) async fn all<C: ConnectionTrait, E>(conn: &C, select: Select<E>) -> Result<Vec<E::Model>, DbErr>
 where
     E: EntityTrait<Model: Row>,
 {
-    conn.query_all(&select.into_query()).await?.iter().map(E::Model::from_row).collect()
+    let rows = select.into_query();
+    if conn.get_database_backend() == DbBackend::Sqlite {
+        return gathered::all::<C, E>(conn, &rows).await;
+    }
+    conn.query_all(&rows).await?.iter().map(E::Model::from_row).collect()
 }
 
 /// The first row of a query, if there is one.

@@ -37,14 +37,13 @@ const EVENT: &str =
 /// The sums it is counted in: a day's and a quarter of an hour's.
 const SUMS: &str = "INSERT INTO activity_rollups
     (workspace_id, course_id, grain, starts_at, shard, students_new, enrollments_created, enrollments_revoked,
-     enrollments_active, cohort_enrollments, cohort_completed, cohort_percent_sum, certificates_issued)
-    VALUES ($1, $2, 'day', $3, $4, 1, 0, 0, 0, 0, 0, 0, 0), ($1, $2, 'quarter', $5, $4, 1, 0, 0, 0, 0, 0, 0, 0)
+     enrollments_active, cohort_completed, cohort_percent_sum, certificates_issued)
+    VALUES ($1, $2, 'day', $3, $4, 1, 0, 0, 0, 0, 0, 0), ($1, $2, 'quarter', $5, $4, 1, 0, 0, 0, 0, 0, 0)
     ON CONFLICT (workspace_id, course_id, grain, starts_at, shard) DO UPDATE SET
         students_new = activity_rollups.students_new + excluded.students_new,
         enrollments_created = activity_rollups.enrollments_created + excluded.enrollments_created,
         enrollments_revoked = activity_rollups.enrollments_revoked + excluded.enrollments_revoked,
         enrollments_active = activity_rollups.enrollments_active + excluded.enrollments_active,
-        cohort_enrollments = activity_rollups.cohort_enrollments + excluded.cohort_enrollments,
         cohort_completed = activity_rollups.cohort_completed + excluded.cohort_completed,
         cohort_percent_sum = activity_rollups.cohort_percent_sum + excluded.cohort_percent_sum,
         certificates_issued = activity_rollups.certificates_issued + excluded.certificates_issued";

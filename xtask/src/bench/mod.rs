@@ -127,7 +127,10 @@ fn load(
     }
     // The load programs end when this pipe does, so they never outlive this program.
     let mut child = command.stdin(Stdio::piped()).spawn().context("cannot start the load programs")?;
+    // Waiting closes the pipe unless it is held here.
+    let pipe = child.stdin.take();
     let status = child.wait()?;
+    drop(pipe);
     let outcome =
         if status.success() { Ok(()) } else { Err(anyhow::anyhow!("the load programs ended with {status}")) };
     let rows = match fs::read(&rows) {
