@@ -2,6 +2,7 @@
 //!
 //! Started together and stopped together; owns nothing of what they do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -10,6 +11,8 @@ use tokio::task::JoinSet;
 use super::failure::Failure;
 use crate::app::App;
 use crate::mail::{self, Transport};
+use crate::secret::{MasterKey, Purpose, Seal};
+use crate::telemetry::metrics;
 use crate::webhooks::{Worker, upkeep};
 
 /// The parts that run.
@@ -20,8 +23,10 @@ pub(super) struct Background {
 
 impl Background {
     /// Starts all parts.
-    pub(super) fn start(app: &App) -> Result<Self, Failure> {
-        let worker = Worker::new(app.clone())?;
+    pub(super) fn start(app: &App, master: &MasterKey) -> Result<Self, Failure> {
+        metrics::install();
+        let seal = Arc::new(Seal::new(master, Purpose::WebhookSecrets));
+        let worker = Worker::new(app.clone(), seal)?;
         let transport = Transport::open(&app.config.mail, &app.config.storage.data_dir)?;
         let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
         let (stop, stopped) = watch::channel(false);

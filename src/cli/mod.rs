@@ -4,6 +4,7 @@
 //! the platform may do.
 
 mod apply;
+mod background;
 mod config;
 mod demo;
 mod failure;
@@ -17,6 +18,7 @@ mod progress;
 mod serve;
 mod signals;
 mod start;
+mod worker;
 mod workspaces;
 
 use std::process::ExitCode;
@@ -50,6 +52,11 @@ enum Command {
     /// passing; on PostgreSQL, run `creator-api migrate` first. The first Ctrl-C or SIGTERM lets running requests finish,
     /// the second ends at once.
     Serve(serve::Args),
+    /// Send webhooks and mail, without serving the API
+    ///
+    /// Any number of them may run beside any number of `creator-api serve --no-worker`, all on one PostgreSQL database. The
+    /// first Ctrl-C or SIGTERM lets deliveries under way end, the second ends at once: they are then sent again later.
+    Worker,
     /// Bring the database's schema up to date
     ///
     /// All pending steps are applied, or none. Only PostgreSQL needs to be asked for it: an SQLite database is brought up
@@ -98,7 +105,11 @@ fn dispatch(Cli { common, command }: Cli) -> Result<Outcome, Failure> {
         Command::Openapi(args) => openapi::run(&args),
         Command::Config(command) => config::run(command, common),
         Command::Demo(args) => on_runtime(args.flags(common), demo::run),
-        Command::Serve(args) => on_runtime(args.flags(common), serve::run),
+        Command::Serve(args) => {
+            let with_worker = !args.no_worker;
+            on_runtime(args.flags(common), |config| serve::run(config, with_worker))
+        }
+        Command::Worker => on_runtime(common.0, worker::run),
         Command::Migrate => on_runtime(common.0, migrate::run),
         Command::Workspaces(command) => on_runtime(common.0, |config| workspaces::run(config, command)),
         Command::Keys(command) => on_runtime(common.0, |config| keys::run(config, command)),

@@ -1,14 +1,16 @@
-//! `creator-api serve`: serves the API until it is asked to stop.
+//! `creator-api serve`: serves the API, and sends webhooks and mail, until it is asked to stop.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
 
+use super::background::Background;
 use super::failure::{Failure, Outcome};
 use super::{output, signals, start};
 use crate::app::App;
 use crate::config::{CommonFlags, Config, ServingFlags};
+use crate::secret::MasterKey;
 use crate::server::Server;
 
 /// The flags of the commands that serve.
@@ -16,6 +18,9 @@ use crate::server::Server;
 pub(super) struct Args {
     #[command(flatten)]
     serving: ServingFlags,
+    /// Leave webhooks and mail to `creator-api worker`
+    #[arg(long)]
+    pub(super) no_worker: bool,
 }
 
 impl Args {
@@ -25,22 +30,27 @@ impl Args {
     }
 }
 
-pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
+pub(super) async fn run(config: Config, with_worker: bool) -> Result<Outcome, Failure> {
     let listener = bind(config.server.listen).await?;
     let address = listener.local_addr()?;
     let app = start::app(config).await?;
+    let master = start::master_key(&app).await?;
     let stop = signals::stop()?;
-    let server = server(&app, address).await?;
+    let server = server(&app, &master, address)?;
+    let background = with_worker.then(|| Background::start(&app, &master)).transpose()?;
     output::line(format_args!("listening on http://{address}"))?;
-    server.run(listener, stop).await?;
+    let served = server.run(listener, stop).await;
+    if let Some(background) = background {
+        background.stop().await;
+    }
+    served?;
     app.db.close().await;
     Ok(Outcome::Done)
 }
 
-/// The server that answers on this address, with the master key of the app's data.
-pub(super) async fn server(app: &App, address: SocketAddr) -> Result<Server, Failure> {
-    let master = start::master_key(app).await?;
-    Ok(Server::new(app.clone(), &master, &format!("http://{address}"))?)
+/// The server that answers on this address.
+pub(super) fn server(app: &App, master: &MasterKey, address: SocketAddr) -> Result<Server, Failure> {
+    Ok(Server::new(app.clone(), master, &format!("http://{address}"))?)
 }
 
 /// Takes the address, before any other work is done.

@@ -6,9 +6,10 @@ use super::{output, signals, start};
 use crate::config::Config;
 
 pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
-    let app = start::app_with_key(config).await?;
+    let app = start::app(config).await?;
+    let master = start::master_key(&app).await?;
     let stop = signals::stop()?;
-    let background = Background::start(&app)?;
+    let background = Background::start(&app, &master)?;
     output::line("sending webhooks")?;
     stop.await;
     background.stop().await;

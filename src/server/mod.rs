@@ -7,6 +7,7 @@ mod connections;
 mod docs;
 mod errors_page;
 mod health;
+mod metrics;
 mod page;
 mod site;
 mod upkeep;

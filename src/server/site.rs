@@ -5,7 +5,7 @@ use std::sync::Arc;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
-use super::{docs, errors_page, health, page};
+use super::{docs, errors_page, health, metrics, page};
 use crate::api::front::Front;
 use crate::api::middleware::Gate;
 
@@ -27,6 +27,7 @@ impl Site {
             "/" => redirect("/docs/"),
             "/healthz" => health::alive(),
             "/readyz" => health::ready(&self.front.app).await,
+            "/metrics" => metrics::response(&self.front.app).await,
             "/docs" => redirect("/docs/"),
             "/docs/errors" => page::html(errors_page::HTML.clone()),
             "/docs/page.css" => page::style(),

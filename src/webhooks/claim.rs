@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use entity::webhook_deliveries::queue::{Claim, Claimed};
+use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
 use super::schedule::LEASE;
 use super::sign::SigningKey;
 use crate::app::App;
 use crate::clock::from_ms;
-use crate::domain::webhooks::secrets;
+use crate::database::Write;
+use crate::domain::webhooks;
 use crate::id::Delivery;
+use crate::secret::Seal;
 
 /// A delivery in hand: until its lease ends nobody else sends it.
 #[derive(Debug)]
@@ -23,7 +26,7 @@ pub(super) struct Task {
     pub(super) body: Bytes,
     /// The lease; shared by all that were taken with it.
     pub(super) lease: Arc<Lease>,
-    /// The live secrets, newest first.
+    /// The live secrets, newest first; none when they cannot be opened.
     pub(super) keys: Arc<[SigningKey]>,
 }
 
@@ -52,7 +55,7 @@ impl Turns {
     ///
     /// # Errors
     /// When the database fails; nothing is taken then, or given back when its lease ends.
-    pub(super) async fn take(&mut self, app: &App, most: usize) -> anyhow::Result<Vec<Task>> {
+    pub(super) async fn take(&mut self, app: &App, seal: &Seal, most: usize) -> anyhow::Result<Vec<Task>> {
         let write = app.begin_write().await?;
         let now = write.now_ms();
         let lease = Lease {
@@ -71,7 +74,7 @@ impl Turns {
         if claimed.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = keys(app, &claimed, now).await?;
+        let keys = keys(&write, seal, &claimed).await?;
         write.commit().await?;
         self.last = claimed.last().map(|claimed| claimed.subscription_id);
         let lease = Arc::new(lease);
@@ -84,18 +87,20 @@ impl Turns {
     }
 }
 
-/// The keys of the deliveries' subscriptions, ready for signing.
+/// The keys of the deliveries' subscriptions, ready for signing. One whose secrets cannot be opened is missing.
 async fn keys(
-    app: &App,
+    write: &Write,
+    seal: &Seal,
     claimed: &[Claimed],
-    now: i64,
 ) -> anyhow::Result<HashMap<Uuid, Arc<[SigningKey]>>> {
     let mut subscriptions: Vec<Uuid> = claimed.iter().map(|claimed| claimed.subscription_id).collect();
     subscriptions.sort_unstable();
     subscriptions.dedup();
-    let mut keys = HashMap::<Uuid, Vec<SigningKey>>::new();
-    for (subscription, secret) in secrets::live(app, &subscriptions, now).await? {
-        keys.entry(subscription).or_default().push(SigningKey::new(&secret)?);
-    }
-    Ok(keys.into_iter().map(|(subscription, keys)| (subscription, keys.into())).collect())
+    let live = webhooks::live(write.conn(), seal, &subscriptions, write.now_ms()).await?;
+    live.into_iter()
+        .map(|(subscription, secrets)| {
+            let keys = secrets.iter().map(|secret| SigningKey::new(secret.expose_secret()));
+            Ok((subscription, keys.collect::<Result<_, _>>()?))
+        })
+        .collect()
 }

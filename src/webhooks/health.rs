@@ -16,6 +16,7 @@ use super::settle::Attempted;
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
+use crate::domain::webhooks;
 use crate::id::{SubscriptionId, WorkspaceId};
 use crate::mail::{self, Message};
 
@@ -91,7 +92,7 @@ async fn judge(
     }
     let over = lasted >= DISABLE_AFTER_MS;
     let turned = if over {
-        rows::disable(write.conn(), row.id, last).await?
+        webhooks::disable(write, SubscriptionId::from_uuid(row.id)).await?
     } else {
         row.warned_at.is_none() && rows::set_warned(write.conn(), row.id, last).await?
     };

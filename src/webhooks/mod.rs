@@ -11,7 +11,7 @@ pub mod outbound;
 mod schedule;
 mod settle;
 pub mod sign;
-mod upkeep;
+pub mod upkeep;
 pub mod verify;
 pub mod worker;
 

@@ -21,6 +21,7 @@ use super::outbound::{self, Client, DEADLINE, Failure, Outcome, Request};
 use super::settle::{Attempted, settle};
 use crate::app::App;
 use crate::id::{DeliveryId, EventId};
+use crate::secret::Seal;
 
 /// Deliveries in flight at once, of all subscriptions together.
 const IN_FLIGHT: usize = 2_048;
@@ -39,6 +40,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 #[derive(Clone)]
 pub struct Worker {
     app: App,
+    seal: Arc<Seal>,
     client: Client,
 }
 
@@ -50,14 +52,9 @@ impl Worker {
     ///
     /// # Errors
     /// When TLS cannot be set up.
-    pub fn new(app: App) -> anyhow::Result<Self> {
+    pub fn new(app: App, seal: Arc<Seal>) -> anyhow::Result<Self> {
         let client = Client::new(outbound::Options::new(&app.config.webhooks.webhook_allow))?;
-        Ok(Self::with_client(app, client))
-    }
-
-    /// A worker that sends by this client.
-    pub fn with_client(app: App, client: Client) -> Self {
-        Self { app, client }
+        Ok(Self { app, seal, client })
     }
 
     /// Sends all that is due now and records what came of it; says how many attempts that were.
@@ -68,7 +65,7 @@ impl Worker {
         let mut turns = Turns::new(PER_SUBSCRIPTION);
         let mut made = 0;
         loop {
-            let tasks = turns.take(&self.app, BATCH).await?;
+            let tasks = turns.take(&self.app, &self.seal, BATCH).await?;
             if tasks.is_empty() {
                 return Ok(made);
             }
@@ -99,7 +96,7 @@ impl Worker {
             flight.tidy();
             let Ok(place) = Arc::clone(&flight.places).acquire_owned().await else { return };
             let room = (1 + flight.places.available_permits()).min(BATCH);
-            let tasks = match turns.take(&self.app, room).await {
+            let tasks = match turns.take(&self.app, &self.seal, room).await {
                 Ok(tasks) => tasks,
                 Err(error) => {
                     let error = format!("{error:#}");
@@ -174,6 +171,8 @@ impl Worker {
         let span = tracing::info_span!("webhook", delivery.id = %delivery, attempt = claimed.attempts + 1);
         let started_at = self.app.clock.now_ms();
         let outcome = match Url::parse(&claimed.url) {
+            // What nobody could verify is not sent.
+            _ if task.keys.is_empty() => unsent(Failure::NoSecret),
             Ok(url) => {
                 let request = Request {
                     url: &url,
@@ -187,7 +186,7 @@ impl Worker {
                 };
                 outbound::send(&self.client, request).instrument(span).await
             }
-            Err(_) => Outcome { request_headers: Default::default(), result: Err(Failure::BadUrl) },
+            Err(_) => unsent(Failure::BadUrl),
         };
         Attempted { outcome, started_at, ended_at: self.app.clock.now_ms(), task }
     }
@@ -258,6 +257,10 @@ async fn record(app: App, mut endings: mpsc::Receiver<Ended>, freed: Arc<Notify>
         drop(places);
         freed.notify_one();
     }
+}
+
+fn unsent(failure: Failure) -> Outcome {
+    Outcome { request_headers: Default::default(), result: Err(failure) }
 }
 
 async fn give_back(app: &App, lease: Arc<Lease>) -> anyhow::Result<()> {

@@ -35,3 +35,4 @@ mod student_list;
 mod students;
 mod support;
 mod webhooks_outbound;
+mod webhooks_retry;

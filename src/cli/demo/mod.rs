@@ -1,6 +1,10 @@
 //! `creator-api demo`: everything in one process, on demo data.
 //!
-//! Owns the demo's key: its secret is kept in the data folder, so that the next run shows the same one.
+//! Owns the demo's key: its secret is kept in the data folder, so that the next run shows the same one. The demo's
+//! [webhook] and its [receiver] show the whole round.
+
+mod receiver;
+mod webhook;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,6 +13,7 @@ use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
 
+use super::background::Background;
 use super::failure::{Failure, Outcome};
 use super::progress::Progress;
 use super::workspaces::find;
@@ -20,21 +25,33 @@ use crate::domain::scope::Scopes;
 use crate::domain::workspaces::Quota;
 use crate::feed::{self, demo};
 use crate::secret::write_private;
+use webhook::Webhook;
 
+/// Where the demo's receiver is.
+const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 /// The demo key's secret in the data folder.
 const KEY_FILE: &str = "demo.key";
 
-pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
+pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
     let listener = serve::bind(config.server.listen).await?;
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
+    // The demo's receiver is on this machine.
+    config.webhooks.webhook_allow.extend(LOOPBACK.iter().filter_map(|network| network.parse().ok()));
     let app = start::app_migrated(config).await?;
-    let server = serve::server(&app, address).await?;
+    let master = start::master_key(&app).await?;
+    let server = serve::server(&app, &master, address)?;
     fill(&app).await?;
     let secret = demo_key(&app, &data_dir).await?;
+    let webhook = webhook::ready(&app, &master, &data_dir, address).await?;
     let stop = signals::stop()?;
-    output::line(welcome(&app, address, &secret))?;
-    server.run(listener, stop).await?;
+    let background = Background::start(&app, &master)?;
+    output::line(welcome(&app, address, &secret, &webhook))?;
+    let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));
+    let served = server.run(listener, stop).await;
+    background.stop().await;
+    receiver.abort();
+    served?;
     app.db.close().await;
     Ok(Outcome::Done)
 }
@@ -84,11 +101,12 @@ async fn demo_key(app: &App, data_dir: &Path) -> Result<SecretString, Failure> {
 }
 
 /// What a newcomer can do now.
-fn welcome(app: &App, address: SocketAddr, secret: &SecretString) -> String {
+fn welcome(app: &App, address: SocketAddr, secret: &SecretString, webhook: &Webhook) -> String {
     let secret = secret.expose_secret();
     let local = format!("http://{address}");
     let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
     let data = app.config.storage.data_dir.display();
+    let receiver = &webhook.url;
     format!(
         "\
 listening on {local}
@@ -97,7 +115,9 @@ The demo is ready.
 
   API key     {secret}
   Try it      curl -H 'Authorization: Bearer {secret}' '{url}/api/v1/courses?limit=2'
+  Make events curl -H 'Authorization: Bearer {secret}' --json '{{"email": "ada@example.com"}}' '{url}/api/v1/students'
   Swagger UI  {url}/docs (press Authorize and paste the key)
+  Webhooks    {receiver} prints below what it receives; {url}/docs/webhooks tells how to write one
   Data        {data}; run again, the demo goes on where it was
   Stop        Ctrl-C
 "

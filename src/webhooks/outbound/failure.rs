@@ -11,6 +11,8 @@ use super::resolver::Refused;
 pub enum Failure {
     /// The address is no `http` or `https` URL that can be called: it carries credentials, a fragment or port 0.
     BadUrl,
+    /// No secret of the subscription can be opened, so that nothing could be signed.
+    NoSecret,
     /// The address, or one behind the name, may not be called.
     ForbiddenAddress,
     /// The name leads to no address.
@@ -33,6 +35,7 @@ impl Failure {
     /// Every one.
     pub const ALL: &[Self] = &[
         Self::BadUrl,
+        Self::NoSecret,
         Self::ForbiddenAddress,
         Self::Dns,
         Self::Connect,
@@ -47,6 +50,7 @@ impl Failure {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadUrl => "bad_url",
+            Self::NoSecret => "no_secret",
             Self::ForbiddenAddress => "forbidden_address",
             Self::Dns => "dns",
             Self::Connect => "connect",

@@ -57,8 +57,7 @@ impl TestApp {
         let app = app(&database, &clock, config).await;
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
-        let master = MasterKey::from_hex(MASTER_KEY, "the test").expect("a key");
-        let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
+        let server = Server::new(app.clone(), &Self::master(), "http://api.test").expect("a server");
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(server.run(listener, async move {
             let _ = stopped.await;
@@ -166,13 +165,23 @@ impl TestApp {
         Key { secret, id, base: self.base.clone(), http: self.http.clone() }
     }
 
-    /// The bodies of all events, in the order of their making.
-    pub async fn events(&self) -> Vec<Value> {
+    /// The bodies of all events to the byte, in the order of their making.
+    pub async fn bodies(&self) -> Vec<Vec<u8>> {
         let backend = self.app.db.backend();
         let statement = Statement::from_string(backend, "SELECT body FROM events ORDER BY id");
         let rows = self.app.db.read().query_all_raw(statement).await.expect("the outbox is read");
-        let body = |row: sea_orm::QueryResult| row.try_get_by_index::<Vec<u8>>(0).expect("a body");
-        rows.into_iter().map(|row| serde_json::from_slice(&body(row)).expect("JSON")).collect()
+        rows.iter().map(|row| row.try_get_by_index(0).expect("a body")).collect()
+    }
+
+    /// The bodies of all events, in the order of their making.
+    pub async fn events(&self) -> Vec<Value> {
+        let bodies = self.bodies().await;
+        bodies.iter().map(|body| serde_json::from_slice(body).expect("JSON")).collect()
+    }
+
+    /// The master key of every story.
+    pub fn master() -> MasterKey {
+        MasterKey::from_hex(MASTER_KEY, "the test").expect("a key")
     }
 
     /// The events of one type.

@@ -3,15 +3,18 @@
 mod answer;
 mod app;
 mod database;
+mod endpoint;
 mod key;
 pub mod mail;
 mod mailbox;
 mod raw;
 mod receiver;
+mod webhook;
 mod workspace;
 
 pub use answer::Answer;
 pub use app::TestApp;
+pub use endpoint::Endpoint;
 pub use key::{Key, send};
 pub use mailbox::{Mailbox, Reply, Security};
 pub use receiver::{Receiver, request};

@@ -1,30 +1,47 @@
-//! Every crate in the build comes from crates.io and is under a licence that lets us ship it.
+//! Every crate in the build comes from where it may, is none that is banned, and is under a licence that lets us ship it.
+//!
+//! What may be is written in `.deny.toml`, in the words of cargo-deny; this reads the part of them that it needs.
 
-use std::path::Path;
+use std::fs;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
+use spdx::{Expression, ParseMode};
 
 use super::steps::cargo_program;
 
-/// Licences whose terms a notice in the product fulfils.
-const ALLOWED: &[&str] = &[
-    "0BSD",
-    "Apache-2.0",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    "CDLA-Permissive-2.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    "MPL-2.0",
-    "Unicode-3.0",
-    "Unlicense",
-    "Zlib",
-];
+/// The rules, at the workspace's root.
+const RULES: &str = ".deny.toml";
+
+#[derive(Deserialize)]
+struct Rules {
+    licenses: Licenses,
+    bans: Bans,
+    sources: Sources,
+}
+
+#[derive(Deserialize)]
+struct Licenses {
+    allow: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Bans {
+    deny: Vec<Ban>,
+}
+
+#[derive(Deserialize)]
+struct Ban {
+    #[serde(rename = "crate")]
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Sources {
+    allow_registry: Vec<String>,
+}
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -43,11 +60,12 @@ struct Package {
 /// Reads the locked dependencies and names each that may not be used.
 ///
 /// # Errors
-/// A crate from elsewhere, or under another licence.
+/// A crate from elsewhere, a banned one, or one under another licence.
 pub(super) fn run() -> Result<()> {
+    let rules: Rules = toml::from_str(&fs::read_to_string(RULES).with_context(|| format!("cannot read {RULES}"))?)
+        .with_context(|| format!("cannot read {RULES}"))?;
     let output = Command::new(cargo_program())
-        .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])
-        .arg(Path::new("Cargo.toml"))
+        .args(["metadata", "--format-version", "1", "--locked", "--manifest-path", "Cargo.toml"])
         .output()
         .context("cannot start `cargo metadata`")?;
     if !output.status.success() {
@@ -55,76 +73,44 @@ pub(super) fn run() -> Result<()> {
     }
     let metadata: Metadata =
         serde_json::from_slice(&output.stdout).context("cannot read `cargo metadata`")?;
-    let faults: Vec<String> = metadata.packages.iter().filter_map(fault).collect();
+    let faults: Vec<String> =
+        metadata.packages.iter().filter_map(|package| rules.fault(package)).collect();
     for fault in &faults {
         println!("{fault}");
     }
     match faults.len() {
         0 => Ok(()),
-        count => {
-            bail!("{count} crates may not be used; take others, or weigh the licence and add it to the list")
+        count => bail!("{count} crates may not be used; take others, or weigh the reason and add it to {RULES}"),
+    }
+}
+
+impl Rules {
+    fn fault(&self, Package { name, version, license, source }: &Package) -> Option<String> {
+        let source = source.as_deref()?;
+        let known = source
+            .strip_prefix("registry+")
+            .is_some_and(|registry| self.sources.allow_registry.iter().any(|allowed| allowed == registry));
+        if !known {
+            return Some(format!("{name} {version} comes from {source}"));
+        }
+        if self.bans.deny.iter().any(|ban| ban.name == *name) {
+            return Some(format!("{name} {version} is banned"));
+        }
+        match license {
+            None => Some(format!("{name} {version} names no licence")),
+            Some(licence) if self.allow(licence) => None,
+            Some(licence) => Some(format!("{name} {version} is under {licence}")),
         }
     }
-}
 
-fn fault(package: &Package) -> Option<String> {
-    let Package { name, version, license, source } = package;
-    let source = source.as_deref()?;
-    if !source.starts_with("registry+") && !source.starts_with("sparse+") {
-        return Some(format!("{name} {version} comes from {source}, not from a registry"));
-    }
-    match license {
-        None => Some(format!("{name} {version} names no licence")),
-        Some(licence) if allowed(licence) => None,
-        Some(licence) => Some(format!("{name} {version} is under {licence}")),
-    }
-}
-
-/// True when the SPDX expression can be fulfilled with allowed licences alone. `/` is the old way to write OR.
-fn allowed(expression: &str) -> bool {
-    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let mut rest = words.as_slice();
-    any(&mut rest) && rest.is_empty()
-}
-
-fn any(words: &mut &[&str]) -> bool {
-    let mut allowed = all(words);
-    while words.first() == Some(&"OR") {
-        *words = &words[1..];
-        allowed |= all(words);
-    }
-    allowed
-}
-
-fn all(words: &mut &[&str]) -> bool {
-    let mut allowed = one(words);
-    while words.first() == Some(&"AND") {
-        *words = &words[1..];
-        allowed &= one(words);
-    }
-    allowed
-}
-
-fn one(words: &mut &[&str]) -> bool {
-    match **words {
-        ["(", ..] => {
-            *words = &words[1..];
-            let allowed = any(words);
-            let closed = words.first() == Some(&")");
-            *words = words.get(1..).unwrap_or_default();
-            allowed && closed
-        }
-        // An exception only takes conditions away.
-        [name, "WITH", _, ..] => {
-            *words = &words[3..];
-            ALLOWED.contains(&name)
-        }
-        [name, ..] => {
-            *words = &words[1..];
-            ALLOWED.contains(&name)
-        }
-        [] => false,
+    /// True when the SPDX expression can be fulfilled with allowed licences alone. An exception only takes conditions
+    /// away.
+    fn allow(&self, expression: &str) -> bool {
+        let Ok(expression) = Expression::parse_mode(expression, ParseMode::LAX) else { return false };
+        expression.evaluate(|needed| {
+            let id = needed.license.id().map(|id| id.name);
+            id.is_some_and(|id| self.licenses.allow.iter().any(|allowed| allowed == id))
+        })
     }
 }
 
@@ -132,8 +118,30 @@ fn one(words: &mut &[&str]) -> bool {
 mod tests {
     use super::*;
 
+    fn rules() -> Rules {
+        toml::from_str(
+            r#"
+            licenses.allow = ["MIT", "Unicode-3.0"]
+            bans.deny = [{ crate = "openssl-sys" }]
+            sources.allow-registry = ["https://registry.example"]
+            "#,
+        )
+        .unwrap()
+    }
+
+    fn fault(name: &str, licence: Option<&str>, source: &str) -> Option<String> {
+        let package = Package {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            license: licence.map(str::to_owned),
+            source: Some(source.to_owned()),
+        };
+        rules().fault(&package)
+    }
+
     #[test]
     fn an_expression_is_allowed_when_allowed_licences_fulfil_it() {
+        let rules = rules();
         for expression in [
             "MIT",
             "MIT/Apache-2.0",
@@ -141,11 +149,21 @@ mod tests {
             "(MIT OR GPL-3.0) AND Unicode-3.0",
             "Apache-2.0 WITH LLVM-exception OR MIT",
         ] {
-            assert!(allowed(expression), "{expression}");
+            assert!(rules.allow(expression), "{expression}");
         }
         for expression in ["GPL-3.0", "MIT AND GPL-3.0", "(MIT OR GPL-3.0) AND AGPL-3.0", "", "(MIT", "MIT)"]
         {
-            assert!(!allowed(expression), "{expression}");
+            assert!(!rules.allow(expression), "{expression}");
         }
+    }
+
+    #[test]
+    fn a_crate_from_elsewhere_or_banned_or_without_licence_is_named() {
+        let known = "registry+https://registry.example";
+        assert_eq!(fault("a", Some("MIT"), known), None);
+        insta::assert_snapshot!(fault("a", Some("MIT"), "git+https://elsewhere.example").unwrap(), @"a 1.0.0 comes from git+https://elsewhere.example");
+        insta::assert_snapshot!(fault("openssl-sys", Some("MIT"), known).unwrap(), @"openssl-sys 1.0.0 is banned");
+        insta::assert_snapshot!(fault("a", None, known).unwrap(), @"a 1.0.0 names no licence");
+        insta::assert_snapshot!(fault("a", Some("GPL-3.0"), known).unwrap(), @"a 1.0.0 is under GPL-3.0");
     }
 }

@@ -87,6 +87,8 @@ pub(super) const ROOMS: &[Room] = &[
             "id",
             "rate_limit",
             "secret",
+            "telemetry",
+            "webhooks",
         ],
         never: STORED,
     },
