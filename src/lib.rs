@@ -19,6 +19,7 @@ pub mod rate_limit;
 pub mod domain;
 pub mod events;
 pub mod feed;
+pub mod webhooks;
 
 pub mod api;
 pub mod server;

@@ -8,7 +8,7 @@ mod raw;
 mod workspace;
 
 pub use answer::Answer;
-pub use app::TestApp;
+pub use app::{TestApp, http};
 pub use key::{Key, send};
 pub use workspace::{Workspace, course};
 

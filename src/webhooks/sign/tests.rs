@@ -1,0 +1,107 @@
+//! Signatures against the published vectors, against the contract, and against the library of the specification.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::webhooks::{VECTORS, verify};
+
+const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const NEW: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+
+fn keys(secrets: &[&str]) -> Vec<SigningKey> {
+    secrets.iter().map(|secret| SigningKey::new(secret).unwrap()).collect()
+}
+
+#[test]
+fn signatures_are_those_of_the_published_vectors() {
+    let file: Value = serde_json::from_str(VECTORS).unwrap();
+    let mut seen = 0;
+    for vector in file["vectors"].as_array().unwrap() {
+        let text = |name: &str| vector[name].as_str().unwrap_or_default();
+        // Those with a Standard Webhooks signature are whole requests of ours.
+        if text("webhook_id").is_empty() {
+            continue;
+        }
+        let rotating = text("name").starts_with("a rotation");
+        let keys = if rotating { keys(&[NEW, SECRET]) } else { keys(&[SECRET]) };
+        let (body, at) = (text("body").as_bytes(), text("webhook_timestamp").parse().unwrap());
+        assert_eq!(svc(&keys, at, body), text("x_svc_signature"), "{vector}");
+        assert_eq!(standard(&keys, text("webhook_id"), at, body), text("webhook_signature"), "{vector}");
+        seen += 1;
+    }
+    assert_eq!(seen, 8);
+}
+
+#[test]
+fn the_examples_of_the_contract_are_among_the_vectors() {
+    let contract = include_str!("../../../openapi/v1.yaml");
+    let examples: Vec<&str> = contract
+        .lines()
+        .filter_map(|line| {
+            let line = line.trim();
+            line.strip_prefix("X-SVC-Signature: ").or(line.strip_prefix("example: ").filter(is_signature))
+        })
+        .collect();
+    assert_eq!(examples.len(), 3, "{examples:?}");
+    for example in examples {
+        assert!(VECTORS.contains(&format!("\"{example}\"")), "{example}");
+    }
+}
+
+fn is_signature(example: &&str) -> bool {
+    example.starts_with("t=") || example.starts_with("v1,")
+}
+
+#[test]
+fn what_is_no_secret_is_refused() {
+    for wrong in ["", "whsec_", "AAECAw==", "whsec_A", "whsec_AAECAw", "whsec_AA-_AA==", "whsec_ AAECAw=="] {
+        assert_eq!(SigningKey::new(wrong).unwrap_err(), NoSecret, "{wrong}");
+    }
+    assert_eq!(format!("{:?}", keys(&[SECRET])), "[SigningKey(****)]");
+}
+
+proptest! {
+    #[test]
+    fn a_signature_is_believed_and_no_other(
+        body: Vec<u8>,
+        at in 0_i64..1 << 40,
+        late in -400_i64..400,
+        first: [u8; 32],
+        second: [u8; 32],
+        flip: prop::sample::Index,
+    ) {
+        prop_assume!(first != second);
+        let secrets = [first, second].map(|bytes| format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)));
+        let header = svc(&keys(&[&secrets[0], &secrets[1]]), at, &body);
+        for secret in &secrets {
+            let told = verify::verify(&body, &header, &[secret], at + late, verify::TOLERANCE);
+            prop_assert_eq!(told.is_ok(), late.abs() <= 300, "{:?}", told);
+        }
+        let mut tampered = body.clone();
+        tampered.push(0);
+        if let Some(byte) = tampered.get_mut(flip.index(body.len() + 1)) {
+            *byte ^= 1;
+        }
+        let told = verify::verify(&tampered, &header, &[&secrets[0]], at, verify::TOLERANCE);
+        prop_assert_eq!(told, Err(verify::Rejected::NoMatch));
+    }
+
+    #[test]
+    fn the_library_of_the_specification_believes_us(body: String, old: [u8; 32], new: [u8; 32], id in "evt_[a-z0-9]{26}") {
+        let secrets = [new, old].map(|bytes| format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)));
+        // The library reads the machine's clock; the test takes it from there too.
+        let at = crate::clock::Clock::system().now_ms() / 1000;
+        let signature = standard(&keys(&[&secrets[0], &secrets[1]]), &id, at, body.as_bytes());
+        let mut headers = reqwest::header::HeaderMap::new();
+        headers.insert("webhook-id", id.parse().unwrap());
+        headers.insert("webhook-timestamp", at.into());
+        headers.insert("webhook-signature", signature.parse().unwrap());
+        let tampered = [body.as_bytes(), b" "].concat();
+        for secret in &secrets {
+            let webhook = standardwebhooks::Webhook::new(secret).unwrap();
+            prop_assert!(webhook.verify(body.as_bytes(), &headers).is_ok());
+            prop_assert!(webhook.verify(&tampered, &headers).is_err());
+        }
+    }
+}
