@@ -1,7 +1,9 @@
 //! Webhooks on their way out.
 //!
-//! [`sign`] proves where a request comes from, and [`verify`] is what a receiver does with it. Nothing here runs inside a request to the API.
+//! [`sign`] proves where a request comes from, [`outbound`] makes one attempt to deliver it, and [`verify`] is what a
+//! receiver does with it. Nothing here runs inside a request to the API.
 
+pub mod outbound;
 pub mod sign;
 pub mod verify;
 

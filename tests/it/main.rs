@@ -32,3 +32,4 @@ mod server;
 mod student_list;
 mod students;
 mod support;
+mod webhooks_outbound;

@@ -5,11 +5,13 @@ mod app;
 mod database;
 mod key;
 mod raw;
+mod receiver;
 mod workspace;
 
 pub use answer::Answer;
 pub use app::{TestApp, http};
 pub use key::{Key, send};
+pub use receiver::{Receiver, request};
 pub use workspace::{Workspace, course};
 
 /// The instant at which every story begins.

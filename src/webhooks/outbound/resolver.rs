@@ -1,0 +1,137 @@
+//! From a name to addresses that may be called.
+//!
+//! Owns the look-up of names for the client: it is asked for each new connection, and what it hands out is what is
+//! connected to, so that a name cannot lead elsewhere between the check and the connection.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use crate::config::Network;
+use crate::reach;
+
+/// A look-up under way.
+pub type LookingUp = BoxFuture<'static, io::Result<Vec<IpAddr>>>;
+/// What finds the addresses behind a name.
+pub type LookUp = Arc<dyn Fn(String) -> LookingUp + Send + Sync>;
+
+/// The machine's own look-up, `/etc/hosts` included.
+pub fn system() -> LookUp {
+    Arc::new(|name| {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    })
+}
+
+/// Which addresses a client may connect to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// What is public, and what the operator opens.
+    PublicOrOpened,
+    /// What the operator opens, and nothing else: for requests without TLS.
+    Opened,
+}
+
+impl Rule {
+    /// Why this address may not be called.
+    pub(super) fn refuses(self, ip: IpAddr, allow: &[Network]) -> Option<Refused> {
+        let why = match self {
+            Self::PublicOrOpened => reach::forbidden(ip, allow)?,
+            Self::Opened if reach::opened(ip, allow) => return None,
+            Self::Opened => "not opened for `http`",
+        };
+        Some(Refused { ip, why })
+    }
+}
+
+/// An address that may not be called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Refused {
+    ip: IpAddr,
+    why: &'static str,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}", self.ip, self.why)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Why a name leads nowhere; cloned to everybody who waits for it.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+struct Nowhere(Arc<str>);
+
+/// What everybody who asks for one name at one time waits for.
+type Found = Shared<BoxFuture<'static, Result<Arc<[IpAddr]>, Nowhere>>>;
+
+/// The names that are being looked up, each once however many ask: a name server that hangs takes one thread a name,
+/// and not one an attempt.
+pub(super) struct Names {
+    look_up: LookUp,
+    running: Mutex<HashMap<String, Found>>,
+}
+
+impl Names {
+    pub(super) fn new(look_up: LookUp) -> Self {
+        Self { look_up, running: Mutex::default() }
+    }
+
+    /// The look-up of this name that is under way, or a new one. It goes on when nobody waits any longer.
+    fn find(self: &Arc<Self>, name: &str) -> Found {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = running.get(name) {
+            return found.clone();
+        }
+        let (names, owned) = (Arc::clone(self), name.to_owned());
+        let task = tokio::spawn(async move {
+            let found = (names.look_up)(owned.clone()).await;
+            names.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&owned);
+            found
+        });
+        let found = async move {
+            match task.await {
+                Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses.into()),
+                Ok(Ok(_)) => Err(Nowhere("there is no address".into())),
+                Ok(Err(error)) => Err(Nowhere(error.to_string().into())),
+                Err(error) => Err(Nowhere(error.to_string().into())),
+            }
+        };
+        let found = found.boxed().shared();
+        running.insert(name.to_owned(), found.clone());
+        found
+    }
+}
+
+/// Hands out checked addresses alone.
+pub(super) struct Checked {
+    pub(super) names: Arc<Names>,
+    pub(super) allow: Arc<[Network]>,
+    pub(super) rule: Rule,
+}
+
+impl Resolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let found = self.names.find(name.as_str());
+        let (allow, rule) = (Arc::clone(&self.allow), self.rule);
+        Box::pin(async move {
+            let addresses = found.await?;
+            // One address that is not to be called makes the whole name suspect.
+            if let Some(refused) = addresses.iter().find_map(|ip| rule.refuses(*ip, &allow)) {
+                return Err(refused.into());
+            }
+            let addresses: Vec<SocketAddr> = addresses.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
