@@ -5,7 +5,7 @@ use std::sync::Arc;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
-use super::{docs, errors_page, health, page};
+use super::{docs, errors_page, guide, health, page};
 use crate::api::front::Front;
 use crate::api::middleware::Gate;
 
@@ -29,6 +29,8 @@ impl Site {
             "/readyz" => health::ready(&self.front.app).await,
             "/docs" => redirect("/docs/"),
             "/docs/errors" => page::html(errors_page::HTML.clone()),
+            "/docs/webhooks" => page::html(guide::HTML.clone()),
+            "/docs/webhooks/vectors.json" => page::json(guide::VECTORS),
             "/docs/page.css" => page::style(),
             path => match path.strip_prefix("/docs/") {
                 Some(file) => self.docs.swagger(file),

@@ -32,4 +32,5 @@ mod server;
 mod student_list;
 mod students;
 mod support;
+mod webhooks_guide;
 mod webhooks_outbound;
