@@ -104,7 +104,7 @@ const HEAD: &str = r#"<!doctype html>
 <link rel="stylesheet" href="/docs/page.css">
 </head>
 <body>
-<p><a href="/docs/">API reference</a></p>
+<p><a href="/docs/">API reference</a> · <a href="/docs/webhooks">Receiving webhooks</a></p>
 <h1>Errors</h1>
 <p>Every answer that is not a success has this body. Decide by the status and by <code>code</code>; the message is
 for people and may change. <code>request_id</code> is also in the header <code>X-Request-Id</code>.</p>

@@ -6,6 +6,7 @@
 mod connections;
 mod docs;
 mod errors_page;
+mod guide;
 mod health;
 mod metrics;
 mod page;

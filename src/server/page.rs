@@ -26,6 +26,15 @@ pub(super) fn html(text: String) -> Response {
     guard(page, PAGE_POLICY)
 }
 
+/// A file for programs.
+pub(super) fn json(text: &'static str) -> Response {
+    let file = Response::builder()
+        .content_type("application/json")
+        .header(header::CACHE_CONTROL, "public, max-age=300")
+        .body(text);
+    guard(file, PAGE_POLICY)
+}
+
 /// The style sheet of the pages.
 pub(super) fn style() -> Response {
     let style = Response::builder()

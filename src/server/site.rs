@@ -5,7 +5,7 @@ use std::sync::Arc;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
-use super::{docs, errors_page, health, metrics, page};
+use super::{docs, errors_page, guide, health, metrics, page};
 use crate::api::front::Front;
 use crate::api::middleware::Gate;
 
@@ -30,6 +30,8 @@ impl Site {
             "/metrics" => metrics::response(&self.front.app).await,
             "/docs" => redirect("/docs/"),
             "/docs/errors" => page::html(errors_page::HTML.clone()),
+            "/docs/webhooks" => page::html(guide::HTML.clone()),
+            "/docs/webhooks/vectors.json" => page::json(guide::VECTORS),
             "/docs/page.css" => page::style(),
             path => match path.strip_prefix("/docs/") {
                 Some(file) => self.docs.swagger(file),

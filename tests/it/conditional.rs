@@ -3,7 +3,7 @@
 use reqwest::Method;
 
 use crate::conformance::assert_error;
-use crate::support::{Answer, Key, TestApp, course, send};
+use crate::support::{Answer, Key, TestApp, course, http, send};
 
 const COURSES: &str = "/api/v1/courses";
 
@@ -119,7 +119,7 @@ async fn a_large_answer_is_compressed_as_asked_for() {
     assert!(plain.body.len() > 2_000);
     assert_eq!((plain.header("vary"), plain.header("content-encoding")), ("accept-encoding", ""));
 
-    let decoding = reqwest::Client::builder().no_proxy().build().unwrap();
+    let decoding = http().build().unwrap();
     for (coding, magic) in [("gzip", &b"\x1f\x8b"[..]), ("br", &[]), ("zstd", b"\x28\xb5\x2f\xfd")] {
         let packed = encoded(&app, &key, path, coding).await;
         assert_eq!(packed.header("content-encoding"), coding);

@@ -34,5 +34,6 @@ mod server;
 mod student_list;
 mod students;
 mod support;
+mod webhooks_guide;
 mod webhooks_outbound;
 mod webhooks_retry;

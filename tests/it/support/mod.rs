@@ -13,7 +13,7 @@ mod webhook;
 mod workspace;
 
 pub use answer::Answer;
-pub use app::TestApp;
+pub use app::{TestApp, http};
 pub use endpoint::Endpoint;
 pub use key::{Key, send};
 pub use mailbox::{Mailbox, Reply, Security};
