@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 pub mod id;
 pub mod json;
+pub mod reach;
 pub mod secret;
 pub mod telemetry;
 

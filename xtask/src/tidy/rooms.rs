@@ -17,7 +17,7 @@ const HTTP_AND_JSON: &[&str] = &["poem", "poem_openapi", "http", "hyper", "reqwe
 const STORED: &[&str] = &["entity", "sea_orm", "sea_orm_migration", "migration"];
 
 /// What stands below `domain`.
-const GROUND: &[&str] = &["app", "clock", "config", "database", "id", "rate_limit", "secret"];
+const GROUND: &[&str] = &["app", "clock", "config", "database", "id", "rate_limit", "reach", "secret"];
 
 /// The modules of the server, from the ground up.
 pub(super) const ROOMS: &[Room] = &[
@@ -25,6 +25,7 @@ pub(super) const ROOMS: &[Room] = &[
     Room { name: "id", below: &["clock", "config", "secret"], never: HTTP },
     Room { name: "json", below: &[], never: HTTP },
     Room { name: "config", below: &["clock", "id", "secret"], never: HTTP },
+    Room { name: "reach", below: &["config"], never: HTTP },
     Room { name: "secret", below: &["clock", "config", "id"], never: HTTP },
     Room { name: "telemetry", below: &["clock", "config", "id", "secret"], never: HTTP },
     Room { name: "database", below: &["clock", "config", "id", "secret"], never: HTTP },
@@ -38,7 +39,7 @@ pub(super) const ROOMS: &[Room] = &[
     Room { name: "events", below: GROUND, never: HTTP_AND_JSON },
     Room {
         name: "domain",
-        below: &["app", "clock", "config", "database", "events", "id", "rate_limit", "secret"],
+        below: &["app", "clock", "config", "database", "events", "id", "rate_limit", "reach", "secret"],
         never: HTTP_AND_JSON,
     },
     Room {
@@ -48,7 +49,7 @@ pub(super) const ROOMS: &[Room] = &[
     },
     Room {
         name: "webhooks",
-        below: &["app", "clock", "config", "database", "domain", "events", "id", "mail", "secret"],
+        below: &["app", "clock", "config", "database", "domain", "events", "id", "mail", "reach", "secret"],
         never: &["poem", "poem_openapi"],
     },
     Room {
