@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Command, Error};
 
 use super::source::{FILE, FILE_FLAG, FILE_VARIABLE};
-use super::{Database, Deprecation, Limits, Log, Server, Setting, Storage};
+use super::{Database, Deprecation, Limits, Log, Server, Setting, Storage, Webhooks};
 
 /// The concerns of every command.
 const COMMON: &[(&str, &[Setting])] = &[
@@ -15,6 +15,7 @@ const COMMON: &[(&str, &[Setting])] = &[
 const SERVING: &[(&str, &[Setting])] = &[
     (Server::HEADING, Server::SETTINGS),
     (Limits::HEADING, Limits::SETTINGS),
+    (Webhooks::HEADING, Webhooks::SETTINGS),
     (Deprecation::HEADING, Deprecation::SETTINGS),
 ];
 

@@ -19,6 +19,7 @@ mod limits;
 mod log;
 mod server;
 mod storage;
+mod webhooks;
 
 pub use check::{markdown, report};
 pub use concern::Setting;
@@ -34,6 +35,7 @@ pub use server::Server;
 pub use source::{ENVIRONMENT_PREFIX, FILE, Source, gather};
 pub use storage::Storage;
 pub use value::{Secret, WebUrl};
+pub use webhooks::Webhooks;
 
 /// Every setting, by concern, in the order in which they are shown; and the struct that holds their values.
 macro_rules! concerns {
@@ -68,6 +70,8 @@ concerns! {
     server: Server;
     /// The default quotas.
     limits: Limits;
+    /// Where webhooks may go.
+    webhooks: Webhooks;
     /// The end of v1.
     deprecation: Deprecation;
 }

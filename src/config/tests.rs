@@ -141,6 +141,25 @@ fn a_sunset_less_than_six_months_after_the_deprecation_is_refused() {
 }
 
 #[test]
+fn a_list_comes_with_commas_or_as_an_array() {
+    let file = "webhook_allow = [\"127.0.0.0/8\", \"::1\"]\n";
+    for (flags, file) in [(&[("webhook_allow", "127.0.0.0/8, ::1")][..], ""), (&[], file)] {
+        let (config, given) = read(flags, &[], file).unwrap();
+        assert_eq!(config.webhooks.webhook_allow.len(), 2);
+        assert!(
+            report(&given).contains(r#"webhook_allow = ["127.0.0.0/8", "::1/128"]"#),
+            "{}",
+            report(&given)
+        );
+    }
+    assert!(Config::defaults().webhooks.webhook_allow.is_empty());
+    insta::assert_snapshot!(
+        faults(&[], &[("CREATOR_API_WEBHOOK_ALLOW", "localhost")], ""),
+        @r#"CREATOR_API_WEBHOOK_ALLOW: "localhost" is no value for `webhook_allow`; expected ranges of addresses, such as 10.0.0.0/8 or ::1"#
+    );
+}
+
+#[test]
 fn every_setting_is_named_in_one_manner() {
     for setting in settings() {
         let manner = format!("{ENVIRONMENT_PREFIX}{}", setting.key.to_uppercase());
