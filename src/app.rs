@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use sea_orm::DbErr;
+use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::database::{Database, Write};
 use crate::domain::courses::catalogue::Catalogue;
 use crate::domain::keys::Principals;
-use crate::events::Encode;
+use crate::events::{Encode, Example};
 use crate::id::Ids;
 
 /// The shared parts of one running process; cheap to clone.
@@ -22,6 +23,7 @@ pub struct App {
 struct Inner {
     parts: Parts,
     catalogue: Catalogue,
+    deliveries_due: Notify,
 }
 
 /// What an [`App`] is made of.
@@ -36,6 +38,8 @@ pub struct Parts {
     pub ids: Ids,
     /// Turns an event into the bytes that are stored, signed and sent.
     pub encode: Encode,
+    /// Writes the contract's example of an event, for trying a subscription.
+    pub example: Example,
     /// The API keys seen of late.
     pub principals: Principals,
 }
@@ -43,12 +47,18 @@ pub struct Parts {
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Self {
-        Self { inner: Arc::new(Inner { parts, catalogue: Catalogue::default() }) }
+        let (catalogue, deliveries_due) = (Catalogue::default(), Notify::new());
+        Self { inner: Arc::new(Inner { parts, catalogue, deliveries_due }) }
     }
 
     /// When the courses of each workspace changed.
     pub fn catalogue(&self) -> &Catalogue {
         &self.inner.catalogue
+    }
+
+    /// Rings when a write of this process has committed deliveries that are due. Only a hint: other processes write too.
+    pub fn deliveries_due(&self) -> &Notify {
+        &self.inner.deliveries_due
     }
 
     /// Begins a write, recorded at the time of [`Database::begin_write`].

@@ -58,7 +58,10 @@ kinds! {
     RecordingId, Recording, "rec", "a recording";
     EventId, Event, "evt", "an event";
     SubscriptionId, Subscription, "whs", "a webhook subscription";
+    SecretId, Secret, "whk", "a webhook secret";
     DeliveryId, Delivery, "dlv", "a delivery";
+    AttemptId, Attempt, "att", "an attempt";
+    ReplayId, Replay, "rpl", "a replay";
     KeyId, ApiKey, "key", "an API key";
     MailId, Mail, "mail", "a mail";
     UserId, User, "usr", "a user";

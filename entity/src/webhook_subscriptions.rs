@@ -97,13 +97,33 @@ impl InWorkspace<Entity> {
             .column(webhook_topics::Column::SubscriptionId)
             .filter(webhook_topics::Column::WorkspaceId.eq(self.workspace()))
             .filter(webhook_topics::Column::EventType.eq(event_type));
-        let listening = self
+        self.states(conn, Column::Id.in_subquery(topics.into_query())).await
+    }
+
+    /// The states of these subscriptions, none of which can be deleted until the transaction ends, as by
+    /// [`listening`](Self::listening). One that is gone is left out.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn standing<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        ids: &[Uuid],
+    ) -> Result<Vec<(Uuid, State)>, DbErr> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.states(conn, Column::Id.is_in(statement::padded(ids))).await
+    }
+
+    async fn states<C: ConnectionTrait>(self, conn: &C, which: Expr) -> Result<Vec<(Uuid, State)>, DbErr> {
+        let rows = self
             .checked()
             .select_only()
             .columns([Column::Id, Column::State])
-            .filter(Column::Id.in_subquery(topics.into_query()))
+            .filter(which)
             .lock(LockType::KeyShare);
-        let rows = conn.query_all(&listening.into_query()).await?;
+        let rows = conn.query_all(&rows.into_query()).await?;
         rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 }

@@ -1,6 +1,10 @@
 //! Events as the contract's webhooks show them: the domain's record becomes the generated type, and that the exact
 //! bytes which are stored, signed and sent.
 
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::generated::document::JSON;
 use super::generated::events as sent;
 use super::generated::schemas;
 use super::v1::{text, texts, twins};
@@ -10,6 +14,7 @@ use crate::domain::live_sessions::{LiveSession, LiveSessionStatus};
 use crate::domain::recordings::Recording;
 use crate::domain::students::{DeletedStudent, StudentSummary};
 use crate::events::{Envelope, Event, OrderRefunded, StudentUpdated};
+use crate::id::{EventId, WorkspaceId};
 
 twins!(LiveSessionStatus => sent::LiveSessionStatus: Scheduled, Live, Ended);
 
@@ -19,6 +24,18 @@ twins!(LiveSessionStatus => sent::LiveSessionStatus: Scheduled, Live, Ended);
 /// Never: generated types always serialise.
 pub fn encode(envelope: &Envelope) -> Vec<u8> {
     serde_json::to_vec(&of(envelope.clone())).expect("generated types always serialise")
+}
+
+/// The contract's example of an event, as one that happened in this workspace: what `App` carries beside the encoder.
+pub fn example(kind: &str, id: EventId, at: Timestamp, workspace: WorkspaceId) -> Option<Vec<u8>> {
+    let mut contract: Value = serde_json::from_str(JSON).ok()?;
+    let content = &mut contract["webhooks"].get_mut(kind)?["post"]["requestBody"]["content"];
+    let mut body = content["application/json"]["examples"].get_mut(kind)?["value"].take();
+    body["id"] = text(id).into();
+    body["created_at"] = serde_json::to_value(crate::api::scalar::Timestamp::from(at)).ok()?;
+    body["workspace_id"] = text(workspace).into();
+    // Through its type, for the order of the fields.
+    serde_json::to_vec(&serde_json::from_value::<sent::Event>(body).ok()?).ok()
 }
 
 /// The event in the contract's own type.

@@ -7,7 +7,7 @@ use clap::Command;
 /// The commands as a person looks for them.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "migrate"]),
-    ("Administer", &["workspaces", "keys"]),
+    ("Administer", &["workspaces", "keys", "webhooks"]),
     ("Data", &["apply", "generate"]),
     ("Look", &["config", "openapi"]),
 ];

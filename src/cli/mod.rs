@@ -18,6 +18,7 @@ mod progress;
 mod serve;
 mod signals;
 mod start;
+mod webhooks;
 mod worker;
 mod workspaces;
 
@@ -68,6 +69,9 @@ enum Command {
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Make webhook subscriptions, look at their deliveries, send them again
+    #[command(subcommand)]
+    Webhooks(webhooks::Command),
     /// Take in the platform's changes, one JSON object a line
     ///
     /// Each change is applied once, however often it comes, so that a run that was cut short is simply run again. A bad
@@ -113,6 +117,9 @@ fn dispatch(Cli { common, command }: Cli) -> Result<Outcome, Failure> {
         Command::Migrate => on_runtime(common.0, migrate::run),
         Command::Workspaces(command) => on_runtime(common.0, |config| workspaces::run(config, command)),
         Command::Keys(command) => on_runtime(common.0, |config| keys::run(config, command)),
+        Command::Webhooks(command) => {
+            on_runtime(command.flags(common), |config| webhooks::run(config, command))
+        }
         Command::Apply(args) => on_runtime(common.0, |config| apply::run(config, args)),
         Command::Generate(args) => on_runtime(common.0, |config| generate::run(config, args)),
     }

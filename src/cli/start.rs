@@ -4,7 +4,7 @@
 
 use sea_orm::DbBackend;
 
-use crate::api::events::encode;
+use crate::api::events::{encode, example};
 use crate::app::{App, Parts};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -60,6 +60,7 @@ fn assemble(config: Config, db: Database) -> App {
         clock: Clock::system(),
         ids: Ids::default(),
         encode,
+        example,
         principals: Principals::default(),
     })
 }

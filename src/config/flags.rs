@@ -20,6 +20,9 @@ const SERVING: &[(&str, &[Setting])] = &[
     (Deprecation::HEADING, Deprecation::SETTINGS),
 ];
 
+/// The concern of the command that judges where webhooks may go.
+const REACHING: &[(&str, &[Setting])] = &[(Webhooks::HEADING, Webhooks::SETTINGS)];
+
 /// The flags that every command takes.
 #[derive(Debug, Clone, Default)]
 pub struct CommonFlags(pub Vec<(&'static str, String)>);
@@ -28,22 +31,16 @@ pub struct CommonFlags(pub Vec<(&'static str, String)>);
 #[derive(Debug, Clone, Default)]
 pub struct ServingFlags(pub Vec<(&'static str, String)>);
 
+/// The flags that say where webhooks may go.
+#[derive(Debug, Clone, Default)]
+pub struct WebhookFlags(pub Vec<(&'static str, String)>);
+
 impl clap::Args for CommonFlags {
     fn augment_args(command: Command) -> Command {
         let file = Arg::new(FILE_FLAG).long(FILE_FLAG).value_name("FILE").global(true).help(format!(
             "Configuration file [variable: {FILE_VARIABLE}] [default: {FILE}, if there is one]"
         ));
         args(COMMON).fold(command.arg(file), |command, arg| command.arg(arg.global(true)))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl clap::Args for ServingFlags {
-    fn augment_args(command: Command) -> Command {
-        args(SERVING).fold(command, Command::arg)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -63,16 +60,34 @@ impl clap::FromArgMatches for CommonFlags {
     }
 }
 
-impl clap::FromArgMatches for ServingFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        Ok(Self(given(SERVING, matches).collect()))
-    }
+/// Makes flags that belong to some commands from their concerns.
+macro_rules! flags_of {
+    ($name:ident, $concerns:ident) => {
+        impl clap::Args for $name {
+            fn augment_args(command: Command) -> Command {
+                args($concerns).fold(command, Command::arg)
+            }
 
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
+            fn augment_args_for_update(command: Command) -> Command {
+                Self::augment_args(command)
+            }
+        }
+
+        impl clap::FromArgMatches for $name {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+                Ok(Self(given($concerns, matches).collect()))
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+    };
 }
+
+flags_of!(ServingFlags, SERVING);
+flags_of!(WebhookFlags, REACHING);
 
 /// The names a setting has as a flag: of its value, unless that is hidden, and of the file that holds it.
 fn names(setting: &'static Setting) -> impl Iterator<Item = &'static str> {

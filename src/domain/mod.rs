@@ -21,6 +21,7 @@ pub mod live_sessions;
 pub mod orders;
 pub mod recordings;
 pub mod students;
+pub mod webhooks;
 pub mod workspaces;
 
 mod faults;

@@ -1,7 +1,9 @@
-//! The outbox: an event's row, appended inside the transaction of the change it tells of.
+//! The outbox: an event's row and its deliveries, appended inside the transaction of the change it tells of.
 //!
 //! Owns the list of events and their envelope. Never sends anything, and never knows how `data` is spelled
 //! in JSON: the encoder that `App` carries writes the body once, and those bytes are stored.
+
+mod deliveries;
 
 use entity::events;
 use jiff::Timestamp;
@@ -87,7 +89,12 @@ pub struct Envelope {
 /// Writes an event's body: the exact bytes that are stored, signed and sent.
 pub type Encode = fn(&Envelope) -> Vec<u8>;
 
-/// Appends an event to the outbox; it exists once the write commits. `at` is when it happened.
+/// Writes the body of an event of this type as the contract shows it, with an id, a time and a workspace of its own;
+/// `None` for a type that there is not.
+pub type Example = fn(kind: &str, EventId, Timestamp, WorkspaceId) -> Option<Vec<u8>>;
+
+/// Appends an event to the outbox, with a delivery for each subscription that wants it; they exist once the write
+/// commits. `at` is when it happened.
 ///
 /// # Errors
 /// [`crate::domain::Error::Internal`] when the database fails.
@@ -108,6 +115,7 @@ pub async fn append(
         created_at: at.as_millisecond(),
         body,
     };
-    events::in_workspace(workspace.uuid()).insert(write.conn(), row).await?;
+    events::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
+    deliveries::append(app, write, &row).await?;
     Ok(id)
 }

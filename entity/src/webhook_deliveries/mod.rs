@@ -4,7 +4,10 @@
 //! [`hold`] what follows when a subscription is paused or enabled.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{Condition, Select, sea_query::Expr};
+use sea_orm::{
+    Condition, Select,
+    sea_query::{Expr, ExprTrait},
+};
 
 use crate::{InWorkspace, Keyset, Span, scope, statement};
 
@@ -177,6 +180,8 @@ pub struct Dead {
     pub created: Span,
     /// Only those that no other delivery sends again.
     pub unreplayed: bool,
+    /// None that this job has made.
+    pub not_of_job: Option<Uuid>,
 }
 
 impl InWorkspace<Entity> {
@@ -224,6 +229,7 @@ impl InWorkspace<Entity> {
         let filters = Condition::all()
             .add_option(subscription)
             .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)))
+            .add_option(which.not_of_job.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))))
             .add_option(which.unreplayed.then(|| Expr::cust(unreplayed)));
         self.select().filter(Expr::cust("state = 2")).filter(created).filter(filters)
     }

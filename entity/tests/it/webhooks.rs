@@ -3,7 +3,7 @@
 use entity::webhook_deliveries::{Dead, Origin, State};
 use entity::webhook_subscriptions::State as Standing;
 use entity::{
-    Keyset, Span, StringList, StringMap, events, webhook_attempts, webhook_deliveries, webhook_replays,
+    Keyset, Set, Span, StringList, StringMap, events, webhook_attempts, webhook_deliveries, webhook_replays,
     webhook_secrets, webhook_subscriptions, webhook_topics,
 };
 use sea_orm::DatabaseConnection;
@@ -235,6 +235,9 @@ async fn dead_deliveries_are_searched_and_counted() {
         assert_eq!(found(Dead { event_type: refunded, ..Dead::default() }, None).await, [12]);
         assert_eq!(found(Dead { created: Span::between(10, 20), ..Dead::default() }, None).await, [11]);
         assert_eq!(found(Dead { unreplayed: true, ..Dead::default() }, None).await, [13, 12]);
+        let change = webhook_deliveries::ActiveModel { job_id: Set(Some(id(9))), ..Default::default() };
+        assert!(ours.update(&database, id(12), change).await.unwrap());
+        assert_eq!(found(Dead { not_of_job: Some(id(9)), ..Dead::default() }, None).await, [13, 11]);
         let column = webhook_deliveries::Column::CreatedAt;
         let page = Keyset { column, descending: false, after: None, limit: 2, below_updated_at: None };
         let first = ours.of_subscription(&database, id(1), page).await.unwrap();

@@ -11,7 +11,7 @@ use poem_openapi::OpenApiService;
 use secrecy::ExposeSecret;
 
 use super::Gate;
-use crate::api::events::encode;
+use crate::api::events::{encode, example};
 use crate::api::front::{Front, Settings};
 use crate::api::generated::adapter::V1;
 use crate::api::generated::{document, operations};
@@ -57,6 +57,7 @@ async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
         clock,
         ids: Ids::default(),
         encode,
+        example,
         principals: Principals::default(),
     })
 }

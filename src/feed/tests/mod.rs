@@ -57,6 +57,7 @@ impl Place {
             clock: Clock::fixed(time("2026-06-01T12:00:00Z")),
             ids: Ids::default(),
             encode: |envelope| envelope.event.kind().as_bytes().to_vec(),
+            example: |_, _, _, _| None,
             principals: Default::default(),
         });
         Self { app, _folder: folder }

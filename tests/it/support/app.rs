@@ -247,6 +247,7 @@ async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
         clock: clock.clone(),
         ids: Ids::default(),
         encode: creator_api::api::events::encode,
+        example: creator_api::api::events::example,
         principals: Principals::default(),
     })
 }

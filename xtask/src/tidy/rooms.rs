@@ -140,6 +140,11 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     },
     Exception {
         from: "app",
+        path: &["events", "Example"],
+        why: "the type of the examples that the composition root puts in, for the same reason",
+    },
+    Exception {
+        from: "app",
         path: &["domain", "keys", "Principals"],
         why: "the process keeps one cache of principals, and only `domain::keys` reads it",
     },

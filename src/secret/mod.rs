@@ -1,8 +1,10 @@
-//! The server's master key and what is derived from it.
+//! The server's master key, what is derived from it, and what is encrypted with that.
 //!
 //! Owns the key's file in the data folder and the list of purposes. The key itself is never used directly, never shown
 //! and wiped from memory when dropped. Whether it is the key that the data was made with is asked by its
 //! [fingerprint](MasterKey::fingerprint), which reveals nothing of it.
+
+mod seal;
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -15,6 +17,8 @@ use rand::TryRng;
 use secrecy::zeroize::{Zeroize, Zeroizing};
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
+
+pub use seal::{Broken, Seal};
 
 /// The key's file in the data folder.
 pub const KEY_FILE: &str = "master.key";
@@ -29,6 +33,8 @@ pub enum Purpose {
     Cursor,
     /// Tells one master key from another.
     Fingerprint,
+    /// Encrypts the secrets that webhooks are signed with.
+    WebhookSecrets,
 }
 
 impl Purpose {
@@ -37,6 +43,7 @@ impl Purpose {
         match self {
             Self::Cursor => b"creator-api/v1/cursor",
             Self::Fingerprint => b"creator-api/v1/fingerprint",
+            Self::WebhookSecrets => b"creator-api/v1/webhook-secrets",
         }
     }
 }

@@ -1,0 +1,215 @@
+//! Subscriptions: made, listed, rotated, tried, paused, enabled, deleted.
+
+use jiff::Span;
+use jiff::tz::TimeZone;
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use super::super::failure::Failure;
+use super::super::progress::Progress;
+use super::super::{output, start, workspaces};
+use super::find;
+use crate::app::App;
+use crate::config::WebhookFlags;
+use crate::domain::webhooks::{self, Held, NewSubscription, Subscription, SubscriptionState};
+use crate::events::KINDS;
+use crate::id::SubscriptionId;
+use crate::secret::{Purpose, Seal};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Create {
+    /// The workspace's key
+    #[arg(long, value_name = "KEY")]
+    workspace: String,
+    /// Where events are sent: https, to a public address
+    #[arg(long)]
+    url: String,
+    /// What is sent; one or several types of event, or `all`
+    #[arg(long = "event", value_name = "TYPE", required = true, num_args = 1.., value_delimiter = ',')]
+    events: Vec<String>,
+    #[command(flatten)]
+    pub(super) reach: WebhookFlags,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Rotate {
+    /// The subscription's id
+    #[arg(value_name = "SUBSCRIPTION")]
+    subscription: SubscriptionId,
+    /// How long the old secret goes on signing beside the new one, up to 7d; 0s ends it at once
+    #[arg(long, value_name = "DURATION", default_value = "24h")]
+    overlap: Span,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Enable {
+    /// The subscription's id
+    #[arg(value_name = "SUBSCRIPTION")]
+    subscription: SubscriptionId,
+    /// What becomes of the deliveries that were held back
+    #[arg(long, value_enum, default_value = "send")]
+    held: Choice,
+}
+
+/// What becomes of held deliveries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Choice {
+    /// Send them
+    Send,
+    /// Delete them
+    Drop,
+}
+
+pub(super) async fn create(app: &App, new: Create) -> Result<(), Failure> {
+    let workspace = workspaces::find(app, &new.workspace).await?;
+    let all = || KINDS.iter().map(|&kind| kind.to_owned()).collect();
+    let event_types = if new.events == ["all"] { all() } else { new.events };
+    let seal = seal(app).await?;
+    let mut write = app.begin_write().await?;
+    let new = NewSubscription { url: new.url, event_types };
+    let (made, secret) = webhooks::create(app, &mut write, &seal, workspace.id, new).await?;
+    write.commit().await?;
+    output::line(secret.expose_secret())?;
+    output::say(format_args!(
+        "subscription {} of workspace `{}` to {}: {}",
+        made.id,
+        workspace.key,
+        made.url,
+        made.event_types.join(" ")
+    ));
+    output::say("the secret on stdout is shown this once; the receiver verifies signatures with it");
+    Ok(())
+}
+
+/// What seals the secrets of this data.
+async fn seal(app: &App) -> Result<Seal, Failure> {
+    Ok(Seal::new(&start::master_key(app).await?, Purpose::WebhookSecrets))
+}
+
+pub(super) async fn list(app: &App, workspace: &str, json: bool) -> Result<(), Failure> {
+    let workspace = workspaces::find(app, workspace).await?;
+    let subscriptions = webhooks::list(app, workspace.id).await?;
+    if json {
+        return output::json(subscriptions.iter().map(record).collect());
+    }
+    let row = |one: Subscription| {
+        let failing = one
+            .failing_since
+            .map_or_else(|| "no".to_owned(), |since| format!("since {}", output::time(since)));
+        [one.id.to_string(), one.state.to_string(), one.url, failing, one.event_types.join(" ")]
+    };
+    let rows: Vec<_> = subscriptions.into_iter().map(row).collect();
+    output::table(["ID", "STATE", "URL", "FAILING", "EVENTS"], &rows)
+}
+
+fn record(subscription: &Subscription) -> serde_json::Value {
+    json!({
+        "id": subscription.id.to_string(),
+        "url": subscription.url,
+        "event_types": subscription.event_types,
+        "state": subscription.state.as_str(),
+        "failing_since": subscription.failing_since.map(output::time),
+        "disabled_at": subscription.disabled_at.map(output::time),
+        "created_at": output::time(subscription.created_at),
+        "updated_at": output::time(subscription.updated_at),
+    })
+}
+
+pub(super) async fn rotate(app: &App, args: &Rotate) -> Result<(), Failure> {
+    let now = app.clock.now();
+    let overlap = match now.to_zoned(TimeZone::UTC).checked_add(args.overlap) {
+        Ok(end) if end.timestamp() >= now => end.timestamp().duration_since(now).unsigned_abs(),
+        _ => {
+            return Err(Failure::usage(
+                "--overlap names no time to come; give a duration such as 24h, up to 7d",
+            ));
+        }
+    };
+    let found = find(app, args.subscription).await?;
+    let seal = seal(app).await?;
+    let mut write = app.begin_write().await?;
+    let rotated = webhooks::rotate(app, &mut write, &seal, found.workspace, found.id, overlap).await?;
+    write.commit().await?;
+    output::line(rotated.secret.expose_secret())?;
+    if rotated.older_until > now {
+        let until = output::time(rotated.older_until);
+        output::say(format_args!(
+            "the old secret signs beside the new one until {until}; change the receiver by then"
+        ));
+    } else {
+        output::say(
+            "the old secret has stopped signing; the receiver refuses deliveries until it knows the new one",
+        );
+    }
+    output::say("the secret on stdout is shown this once");
+    Ok(())
+}
+
+pub(super) async fn test(app: &App, subscription: SubscriptionId) -> Result<(), Failure> {
+    let found = find(app, subscription).await?;
+    let mut write = app.begin_write().await?;
+    let delivery = webhooks::test(app, &mut write, found.workspace, found.id).await?;
+    write.commit().await?;
+    output::line(delivery.id)?;
+    output::say(format_args!(
+        "an example of `{}` is on its way to {}; `creator-api webhooks deliveries {}` shows what came of it",
+        delivery.event_type, found.url, found.id
+    ));
+    Ok(())
+}
+
+pub(super) async fn pause(app: &App, subscription: SubscriptionId) -> Result<(), Failure> {
+    let found = find(app, subscription).await?;
+    let mut write = app.begin_write().await?;
+    webhooks::pause(&mut write, found.workspace, found.id).await?;
+    write.commit().await?;
+    output::say(format_args!(
+        "{subscription} is paused: its deliveries are held until `creator-api webhooks enable {subscription}`"
+    ));
+    Ok(())
+}
+
+pub(super) async fn enable(app: &App, args: &Enable) -> Result<(), Failure> {
+    let found = find(app, args.subscription).await?;
+    if args.held == Choice::Drop && found.state != SubscriptionState::Enabled {
+        discard(app, &found).await?;
+    }
+    let held = if args.held == Choice::Drop { Held::Drop } else { Held::Send };
+    let mut write = app.begin_write().await?;
+    let enabled = webhooks::enable(app, &mut write, found.workspace, found.id, held).await?;
+    write.commit().await?;
+    let then = match (found.state, held) {
+        (SubscriptionState::Enabled, _) => "as it was before",
+        (_, Held::Send) => "what was held is sent now",
+        (_, Held::Drop) => "what was held is deleted",
+    };
+    output::say(format_args!("{} is enabled: {then}", enabled.id));
+    Ok(())
+}
+
+/// Deletes what a subscription holds, many short transactions long.
+async fn discard(app: &App, held: &Subscription) -> Result<(), Failure> {
+    let mut progress = Progress::start("delete", None);
+    let mut gone = 0;
+    loop {
+        let mut write = app.begin_write().await?;
+        let some = webhooks::discard(&mut write, held.workspace, held.id).await?;
+        write.commit().await?;
+        if some == 0 {
+            break;
+        }
+        gone += some;
+        progress.at(gone, || format!("{gone} deliveries"));
+    }
+    progress.finish();
+    Ok(())
+}
+
+pub(super) async fn delete(app: &App, subscription: SubscriptionId) -> Result<(), Failure> {
+    let found = find(app, subscription).await?;
+    let mut write = app.begin_write().await?;
+    webhooks::delete(&mut write, found.workspace, found.id).await?;
+    write.commit().await?;
+    output::say(format_args!("{subscription} to {} is deleted, with its deliveries", found.url));
+    Ok(())
+}

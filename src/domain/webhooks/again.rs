@@ -1,0 +1,121 @@
+//! Deliveries made by hand: a settled one sent again, and one that tries a subscription.
+//!
+//! Each is a new row with all its attempts before it; the one that it sends again never changes.
+
+use std::collections::HashMap;
+
+use anyhow::anyhow;
+use entity::events;
+use entity::webhook_deliveries::{self as rows, Model, Origin, State};
+use entity::webhook_subscriptions::{self, State as Standing};
+use uuid::Uuid;
+
+use super::super::faults::Faults;
+use super::super::find::{absent, fresh, id};
+use super::super::{Error, Result};
+use super::deliveries::delivery;
+use super::{Delivery, subscriptions};
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::database::Write;
+use crate::id::{Delivery as DeliveryKind, DeliveryId, Event as EventKind, SubscriptionId, WorkspaceId};
+
+/// Sends settled deliveries again, in the order given: a dead one as a replay, a delivered one as a resend. While
+/// their subscription is paused or disabled they are held.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent delivery, [`Error::Invalid`] for one that is still to be sent. Nothing is sent then.
+pub async fn send_again(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    deliveries: &[DeliveryId],
+) -> Result<Vec<Delivery>> {
+    let ids: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.uuid()).collect();
+    let found = rows::in_workspace(workspace.uuid()).by_ids(write.conn(), &ids).await?;
+    let mut found: HashMap<Uuid, Model> = found.into_iter().map(|row| (row.id, row)).collect();
+    let mut faults = Faults::default();
+    let mut settled = Vec::with_capacity(deliveries.len());
+    for (place, wanted) in deliveries.iter().enumerate() {
+        let row = found.remove(&wanted.uuid());
+        let Some(row) = row else {
+            if deliveries[..place].contains(wanted) {
+                continue;
+            }
+            return Err(absent::<DeliveryKind>(wanted));
+        };
+        match row.state {
+            State::Pending => faults
+                .add(format!("deliveries/{place}"), format!("{wanted} is pending: it is sent by itself")),
+            State::Held => {
+                let message = format!("{wanted} is held: it is sent when its subscription is enabled");
+                faults.add(format!("deliveries/{place}"), message);
+            }
+            State::Dead => settled.push((row, Origin::Replay)),
+            State::Delivered => settled.push((row, Origin::Resend)),
+        }
+    }
+    faults.check()?;
+    let again = append(app, write, workspace, settled, None).await?;
+    Ok(again.into_iter().map(|row| delivery(row, Vec::new())).collect())
+}
+
+/// Writes a new delivery for each of these, and wakes the worker.
+pub(super) async fn append(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    settled: Vec<(Model, Origin)>,
+    job: Option<Uuid>,
+) -> Result<Vec<Model>> {
+    let mut subscriptions: Vec<Uuid> = settled.iter().map(|(row, _)| row.subscription_id).collect();
+    subscriptions.sort_unstable();
+    subscriptions.dedup();
+    let standing = webhook_subscriptions::in_workspace(workspace.uuid());
+    let standing: HashMap<Uuid, Standing> =
+        standing.standing(write.conn(), &subscriptions).await?.into_iter().collect();
+    let now = write.now_ms();
+    let new = |(row, origin): (Model, Origin)| {
+        // One that is gone takes its deliveries with it.
+        let enabled = *standing.get(&row.subscription_id)? == Standing::Enabled;
+        Some(Model { job_id: job, ..row.again(fresh::<DeliveryKind>(app, write), origin, enabled, now) })
+    };
+    let again: Vec<Model> = settled.into_iter().filter_map(new).collect();
+    rows::in_workspace(workspace.uuid()).insert_many(write.conn(), again.clone()).await?;
+    wake(app, write);
+    Ok(again)
+}
+
+/// Sends a subscription the contract's example of the first type of event that it wants. Nobody else hears of it.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for one that is not enabled.
+pub async fn test(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+) -> Result<Delivery> {
+    let subscription = subscriptions::lock(write, workspace, of).await?;
+    if subscription.state != Standing::Enabled {
+        let message = format!("{of} is not enabled, so nothing would be sent; enable it first");
+        return Err(Error::invalid("subscription", message));
+    }
+    let now = write.now_ms();
+    let event = fresh::<EventKind>(app, write);
+    let kind = subscription.event_types.0.into_iter().next().unwrap_or_default();
+    let body = (app.example)(&kind, id(event), from_ms(now), workspace);
+    let body = body.ok_or_else(|| anyhow!("the contract has no example of `{kind}`"))?;
+    let event = events::Model { id: event, workspace_id: workspace.uuid(), kind, created_at: now, body };
+    events::in_workspace(workspace.uuid()).insert(write.conn(), event.clone()).await?;
+    let made = fresh::<DeliveryKind>(app, write);
+    let row = Model { origin: Origin::Test, ..Model::new(made, subscription.id, &event, true, now) };
+    rows::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
+    wake(app, write);
+    Ok(delivery(row, Vec::new()))
+}
+
+fn wake(app: &App, write: &mut Write) {
+    let app = app.clone();
+    write.after_commit(move || app.deliveries_due().notify_one());
+}

@@ -1,0 +1,144 @@
+//! Deliveries as people look at them: a subscription's, and the dead ones of a workspace.
+
+use std::collections::HashMap;
+
+use entity::webhook_attempts::{self, Summary};
+use entity::webhook_deliveries::{self as rows, Column, Model};
+use uuid::Uuid;
+
+use super::super::find::{absent, id};
+use super::super::page::{Page, PageRequest, Position, Sort, SortKey};
+use super::super::{Error, Result};
+use super::subscriptions::unknown;
+use super::{Attempt, DeadFilter, Delivery, DeliveryState, Origin, get};
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::id::{Delivery as DeliveryKind, DeliveryId, SubscriptionId, WorkspaceId};
+
+/// A page of a subscription's deliveries with their attempts, newest first. `limit` is 1 to 1000.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription.
+pub async fn deliveries(
+    app: &App,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+    after: Option<Position>,
+    limit: u32,
+) -> Result<Page<Delivery>> {
+    get(app, workspace, of).await?;
+    let page = newest_first(after, limit);
+    let keyset = page.keyset(app, column).await?;
+    let found =
+        rows::in_workspace(workspace.uuid()).of_subscription(app.db.read(), of.uuid(), keyset).await?;
+    with_attempts(app, workspace, page, found).await
+}
+
+/// A page of the workspace's dead deliveries with their attempts, newest first. `limit` is 1 to 1000.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for a type of event that there is not.
+pub async fn dead(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &DeadFilter,
+    after: Option<Position>,
+    limit: u32,
+) -> Result<Page<Delivery>> {
+    let wanted = rows::Dead { unreplayed: false, ..wanted(app, workspace, filter).await? };
+    let page = newest_first(after, limit);
+    let keyset = page.keyset(app, column).await?;
+    let found = rows::in_workspace(workspace.uuid()).dead(app.db.read(), &wanted, keyset).await?;
+    with_attempts(app, workspace, page, found).await
+}
+
+/// The workspace of a delivery, for the operator.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such delivery.
+pub async fn workspace_of(app: &App, delivery: DeliveryId) -> Result<WorkspaceId> {
+    let row = rows::by_id(app.db.read(), delivery.uuid()).await?;
+    row.map(|row| id(row.workspace_id)).ok_or_else(|| absent::<DeliveryKind>(delivery))
+}
+
+/// The filter as the finders take it, once what it names is found: dead deliveries that no other sends again.
+pub(super) async fn wanted(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<rows::Dead> {
+    if let Some(message) = filter.event_type.as_deref().and_then(unknown) {
+        return Err(Error::invalid("event_type", message));
+    }
+    if let Some(of) = filter.subscription {
+        get(app, workspace, of).await?;
+    }
+    Ok(rows::Dead {
+        subscription: filter.subscription.map(SubscriptionId::uuid),
+        event_type: filter.event_type.clone(),
+        created: filter.created.in_ms(),
+        unreplayed: true,
+        not_of_job: None,
+    })
+}
+
+const fn newest_first(after: Option<Position>, limit: u32) -> PageRequest {
+    PageRequest { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, limit }
+}
+
+fn column(key: SortKey) -> Option<Column> {
+    (key == SortKey::CreatedAt).then_some(Column::CreatedAt)
+}
+
+async fn with_attempts(
+    app: &App,
+    workspace: WorkspaceId,
+    page: PageRequest,
+    found: Vec<Model>,
+) -> Result<Page<Delivery>> {
+    let (found, next) = page.cut(found, |row, _| (row.created_at, row.id));
+    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
+    let log = webhook_attempts::in_workspace(workspace.uuid()).summaries(app.db.read(), &ids).await?;
+    let mut attempts: HashMap<Uuid, Vec<Attempt>> = HashMap::new();
+    for one in log {
+        attempts.entry(one.delivery_id).or_default().push(attempt(one));
+    }
+    let with = |row: Model| {
+        let attempts = attempts.remove(&row.id).unwrap_or_default();
+        delivery(row, attempts)
+    };
+    Ok(Page { items: found.into_iter().map(with).collect(), next })
+}
+
+fn attempt(row: Summary) -> Attempt {
+    Attempt {
+        number: row.number,
+        started_at: from_ms(row.started_at),
+        ended_at: from_ms(row.ended_at),
+        status: row.status,
+        error: row.error,
+    }
+}
+
+/// The record.
+pub(super) fn delivery(row: Model, attempts: Vec<Attempt>) -> Delivery {
+    Delivery {
+        id: id(row.id),
+        subscription: id(row.subscription_id),
+        event: id(row.event_id),
+        event_type: row.event_type,
+        origin: match row.origin {
+            rows::Origin::Event => Origin::Event,
+            rows::Origin::Replay => Origin::Replay,
+            rows::Origin::Resend => Origin::Resend,
+            rows::Origin::Test => Origin::Test,
+        },
+        replayed_from: row.replayed_from.map(id),
+        state: match row.state {
+            rows::State::Pending => DeliveryState::Pending,
+            rows::State::Delivered => DeliveryState::Delivered,
+            rows::State::Dead => DeliveryState::Dead,
+            rows::State::Held => DeliveryState::Held,
+        },
+        next_attempt_at: row.next_attempt_at.map(from_ms),
+        created_at: from_ms(row.created_at),
+        settled_at: row.settled_at.map(from_ms),
+        attempts,
+    }
+}

@@ -1,0 +1,181 @@
+//! Replays of many dead deliveries: durable jobs that go on batch by batch, in whichever process.
+//!
+//! A job replays each dead delivery at most once, and passes over those that another delivery sends again already; so a
+//! second job does not send twice what a first has sent. Deliveries made after it began are not its own.
+
+use entity::webhook_deliveries::{self, Column, Dead, Origin};
+use entity::webhook_replays::{self, ActiveModel, Model, State};
+use entity::{Keyset, Set, Span};
+
+use super::super::Result;
+use super::super::find::{absent, fresh, id};
+use super::again::append;
+use super::deliveries::wanted;
+use super::{DeadFilter, Replay, ReplayState};
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::database::Write;
+use crate::id::{Replay as ReplayKind, ReplayId, WorkspaceId};
+
+/// Deliveries replayed in one transaction.
+const BATCH: u64 = 500;
+/// Jobs named at once to whoever works on them.
+const JOBS: u64 = 100;
+
+/// How many deliveries a replay would send now.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent subscription,
+/// [`Error::Invalid`](crate::domain::Error::Invalid) for a type of event that there is not.
+pub async fn count(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64> {
+    let wanted = wanted(app, workspace, filter).await?;
+    Ok(webhook_deliveries::in_workspace(workspace.uuid()).count_dead(app.db.read(), &wanted).await?)
+}
+
+/// Begins a replay; [`advance`] does its work.
+///
+/// # Errors
+/// As [`count`].
+pub async fn start(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    filter: &DeadFilter,
+) -> Result<Replay> {
+    let wanted = wanted(app, workspace, filter).await?;
+    let total = webhook_deliveries::in_workspace(workspace.uuid()).count_dead(write.conn(), &wanted).await?;
+    let now = write.now_ms();
+    let row = Model {
+        id: fresh::<ReplayKind>(app, write),
+        workspace_id: workspace.uuid(),
+        subscription_id: wanted.subscription,
+        event_type: wanted.event_type,
+        from_ms: wanted.created.from,
+        to_ms: wanted.created.until,
+        state: State::Running,
+        total: i64::try_from(total).unwrap_or(i64::MAX),
+        done: 0,
+        position_at: None,
+        position_id: None,
+        created_at: now,
+        updated_at: now,
+        ended_at: None,
+    };
+    webhook_replays::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
+    Ok(record(row))
+}
+
+/// How far a replay is.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace; `None` for the workspace is
+/// the operator, whose reach is not bound to one.
+pub async fn replay(app: &App, workspace: Option<WorkspaceId>, of: ReplayId) -> Result<Replay> {
+    let row = webhook_replays::by_id(app.db.read(), of.uuid()).await?;
+    let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
+    row.map(record).ok_or_else(|| absent::<ReplayKind>(of))
+}
+
+/// Replays that still run, of all workspaces, oldest first: what the worker goes on with.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn running(app: &App) -> Result<Vec<Replay>> {
+    Ok(webhook_replays::running(app.db.read(), JOBS).await?.into_iter().map(record).collect())
+}
+
+/// Ends a replay early. What it has replayed is sent; one that ended before stays as it is.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+pub async fn cancel(write: &mut Write, workspace: WorkspaceId, of: ReplayId) -> Result<Replay> {
+    let mut row = lock(write, workspace, of).await?;
+    if row.state == State::Running {
+        (row.state, row.ended_at) = (State::Cancelled, Some(write.now_ms()));
+        save(write, &mut row).await?;
+    }
+    Ok(record(row))
+}
+
+/// Goes on with a replay by one batch, in a transaction of its own, and says how far it is. Several processes may do so
+/// at once, and whoever is killed amid a batch has done nothing of it.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+pub async fn advance(app: &App, workspace: WorkspaceId, of: ReplayId) -> Result<Replay> {
+    let mut write = app.begin_write().await?;
+    let mut row = lock(&write, workspace, of).await?;
+    if row.state != State::Running {
+        return Ok(record(row));
+    }
+    let page = Keyset {
+        column: Column::CreatedAt,
+        descending: false,
+        after: row.position_at.zip(row.position_id),
+        limit: BATCH,
+        below_updated_at: None,
+    };
+    let deliveries = webhook_deliveries::in_workspace(workspace.uuid());
+    let batch = deliveries.dead(write.conn(), &its_own(&row), page).await?;
+    let whole = u64::try_from(batch.len()).is_ok_and(|found| found == BATCH);
+    if let Some(last) = batch.last() {
+        (row.position_at, row.position_id) = (Some(last.created_at), Some(last.id));
+        let batch = batch.into_iter().map(|dead| (dead, Origin::Replay)).collect();
+        let again = append(app, &mut write, workspace, batch, Some(row.id)).await?;
+        row.done = row.done.saturating_add_unsigned(again.len() as u64);
+    }
+    if !whole {
+        (row.state, row.ended_at) = (State::Done, Some(write.now_ms()));
+    }
+    save(&write, &mut row).await?;
+    write.commit().await?;
+    Ok(record(row))
+}
+
+/// What the job replays: what was wanted, and made no later than the job; what it makes itself may die while it goes on.
+fn its_own(row: &Model) -> Dead {
+    let end = row.created_at.saturating_add(1);
+    Dead {
+        subscription: row.subscription_id,
+        event_type: row.event_type.clone(),
+        created: Span { from: row.from_ms, until: Some(row.to_ms.map_or(end, |to| to.min(end))) },
+        unreplayed: true,
+        not_of_job: Some(row.id),
+    }
+}
+
+async fn lock(write: &Write, workspace: WorkspaceId, of: ReplayId) -> Result<Model> {
+    let row = webhook_replays::in_workspace(workspace.uuid()).lock(write.conn(), of.uuid()).await?;
+    row.ok_or_else(|| absent::<ReplayKind>(of))
+}
+
+async fn save(write: &Write, row: &mut Model) -> Result<()> {
+    row.updated_at = write.now_ms();
+    let changes = ActiveModel {
+        state: Set(row.state),
+        done: Set(row.done),
+        position_at: Set(row.position_at),
+        position_id: Set(row.position_id),
+        updated_at: Set(row.updated_at),
+        ended_at: Set(row.ended_at),
+        ..Default::default()
+    };
+    webhook_replays::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
+    Ok(())
+}
+
+fn record(row: Model) -> Replay {
+    Replay {
+        id: id(row.id),
+        workspace: id(row.workspace_id),
+        state: match row.state {
+            State::Running => ReplayState::Running,
+            State::Done => ReplayState::Done,
+            State::Cancelled => ReplayState::Cancelled,
+        },
+        total: row.total.unsigned_abs(),
+        done: row.done.unsigned_abs(),
+        created_at: from_ms(row.created_at),
+        ended_at: row.ended_at.map(from_ms),
+    }
+}

@@ -1,0 +1,122 @@
+//! Subscriptions paused, enabled and disabled, and their deliveries that follow.
+//!
+//! The state changes at once and nothing is sent against it. A long queue follows in batches: the first in the same
+//! transaction, the rest as the worker calls [`align`].
+
+use entity::Set;
+use entity::webhook_deliveries::hold;
+use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
+
+use super::super::{Error, Result};
+use super::subscriptions::{lock, subscription};
+use super::{Held, Subscription};
+use crate::app::App;
+use crate::database::Write;
+use crate::id::{SubscriptionId, WorkspaceId};
+
+/// Deliveries moved in one transaction at most.
+const BATCH: u32 = 1000;
+
+/// Holds a subscription's deliveries back until it is enabled. Once more changes nothing.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for a disabled one.
+pub async fn pause(write: &mut Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<Subscription> {
+    let mut row = lock(write, workspace, of).await?;
+    match row.state {
+        State::Paused => return Ok(subscription(row)),
+        State::Disabled => {
+            let message = format!("{of} is disabled: nothing is sent until it is enabled");
+            return Err(Error::invalid("subscription", message));
+        }
+        State::Enabled => row.state = State::Paused,
+    }
+    save(write, &mut row).await?;
+    hold::hold(write.conn(), row.id, write.now_ms(), BATCH).await?;
+    Ok(subscription(row))
+}
+
+/// Sends a paused or disabled subscription's deliveries from now on, with a clean record of health. What it held is
+/// sent, or deleted in this one transaction: [`discard`] deletes a long queue piece by piece before. Once more changes
+/// nothing.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription.
+pub async fn enable(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+    held: Held,
+) -> Result<Subscription> {
+    let mut row = lock(write, workspace, of).await?;
+    if row.state == State::Enabled {
+        return Ok(subscription(row));
+    }
+    let now = write.now_ms();
+    match held {
+        Held::Send => drop(hold::release(write.conn(), row.id, now, BATCH).await?),
+        Held::Drop => while hold::discard(write.conn(), row.id, now, BATCH).await? > 0 {},
+    }
+    row.state = State::Enabled;
+    (row.failing_since, row.warned_at, row.disabled_at) = (None, None, None);
+    save(write, &mut row).await?;
+    let app = app.clone();
+    write.after_commit(move || app.deliveries_due().notify_one());
+    Ok(subscription(row))
+}
+
+/// Deletes some of what a subscription that is not enabled has not sent, and says how much: nothing is left at 0.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for an enabled one.
+pub async fn discard(write: &mut Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<u64> {
+    let row = lock(write, workspace, of).await?;
+    if row.state == State::Enabled {
+        return Err(Error::invalid("subscription", format!("{of} is enabled: pause it first")));
+    }
+    Ok(hold::discard(write.conn(), row.id, write.now_ms(), BATCH).await?)
+}
+
+/// Disables an enabled subscription, whose endpoint failed for too long. True when this did it: whoever is told so
+/// tells the owner.
+///
+/// # Errors
+/// [`Error::Internal`] when the database fails.
+pub async fn disable(write: &mut Write, of: SubscriptionId) -> Result<bool> {
+    let now = write.now_ms();
+    let disabled = webhook_subscriptions::disable(write.conn(), of.uuid(), now).await?;
+    if disabled {
+        hold::hold(write.conn(), of.uuid(), now, BATCH).await?;
+    }
+    Ok(disabled)
+}
+
+/// Moves a batch of deliveries, of all workspaces, that do not stand where their subscription's state wants them. True
+/// when there may be more.
+///
+/// # Errors
+/// [`Error::Internal`] when the database fails.
+pub async fn align(app: &App) -> Result<bool> {
+    let write = app.begin_write().await?;
+    let moved = hold::align(write.conn(), write.now_ms(), BATCH).await?;
+    write.commit().await?;
+    if moved > 0 {
+        app.deliveries_due().notify_one();
+    }
+    Ok(moved >= u64::from(BATCH))
+}
+
+async fn save(write: &Write, row: &mut Model) -> Result<()> {
+    row.updated_at = write.now_ms();
+    let changes = ActiveModel {
+        state: Set(row.state),
+        failing_since: Set(row.failing_since),
+        warned_at: Set(row.warned_at),
+        disabled_at: Set(row.disabled_at),
+        updated_at: Set(row.updated_at),
+        ..Default::default()
+    };
+    webhook_subscriptions::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
+    Ok(())
+}
