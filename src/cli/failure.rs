@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use crate::config::Faults;
 use crate::database::{ConnectError, MigrateError};
 use crate::domain;
+use crate::mail::transport::TransportError;
 use crate::secret::KeyError;
 
 /// The command could not do what it was asked.
@@ -124,6 +125,12 @@ impl From<MigrateError> for Failure {
 impl From<KeyError> for Failure {
     fn from(error: KeyError) -> Self {
         Self::new(explain(&error.to_string()))
+    }
+}
+
+impl From<TransportError> for Failure {
+    fn from(error: TransportError) -> Self {
+        Self::usage(error.to_string())
     }
 }
 

@@ -19,7 +19,7 @@ use super::progress::Progress;
 use super::workspaces::find;
 use super::{output, serve, signals, start};
 use crate::app::App;
-use crate::config::Config;
+use crate::config::{Config, Network};
 use crate::domain::keys::{self, NewKey};
 use crate::domain::scope::Scopes;
 use crate::domain::workspaces::Quota;
@@ -37,7 +37,7 @@ pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
     // The demo's receiver is on this machine.
-    config.webhooks.webhook_allow.extend(LOOPBACK.iter().filter_map(|network| network.parse().ok()));
+    config.webhooks.webhook_allow.extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
     let app = start::app_migrated(config).await?;
     let master = start::master_key(&app).await?;
     let server = serve::server(&app, &master, address)?;
@@ -115,7 +115,7 @@ The demo is ready.
 
   API key     {secret}
   Try it      curl -H 'Authorization: Bearer {secret}' '{url}/api/v1/courses?limit=2'
-  Make events curl -H 'Authorization: Bearer {secret}' --json '{{"email": "ada@example.com"}}' '{url}/api/v1/students'
+  Make events curl -H 'Authorization: Bearer {secret}' --json '{{\"email\": \"ada@example.com\"}}' '{url}/api/v1/students'
   Swagger UI  {url}/docs (press Authorize and paste the key)
   Webhooks    {receiver} prints below what it receives; {url}/docs/webhooks tells how to write one
   Data        {data}; run again, the demo goes on where it was

@@ -52,16 +52,16 @@ pub(super) async fn ready(
     let listener = listen(server, kept.as_ref().map(|kept| kept.port)).await?;
     let port = listener.local_addr()?.port();
     let url = format!("http://127.0.0.1:{port}/webhooks");
-    if let Some(kept) = kept {
-        if let Ok(known) = subscription(app, &kept).await {
-            if known == url {
-                return Ok(Webhook { listener, url, secret: kept.secret.into() });
-            }
-            let mut write = app.begin_write().await?;
-            let workspace = find(app, demo::WORKSPACE).await?.id;
-            webhooks::delete(&mut write, workspace, kept.subscription.parse()?).await?;
-            write.commit().await?;
+    if let Some(kept) = kept
+        && let Ok(id) = kept.subscription.parse::<SubscriptionId>()
+        && let Ok(known) = webhooks::find(app, id).await
+    {
+        if known.url == url {
+            return Ok(Webhook { listener, url, secret: kept.secret.into() });
         }
+        let mut write = app.begin_write().await?;
+        webhooks::delete(&mut write, known.workspace, id).await?;
+        write.commit().await?;
     }
     if let Err(error) = fs::remove_file(&path)
         && error.kind() != ErrorKind::NotFound
@@ -75,15 +75,9 @@ pub(super) async fn ready(
     let new = NewSubscription { url: url.clone(), event_types };
     let (made, secret) = webhooks::create(app, &mut write, &seal, workspace, new).await?;
     let kept = Kept { subscription: made.id.to_string(), port, secret: secret.expose_secret().to_owned() };
-    write_private(&path, serde_json::to_string(&kept)?.as_bytes())?;
+    write_private(&path, serde_json::to_string(&kept).map_err(anyhow::Error::from)?.as_bytes())?;
     write.commit().await?;
     Ok(Webhook { listener, url, secret })
-}
-
-/// The address of the webhook that is kept, when there still is one.
-async fn subscription(app: &App, kept: &Kept) -> Result<String, Failure> {
-    let id: SubscriptionId = kept.subscription.parse()?;
-    Ok(webhooks::find(app, id).await?.url)
 }
 
 fn read(path: &Path) -> Result<Option<Kept>, Failure> {

@@ -5,6 +5,7 @@
 
 mod again;
 mod deliveries;
+mod queue;
 mod replays;
 mod secrets;
 mod standing;
@@ -19,6 +20,7 @@ use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
 pub use again::{send_again, test};
 pub use deliveries::{dead, deliveries, workspace_of};
+pub use queue::{Queue, queue};
 pub use replays::{advance, cancel, count, replay, running, start};
 pub use secrets::{Rotated, live, rotate};
 pub use standing::{align, disable, discard, enable, pause};
