@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// A page of a list is some thousand small texts, made and dropped on many threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     creator_api::cli::run()
 }

@@ -25,11 +25,21 @@ pub(crate) fn statement(
     let backend = connection.get_database_backend();
     let sums: Vec<String> =
         columns.iter().map(|column| format!("CAST(SUM(piece.sign * {column}) AS BIGINT)")).collect();
-    // CROSS JOIN makes SQLite take the pieces one by one, each as one range of the primary key.
+    // The buckets of a piece.
+    let bucket = format!(
+        "workspace_id = $2 AND course_id = $3 AND {table}.grain = piece.grain \
+         AND starts_at >= piece.from_ms AND starts_at < piece.to_ms"
+    );
+    // Either database takes the pieces one by one, each as one range of the primary key: SQLite because of the CROSS JOIN,
+    // PostgreSQL because OFFSET keeps it from joining the tables as it would.
+    let buckets = match backend {
+        DbBackend::Postgres => {
+            format!("CROSS JOIN LATERAL (SELECT * FROM {table} WHERE {bucket} OFFSET 0) AS bucket")
+        }
+        _ => format!("CROSS JOIN {table} WHERE {bucket}"),
+    };
     let sql = format!(
-        "WITH {} SELECT {groups}, {} FROM piece CROSS JOIN {table} \
-         WHERE workspace_id = $2 AND course_id = $3 AND {table}.grain = piece.grain \
-         AND starts_at >= piece.from_ms AND starts_at < piece.to_ms GROUP BY {groups}",
+        "WITH {} SELECT {groups}, {} FROM piece {buckets} GROUP BY {groups}",
         pieces_table(backend),
         sums.join(", "),
     );
