@@ -15,7 +15,7 @@ const STUDENTS: &str = "/api/v1/students";
 
 #[tokio::test]
 async fn a_change_arrives_signed_with_every_header() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
@@ -38,7 +38,7 @@ async fn a_change_arrives_signed_with_every_header() {
 
 #[tokio::test]
 async fn a_failed_delivery_is_tried_seven_times_and_then_dead() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(500);
     let workspace = app.workspace("acme").await;
@@ -72,7 +72,7 @@ async fn a_failed_delivery_is_tried_seven_times_and_then_dead() {
 
 #[tokio::test]
 async fn what_the_answer_says_decides() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
@@ -95,7 +95,7 @@ async fn what_the_answer_says_decides() {
 
 #[tokio::test]
 async fn a_receiver_may_ask_for_more_time_and_not_for_less() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     workspace.subscribe(&endpoint, &["student.created"]).await;
@@ -116,7 +116,7 @@ async fn a_receiver_may_ask_for_more_time_and_not_for_less() {
 
 #[tokio::test]
 async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(500);
     let workspace = app.workspace("acme").await;
@@ -165,7 +165,7 @@ async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all
 
 #[tokio::test]
 async fn a_lost_lease_settles_nothing_and_a_dead_worker_loses_nothing() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;

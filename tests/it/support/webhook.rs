@@ -73,6 +73,11 @@ impl Subscribed<'_> {
 }
 
 impl TestApp {
+    /// A server whose operator lets webhooks go to this machine.
+    pub async fn start_beside_receivers() -> Self {
+        Self::start_with(&[("webhook_allow", "127.0.0.0/8")]).await
+    }
+
     /// A worker of its own.
     pub fn worker(&self) -> Worker {
         let seal = Seal::new(&Self::master(), Purpose::WebhookSecrets);
