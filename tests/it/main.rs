@@ -32,3 +32,6 @@ mod server;
 mod student_list;
 mod students;
 mod support;
+mod webhooks_cli;
+mod webhooks_replays;
+mod webhooks_subscriptions;

@@ -5,6 +5,7 @@ mod app;
 mod database;
 mod key;
 mod raw;
+mod subscription;
 mod workspace;
 
 pub use answer::Answer;
