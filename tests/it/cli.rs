@@ -44,22 +44,30 @@ async fn a_new_key_has_its_secret_alone_on_stdout() {
 }
 
 /// The records that a list command prints as JSON, with their times replaced once their shape is right.
-async fn listed(machine: &Machine, words: &[&str]) -> Value {
+pub(crate) async fn listed(machine: &Machine, words: &[&str]) -> Value {
     let ran = machine.run(&[words, &["--json"]].concat()).await;
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let mut records: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-    for record in records.as_array_mut().expect("a list") {
-        for (name, value) in record.as_object_mut().expect("a record") {
-            if let Some(text) = value.as_str().filter(|_| name.ends_with("_at")) {
-                assert!(
-                    text.parse::<jiff::Timestamp>().is_ok() && text.len() == 24 && text.ends_with('Z'),
-                    "{text}"
-                );
-                *value = json!("TIME");
+    assert!(records.is_array(), "a list");
+    without_times(&mut records);
+    masked(&records)
+}
+
+fn without_times(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(without_times),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if let Some(text) = value.as_str().filter(|_| name.ends_with("_at")) {
+                    let time = text.parse::<jiff::Timestamp>().is_ok();
+                    assert!(time && text.len() == 24 && text.ends_with('Z'), "{text}");
+                    *value = json!("TIME");
+                }
+                without_times(value);
             }
         }
+        _ => {}
     }
-    masked(&records)
 }
 
 #[tokio::test]
@@ -134,7 +142,7 @@ async fn apply_tells_what_came_of_the_lines() {
 }
 
 /// What a command says on stderr, which fails with this code and prints nothing.
-async fn refusal(machine: &Machine, code: i32, command: tokio::process::Command) -> String {
+pub(crate) async fn refusal(machine: &Machine, code: i32, command: tokio::process::Command) -> String {
     let ran = machine.end(command).await;
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{}", ran.stderr);
     ran.stderr

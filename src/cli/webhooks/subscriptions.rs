@@ -131,15 +131,13 @@ pub(super) async fn rotate(app: &App, args: &Rotate) -> Result<(), Failure> {
     let rotated = webhooks::rotate(app, &mut write, &seal, found.workspace, found.id, overlap).await?;
     write.commit().await?;
     output::line(rotated.secret.expose_secret())?;
-    if rotated.older_until > now {
-        let until = output::time(rotated.older_until);
-        output::say(format_args!(
+    match rotated.older_until.map(output::time) {
+        Some(until) => output::say(format_args!(
             "the old secret signs beside the new one until {until}; change the receiver by then"
-        ));
-    } else {
-        output::say(
+        )),
+        None => output::say(
             "the old secret has stopped signing; the receiver refuses deliveries until it knows the new one",
-        );
+        ),
     }
     output::say("the secret on stdout is shown this once");
     Ok(())

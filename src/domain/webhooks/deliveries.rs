@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::clock::from_ms;
 use crate::id::{Delivery as DeliveryKind, DeliveryId, SubscriptionId, WorkspaceId};
 
-/// A page of a subscription's deliveries with their attempts, newest first. `limit` is 1 to 1000.
+/// A page of a subscription's deliveries with their attempts, newest first.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent subscription.
@@ -34,7 +34,7 @@ pub async fn deliveries(
     with_attempts(app, workspace, page, found).await
 }
 
-/// A page of the workspace's dead deliveries with their attempts, newest first. `limit` is 1 to 1000.
+/// A page of the workspace's dead deliveries with their attempts, newest first.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for a type of event that there is not.

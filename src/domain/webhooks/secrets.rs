@@ -38,8 +38,8 @@ const OLDER: u64 = 4;
 pub struct Rotated {
     /// The new secret, which signs from the commit on.
     pub secret: SecretString,
-    /// When the older ones stop signing; not in the future when they have stopped already.
-    pub older_until: Timestamp,
+    /// When the older ones stop signing; `None` when they have stopped.
+    pub older_until: Option<Timestamp>,
 }
 
 /// Gives a subscription a new secret. The older ones sign beside it for the overlap, and stop at once without one.
@@ -70,7 +70,7 @@ pub async fn rotate(
         return Err(Error::invalid("overlap", message));
     }
     let secret = add(app, write, seal, &row).await?;
-    Ok(Rotated { secret, older_until: from_ms(end) })
+    Ok(Rotated { secret, older_until: (end > now).then(|| from_ms(end)) })
 }
 
 /// Makes a secret for this subscription.

@@ -24,7 +24,7 @@ use super::database::{TestDatabase, on_postgres};
 use super::{Answer, Key, START, Workspace, send};
 
 /// The master key of every story.
-const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+pub(super) const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// A server on a database of its own. Dropping it stops the server and fails the story when a task panicked.
 pub struct TestApp {

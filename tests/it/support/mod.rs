@@ -9,6 +9,7 @@ pub mod mail;
 mod mailbox;
 mod raw;
 mod receiver;
+mod subscription;
 mod webhook;
 mod workspace;
 

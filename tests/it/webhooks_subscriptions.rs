@@ -1,0 +1,352 @@
+//! Subscriptions: what becomes a delivery, what is held, whose secrets sign, and what is refused.
+
+use std::time::Duration;
+
+use creator_api::database::Write;
+use creator_api::domain::webhooks::{
+    self, Delivery, DeliveryState, Held, NewSubscription, Origin, SubscriptionState,
+};
+use creator_api::domain::{Error, Result};
+use creator_api::id::SubscriptionId;
+use entity::webhook_deliveries::queue::Next;
+use insta::{assert_json_snapshot, assert_snapshot};
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use crate::conformance::Contract;
+use crate::support::{START, TestApp, Workspace};
+
+const CREATED: &[&str] = &["student.created"];
+
+/// Does this in a write of its own, which is kept when it succeeds.
+async fn done<T>(app: &TestApp, act: impl AsyncFnOnce(&mut Write) -> Result<T>) -> Result<T> {
+    let mut write = app.write().await;
+    let outcome = act(&mut write).await?;
+    write.commit().await.expect("it commits");
+    Ok(outcome)
+}
+
+/// What is wrong, as a person reads it.
+fn refusal<T>(outcome: Result<T>) -> String {
+    match outcome {
+        Err(Error::Internal(cause)) => panic!("{cause:#}"),
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("it was not refused"),
+    }
+}
+
+fn states(deliveries: &[Delivery]) -> Vec<DeliveryState> {
+    deliveries.iter().map(|delivery| delivery.state).collect()
+}
+
+async fn pause(workspace: &Workspace<'_>, of: SubscriptionId) {
+    let paused = done(workspace.app, async |write| webhooks::pause(write, workspace.id, of).await).await;
+    assert_eq!(paused.unwrap().state, SubscriptionState::Paused);
+}
+
+async fn enable(workspace: &Workspace<'_>, of: SubscriptionId, held: Held) {
+    let app = &workspace.app.app;
+    let enabled = async |write: &mut Write| webhooks::enable(app, write, workspace.id, of, held).await;
+    let enabled = done(workspace.app, enabled).await.unwrap();
+    assert_eq!((enabled.state, enabled.failing_since), (SubscriptionState::Enabled, None));
+}
+
+#[tokio::test]
+async fn an_event_becomes_a_delivery_for_each_who_wants_it() {
+    let app = TestApp::start().await;
+    let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
+    let (first, _) = acme.subscribe(CREATED).await;
+    let (second, _) = acme.subscribe(&["order.paid", "student.created"]).await;
+    let (other, _) = acme.subscribe(&["order.paid"]).await;
+    let (foreign, _) = globex.subscribe(CREATED).await;
+    let woken = app.app.deliveries_due().notified();
+
+    let key = acme.full_key().await;
+    let ada = json!({"email": "ada@example.com"});
+    key.post("/api/v1/students", ada.clone()).await.assert_status(201);
+    tokio::time::timeout(Duration::from_secs(20), woken).await.expect("the worker is woken");
+    key.post("/api/v1/students", ada).await.assert_status(422);
+
+    let event = app.events_of("student.created").await.remove(0)["id"].clone();
+    for subscription in [first, second] {
+        let deliveries = acme.deliveries(subscription).await;
+        assert_eq!(
+            (deliveries.len(), deliveries[0].event.to_string()),
+            (1, event.as_str().unwrap().to_owned())
+        );
+        let Delivery { state, origin, next_attempt_at, .. } = &deliveries[0];
+        assert_eq!((*state, *origin), (DeliveryState::Pending, Origin::Event));
+        assert_eq!(*next_attempt_at, Some(START.parse().unwrap()));
+    }
+    assert_eq!(acme.deliveries(other).await, []);
+    assert_eq!(globex.deliveries(foreign).await, []);
+    let listed: Vec<_> = webhooks::list(&app.app, acme.id).await.unwrap().iter().map(|one| one.id).collect();
+    assert_eq!(listed, [other, second, first], "newest first");
+}
+
+#[tokio::test]
+async fn what_happens_while_a_subscription_is_paused_is_sent_once_it_is_enabled() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    acme.student("ada").await;
+    pause(&acme, of).await;
+    acme.student("bob").await;
+    assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Held, DeliveryState::Held]);
+    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 0);
+
+    app.clock.advance(Duration::from_secs(60));
+    enable(&acme, of, Held::Send).await;
+    let deliveries = acme.deliveries(of).await;
+    assert_eq!(states(&deliveries), [DeliveryState::Pending, DeliveryState::Pending]);
+    assert_eq!(deliveries[0].next_attempt_at, Some(app.clock.now()));
+    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 2);
+    let attempts = &acme.deliveries(of).await[0].attempts;
+    assert_eq!((attempts.len(), attempts[0].status, attempts[0].number), (1, Some(200), 1));
+}
+
+#[tokio::test]
+async fn what_was_held_is_dropped_when_the_owner_says_so() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    acme.student("ada").await;
+    app.settle_due(Some(200), Next::Delivered).await;
+    acme.student("bob").await;
+    app.settle_due(None, Next::Retry(app.clock.now_ms() + 60_000)).await;
+    pause(&acme, of).await;
+    acme.student("eve").await;
+    enable(&acme, of, Held::Drop).await;
+    assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Delivered]);
+    acme.student("mia").await;
+    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 1);
+}
+
+#[tokio::test]
+async fn a_disabled_subscription_is_enabled_with_a_clean_record() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    acme.student("ada").await;
+    let disable = async || {
+        done(&app, async |write| {
+            entity::webhook_subscriptions::set_failing(write.conn(), of.uuid(), 7).await?;
+            webhooks::disable(write, of).await
+        })
+        .await
+        .unwrap()
+    };
+    assert!(disable().await, "it was this that disabled it");
+    assert!(!disable().await);
+    let disabled = webhooks::get(&app.app, acme.id, of).await.unwrap();
+    assert_eq!((disabled.state, disabled.disabled_at), (SubscriptionState::Disabled, Some(app.clock.now())));
+    assert!(disabled.failing_since.is_some());
+    assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Held]);
+    let pause = done(&app, async |write| webhooks::pause(write, acme.id, of).await).await;
+    assert!(refusal(pause).ends_with("is disabled: nothing is sent until it is enabled"));
+    enable(&acme, of, Held::Send).await;
+    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 1);
+}
+
+#[tokio::test]
+async fn a_long_queue_follows_its_subscription_in_batches() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    acme.student("ada").await;
+    let write = app.write().await;
+    let rows = entity::webhook_deliveries::in_workspace(acme.id.uuid());
+    let first = acme.deliveries(of).await[0].id.uuid();
+    let first = rows.by_id(write.conn(), first).await.unwrap().unwrap();
+    let copy = |_| entity::webhook_deliveries::Model {
+        id: app.app.ids.next::<creator_api::id::Delivery>(app.clock.now()).uuid(),
+        ..first.clone()
+    };
+    rows.insert_many(write.conn(), (0..2500).map(copy).collect()).await.unwrap();
+    write.commit().await.unwrap();
+    let held = async || {
+        let all = states(&acme.deliveries(of).await);
+        all.iter().filter(|state| **state == DeliveryState::Held).count()
+    };
+
+    pause(&acme, of).await;
+    assert_eq!(held().await, 1000, "the first batch");
+    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 0, "nothing is sent all the same");
+    while webhooks::align(&app.app).await.unwrap() {}
+    assert_eq!(held().await, 2501);
+    enable(&acme, of, Held::Send).await;
+    assert_eq!(held().await, 1501);
+    while webhooks::align(&app.app).await.unwrap() {}
+    assert_eq!(held().await, 0);
+    pause(&acme, of).await;
+    let discard = async || done(&app, async |write| webhooks::discard(write, acme.id, of).await).await;
+    let mut gone = Vec::new();
+    while gone.last() != Some(&0) {
+        gone.push(discard().await.unwrap());
+    }
+    assert_eq!(gone, [1000, 1000, 501, 0]);
+    enable(&acme, of, Held::Drop).await;
+    assert!(refusal(discard().await).ends_with("is enabled: pause it first"));
+}
+
+#[tokio::test]
+async fn a_new_secret_signs_beside_the_old_one_for_a_while() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, first) = acme.subscribe(CREATED).await;
+    let rotate = async |overlap| {
+        let rotated = async |write: &mut Write| {
+            webhooks::rotate(&app.app, write, &app.seal(), acme.id, of, overlap).await
+        };
+        done(&app, rotated).await.map(|rotated| rotated.secret.expose_secret().to_owned())
+    };
+    let live = async || {
+        let seal = app.seal();
+        let conn = app.app.db.read();
+        let mut live = webhooks::live(conn, &seal, &[of.uuid()], app.clock.now_ms()).await.unwrap();
+        let secrets = live.remove(&of.uuid()).unwrap_or_default();
+        secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect::<Vec<_>>()
+    };
+    let hour = Duration::from_secs(3600);
+    assert_eq!(live().await, [first.clone()]);
+    let second = rotate(24 * hour).await.unwrap();
+    assert_eq!(live().await, [second.clone(), first.clone()], "newest first");
+    app.clock.advance(24 * hour - Duration::from_millis(1));
+    assert_eq!(live().await, [second.clone(), first]);
+    app.clock.advance(Duration::from_millis(1));
+    assert_eq!(live().await, [second]);
+
+    let mut newest = String::new();
+    for _ in 0..4 {
+        newest = rotate(168 * hour).await.unwrap();
+    }
+    assert_eq!(live().await.len(), 5);
+    assert_snapshot!(refusal(rotate(168 * hour).await), @"overlap: would let 5 older secrets sign; rotate without an overlap, or wait until some end");
+    assert_snapshot!(refusal(rotate(169 * hour).await), @"overlap: must be 0 to 7 days");
+    assert_eq!(live().await[0], newest);
+    let last = rotate(Duration::ZERO).await.unwrap();
+    assert_eq!(live().await, [last], "the others ended at once");
+}
+
+#[tokio::test]
+async fn no_secret_stands_in_the_database_in_clear_or_opens_elsewhere() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, secret) = acme.subscribe(CREATED).await;
+    let (other, _) = acme.subscribe(CREATED).await;
+    let conn = app.app.db.read();
+    let kept = entity::webhook_secrets::live(conn, &[of.uuid()], 0).await.unwrap().remove(0);
+    assert!(
+        !kept.ciphertext.windows(6).any(|part| part == b"whsec_") && kept.ciphertext.len() > secret.len()
+    );
+
+    // A ciphertext put in another's place signs for nobody.
+    let write = app.write().await;
+    let moved = entity::webhook_secrets::Model {
+        id: uuid::Uuid::from_u128(1),
+        subscription_id: other.uuid(),
+        ..kept
+    };
+    entity::webhook_secrets::in_workspace(acme.id.uuid()).insert(write.conn(), moved).await.unwrap();
+    write.commit().await.unwrap();
+    let live = webhooks::live(conn, &app.seal(), &[other.uuid()], app.clock.now_ms()).await.unwrap();
+    assert_eq!(live[&other.uuid()].len(), 1);
+}
+
+#[tokio::test]
+async fn a_subscription_that_cannot_work_is_refused_with_all_faults() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let try_new = async |url: &str, kinds: &[&str]| {
+        let new = NewSubscription {
+            url: url.to_owned(),
+            event_types: kinds.iter().map(|&kind| kind.to_owned()).collect(),
+        };
+        let made =
+            async |write: &mut Write| webhooks::create(&app.app, write, &app.seal(), acme.id, new).await;
+        refusal(done(&app, made).await)
+    };
+    let refused = [
+        try_new("http://hooks.example/", CREATED).await,
+        try_new("https://169.254.169.254/latest", CREATED).await,
+        try_new("https://ada:secret@hooks.example/#x", &[]).await,
+        try_new("hooks.example", &["student.creatd", "order.paid", "order.paid"]).await,
+    ];
+    assert_json_snapshot!(refused);
+    assert_eq!(webhooks::list(&app.app, acme.id).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn nobody_reaches_into_another_workspace() {
+    let app = TestApp::start().await;
+    let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
+    let (of, _) = acme.subscribe(CREATED).await;
+    acme.student("ada").await;
+    app.settle_due(Some(410), Next::Dead).await;
+    let dead = acme.deliveries(of).await[0].id;
+    let (app, to) = (&app, &app.app);
+    let there = globex.id;
+    let day = Duration::from_secs(86_400);
+    let tried = [
+        refusal(webhooks::get(to, there, of).await),
+        refusal(webhooks::deliveries(to, there, of, None, 10).await),
+        refusal(done(app, async |write| webhooks::pause(write, there, of).await).await),
+        refusal(done(app, async |write| webhooks::enable(to, write, there, of, Held::Drop).await).await),
+        refusal(done(app, async |write| webhooks::discard(write, there, of).await).await),
+        refusal(
+            done(app, async |write| webhooks::rotate(to, write, &app.seal(), there, of, day).await).await,
+        ),
+        refusal(done(app, async |write| webhooks::test(to, write, there, of).await).await),
+        refusal(done(app, async |write| webhooks::delete(write, there, of).await).await),
+    ];
+    let absent = format!("no webhook subscription {of} in this workspace");
+    assert!(tried.iter().all(|said| *said == absent), "{tried:?}");
+    let again = done(app, async |write| webhooks::send_again(to, write, there, &[dead]).await).await;
+    assert_eq!(refusal(again), format!("no delivery {dead} in this workspace"));
+    assert_eq!(webhooks::dead(to, there, &Default::default(), None, 10).await.unwrap().items, []);
+    assert_eq!(acme.deliveries(of).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_test_sends_the_contract_s_example_to_one_alone() {
+    let app = TestApp::start().await;
+    let contract = Contract::of(&app).await;
+    let acme = app.workspace("acme").await;
+    for kind in creator_api::events::KINDS {
+        let (of, _) = acme.subscribe(&[kind]).await;
+        let (other, _) = acme.subscribe(&[kind]).await;
+        let made =
+            done(&app, async |write| webhooks::test(&app.app, write, acme.id, of).await).await.unwrap();
+        assert_eq!(
+            (made.origin, made.event_type.as_str(), made.state),
+            (Origin::Test, *kind, DeliveryState::Pending)
+        );
+        let event = app.events().await.pop().unwrap();
+        assert_eq!(event["id"], made.event.to_string());
+        assert_eq!((&event["type"], &event["workspace_id"]), (&json!(kind), &json!(acme.id.to_string())));
+        assert_eq!(event["created_at"], "2026-03-02T10:00:30.000Z");
+        assert_eq!(contract.faults(&Contract::event_schema(kind), &event), Vec::<String>::new(), "{event}");
+        assert_eq!(acme.deliveries(other).await, []);
+    }
+    let (of, _) = acme.subscribe(CREATED).await;
+    pause(&acme, of).await;
+    let test = done(&app, async |write| webhooks::test(&app.app, write, acme.id, of).await).await;
+    assert!(refusal(test).ends_with("is not enabled, so nothing would be sent; enable it first"));
+}
+
+#[tokio::test]
+async fn a_deleted_subscription_takes_everything_with_it() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    acme.student("ada").await;
+    app.settle_due(Some(500), Next::Retry(app.clock.now_ms() + 1)).await;
+    done(&app, async |write| webhooks::delete(write, acme.id, of).await).await.unwrap();
+    assert!(matches!(webhooks::find(&app.app, of).await, Err(Error::NotFound(_))));
+    acme.student("bob").await;
+    assert_eq!(
+        entity::webhook_deliveries::in_workspace(acme.id.uuid()).count(app.app.db.read()).await.unwrap(),
+        0
+    );
+    assert_eq!(app.events_of("student.created").await.len(), 2, "the events stay");
+}
