@@ -12,7 +12,6 @@ use super::failure::Failure;
 use crate::app::App;
 use crate::mail::{self, Transport};
 use crate::secret::{MasterKey, Purpose, Seal};
-use crate::telemetry::metrics;
 use crate::webhooks::{Worker, upkeep};
 
 /// The parts that run.
@@ -24,7 +23,6 @@ pub(super) struct Background {
 impl Background {
     /// Starts all parts.
     pub(super) fn start(app: &App, master: &MasterKey) -> Result<Self, Failure> {
-        metrics::install();
         let seal = Arc::new(Seal::new(master, Purpose::WebhookSecrets));
         let worker = Worker::new(app.clone(), seal)?;
         let transport = Transport::open(&app.config.mail, &app.config.storage.data_dir)?;

@@ -6,7 +6,7 @@ use clap::Command;
 
 /// The commands as a person looks for them.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
-    ("Run", &["demo", "serve", "migrate"]),
+    ("Run", &["demo", "serve", "worker", "migrate"]),
     ("Administer", &["workspaces", "keys", "webhooks"]),
     ("Data", &["apply", "generate"]),
     ("Look", &["config", "openapi"]),

@@ -20,7 +20,8 @@ pub(super) async fn response(app: &App) -> Response {
             ] {
                 metrics::gauge!("webhook_deliveries", "state" => state).set(count as f64);
             }
-            let seconds = queue.oldest_due_ms.map_or(0, |due| (app.clock.now_ms() - due).max(0)) as f64 / 1000.0;
+            let seconds =
+                queue.oldest_due_ms.map_or(0, |due| (app.clock.now_ms() - due).max(0)) as f64 / 1000.0;
             metrics::gauge!("webhook_oldest_due_seconds").set(seconds);
         }
         // What was counted here is worth telling all the same.

@@ -9,8 +9,7 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// The waits between one attempt and the next, counted from the end of the one that failed (seed 6).
-const WAITS_MS: [i64; 6] =
-    [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
+const WAITS_MS: [i64; 6] = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
 /// `Retry-After` lengthens a wait to this at most.
 const LONGEST_WAIT_MS: i64 = 24 * HOUR_MS;
 
@@ -57,6 +56,9 @@ mod tests {
     #[test]
     fn a_receiver_lengthens_a_wait_and_never_shortens_it() {
         let wait = |seconds| again_at(2, 0, Some(Duration::from_secs(seconds))).unwrap() / 1000;
-        assert_eq!((wait(0), wait(299), wait(301), wait(86_400), wait(u64::MAX)), (300, 300, 301, 86_400, 86_400));
+        assert_eq!(
+            (wait(0), wait(299), wait(301), wait(86_400), wait(u64::MAX)),
+            (300, 300, 301, 86_400, 86_400)
+        );
     }
 }

@@ -80,7 +80,8 @@ impl Worker {
         let (ended, endings) = mpsc::channel(IN_FLIGHT);
         let freed = Arc::new(Notify::new());
         let recorder = tokio::spawn(record(self.app.clone(), endings, Arc::clone(&freed)));
-        let mut flight = Flight { ended, places: Arc::new(Semaphore::new(IN_FLIGHT)), running: JoinSet::new() };
+        let mut flight =
+            Flight { ended, places: Arc::new(Semaphore::new(IN_FLIGHT)), running: JoinSet::new() };
         let mut leases = Leases::default();
         tokio::select! {
             () = stopped => {}
@@ -109,7 +110,8 @@ impl Worker {
             leases.note(tasks.first());
             let mut place = Some(place);
             for task in tasks {
-                let Some(place) = place.take().or_else(|| Arc::clone(&flight.places).try_acquire_owned().ok())
+                let Some(place) =
+                    place.take().or_else(|| Arc::clone(&flight.places).try_acquire_owned().ok())
                 else {
                     break;
                 };
@@ -159,7 +161,10 @@ impl Worker {
         for lease in left {
             if let Err(error) = give_back(&self.app, lease).await {
                 let error = format!("{error:#}");
-                tracing::warn!(error, "webhooks in hand could not be given back; they are sent again in a minute");
+                tracing::warn!(
+                    error,
+                    "webhooks in hand could not be given back; they are sent again in a minute"
+                );
             }
         }
     }

@@ -17,7 +17,7 @@ fn types(events: &[Value]) -> Vec<&str> {
 }
 
 /// Everything that can happen in a workspace, through the API and by changes.
-async fn everything(workspace: &Workspace<'_>, key: &Key) {
+pub async fn everything(workspace: &Workspace<'_>, key: &Key) {
     workspace.change("course.upsert", course("rust", "draft", 1)).await;
     let mut rust = course("rust", "published", 1);
     rust["url"] = json!("https://academy.example.com/rust");

@@ -40,3 +40,4 @@ mod webhooks_outbound;
 mod webhooks_replays;
 mod webhooks_retry;
 mod webhooks_subscriptions;
+mod webhooks_worker;

@@ -18,7 +18,7 @@ async fn a_change_arrives_signed_with_every_header() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
     let key = workspace.full_key().await;
     key.post(STUDENTS, json!({"email": "ada@example.com"})).await.assert_status(201);
 
@@ -42,7 +42,7 @@ async fn a_failed_delivery_is_tried_seven_times_and_then_dead() {
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(500);
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
     workspace.student("ada").await;
 
     assert_eq!(app.deliver_due().await, 1);
@@ -75,7 +75,7 @@ async fn what_the_answer_says_decides() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
     let statuses =
         [200, 201, 204, 299, 301, 302, 307, 400, 401, 404, 408, 410, 422, 429, 500, 502, 503, 504, 599];
     endpoint.answers(statuses);
@@ -98,7 +98,7 @@ async fn a_receiver_may_ask_for_more_time_and_not_for_less() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    workspace.subscribe(&endpoint, &["student.created"]).await;
+    workspace.subscribe_at(&endpoint, &["student.created"]).await;
     workspace.student("ada").await;
     endpoint.answers_with(503, "retry-after: 90");
     endpoint.answers_with(429, "retry-after: 1");
@@ -120,7 +120,7 @@ async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(500);
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
     let fail = async |name: &str| {
         workspace.student(name).await;
         app.deliver_due().await;
@@ -168,7 +168,7 @@ async fn a_lost_lease_settles_nothing_and_a_dead_worker_loses_nothing() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
-    let subscription = workspace.subscribe(&endpoint, &["student.created"]).await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
     workspace.student("ada").await;
     // A worker takes the delivery and is killed before it says what came of it.
     app.take_and_die().await;

@@ -37,7 +37,10 @@ pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
     // The demo's receiver is on this machine.
-    config.webhooks.webhook_allow.extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
+    config
+        .webhooks
+        .webhook_allow
+        .extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
     let app = start::app_migrated(config).await?;
     let master = start::master_key(&app).await?;
     let server = serve::server(&app, &master, address)?;

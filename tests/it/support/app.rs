@@ -57,7 +57,8 @@ impl TestApp {
         let app = app(&database, &clock, config).await;
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
-        let server = Server::new(app.clone(), &Self::master(), "http://api.test").expect("a server");
+        let master = MasterKey::from_hex(MASTER_KEY, "the test").expect("a key");
+        let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(server.run(listener, async move {
             let _ = stopped.await;
@@ -177,11 +178,6 @@ impl TestApp {
     pub async fn events(&self) -> Vec<Value> {
         let bodies = self.bodies().await;
         bodies.iter().map(|body| serde_json::from_slice(body).expect("JSON")).collect()
-    }
-
-    /// The master key of every story.
-    pub fn master() -> MasterKey {
-        MasterKey::from_hex(MASTER_KEY, "the test").expect("a key")
     }
 
     /// The events of one type.

@@ -107,11 +107,6 @@ impl Endpoint {
         self.script.lock().expect("the script").sent.clone()
     }
 
-    /// The types of the events that were sent so far, in the order in which they came.
-    pub fn kinds(&self) -> Vec<String> {
-        self.sent().iter().map(|sent| sent.header("x-svc-event").to_owned()).collect()
-    }
-
     pub fn url(&self) -> String {
         self.receiver.url("http", "127.0.0.1").to_string()
     }

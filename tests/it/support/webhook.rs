@@ -2,7 +2,6 @@
 
 use creator_api::domain::webhooks::{self, Delivery, Held, NewSubscription, Subscription};
 use creator_api::id::SubscriptionId;
-use creator_api::secret::{Purpose, Seal};
 use creator_api::webhooks::{Worker, upkeep};
 use entity::webhook_deliveries::queue::Claim;
 use secrecy::ExposeSecret;
@@ -18,18 +17,17 @@ pub struct Subscribed<'a> {
 
 impl<'a> Workspace<'a> {
     /// Subscribes an endpoint to these types of events.
-    pub async fn subscribe(&self, endpoint: &Endpoint, event_types: &[&str]) -> Subscribed<'a> {
-        self.subscribe_url(endpoint.url(), event_types).await
+    pub async fn subscribe_at(&self, endpoint: &Endpoint, event_types: &[&str]) -> Subscribed<'a> {
+        self.subscribe_to(endpoint.url(), event_types).await
     }
 
     /// Subscribes a URL to these types of events.
-    pub async fn subscribe_url(&self, url: String, event_types: &[&str]) -> Subscribed<'a> {
+    pub async fn subscribe_to(&self, url: String, event_types: &[&str]) -> Subscribed<'a> {
         let event_types = event_types.iter().map(|&kind| kind.to_owned()).collect();
-        let seal = Seal::new(&TestApp::master(), Purpose::WebhookSecrets);
         let mut write = self.app.write().await;
         let new = NewSubscription { url, event_types };
-        let (made, secret) =
-            webhooks::create(&self.app.app, &mut write, &seal, self.id, new).await.expect("a subscription");
+        let made = webhooks::create(&self.app.app, &mut write, &self.app.seal(), self.id, new).await;
+        let (made, secret) = made.expect("a subscription");
         write.commit().await.expect("it is kept");
         Subscribed { workspace: *self, id: made.id, secret: secret.expose_secret().to_owned() }
     }
@@ -38,11 +36,7 @@ impl<'a> Workspace<'a> {
 impl Subscribed<'_> {
     /// Its deliveries with their attempts, oldest first.
     pub async fn deliveries(&self) -> Vec<Delivery> {
-        let app = &self.workspace.app.app;
-        let page = webhooks::deliveries(app, self.workspace.id, self.id, None, 1000).await;
-        let mut deliveries = page.expect("its deliveries").items;
-        deliveries.reverse();
-        deliveries
+        self.workspace.deliveries(self.id).await
     }
 
     /// How its deliveries stand, oldest first: `delivered 1` after one attempt.
@@ -60,7 +54,9 @@ impl Subscribed<'_> {
     pub async fn enable(&self) {
         let mut write = self.workspace.app.write().await;
         let app = &self.workspace.app.app;
-        webhooks::enable(app, &mut write, self.workspace.id, self.id, Held::Send).await.expect("it is enabled");
+        webhooks::enable(app, &mut write, self.workspace.id, self.id, Held::Send)
+            .await
+            .expect("it is enabled");
         write.commit().await.expect("it is kept");
     }
 
@@ -80,8 +76,7 @@ impl TestApp {
 
     /// A worker of its own.
     pub fn worker(&self) -> Worker {
-        let seal = Seal::new(&Self::master(), Purpose::WebhookSecrets);
-        Worker::new(self.app.clone(), seal.into()).expect("a worker")
+        Worker::new(self.app.clone(), self.seal().into()).expect("a worker")
     }
 
     /// Sends what is due, once; says how many attempts that were.
@@ -94,7 +89,14 @@ impl TestApp {
     pub async fn take_and_die(&self) {
         let write = self.write().await;
         let (now, lease_token) = (write.now_ms(), uuid::Uuid::from_u128(1));
-        let claim = Claim { now, lease_until: now + 60_000, lease_token, cap_per_subscription: 64, batch: 64, after: None };
+        let claim = Claim {
+            now,
+            lease_until: now + 60_000,
+            lease_token,
+            cap_per_subscription: 64,
+            batch: 64,
+            after: None,
+        };
         assert!(!claim.take(write.conn()).await.expect("a claim").is_empty());
         write.commit().await.expect("it is kept");
     }

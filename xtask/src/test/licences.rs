@@ -62,8 +62,9 @@ struct Package {
 /// # Errors
 /// A crate from elsewhere, a banned one, or one under another licence.
 pub(super) fn run() -> Result<()> {
-    let rules: Rules = toml::from_str(&fs::read_to_string(RULES).with_context(|| format!("cannot read {RULES}"))?)
-        .with_context(|| format!("cannot read {RULES}"))?;
+    let rules: Rules =
+        toml::from_str(&fs::read_to_string(RULES).with_context(|| format!("cannot read {RULES}"))?)
+            .with_context(|| format!("cannot read {RULES}"))?;
     let output = Command::new(cargo_program())
         .args(["metadata", "--format-version", "1", "--locked", "--manifest-path", "Cargo.toml"])
         .output()
@@ -73,14 +74,15 @@ pub(super) fn run() -> Result<()> {
     }
     let metadata: Metadata =
         serde_json::from_slice(&output.stdout).context("cannot read `cargo metadata`")?;
-    let faults: Vec<String> =
-        metadata.packages.iter().filter_map(|package| rules.fault(package)).collect();
+    let faults: Vec<String> = metadata.packages.iter().filter_map(|package| rules.fault(package)).collect();
     for fault in &faults {
         println!("{fault}");
     }
     match faults.len() {
         0 => Ok(()),
-        count => bail!("{count} crates may not be used; take others, or weigh the reason and add it to {RULES}"),
+        count => {
+            bail!("{count} crates may not be used; take others, or weigh the reason and add it to {RULES}")
+        }
     }
 }
 
@@ -161,9 +163,12 @@ mod tests {
     fn a_crate_from_elsewhere_or_banned_or_without_licence_is_named() {
         let known = "registry+https://registry.example";
         assert_eq!(fault("a", Some("MIT"), known), None);
-        insta::assert_snapshot!(fault("a", Some("MIT"), "git+https://elsewhere.example").unwrap(), @"a 1.0.0 comes from git+https://elsewhere.example");
-        insta::assert_snapshot!(fault("openssl-sys", Some("MIT"), known).unwrap(), @"openssl-sys 1.0.0 is banned");
-        insta::assert_snapshot!(fault("a", None, known).unwrap(), @"a 1.0.0 names no licence");
-        insta::assert_snapshot!(fault("a", Some("GPL-3.0"), known).unwrap(), @"a 1.0.0 is under GPL-3.0");
+        assert_eq!(
+            fault("a", Some("MIT"), "git+https://elsewhere.example").as_deref(),
+            Some("a 1.0.0 comes from git+https://elsewhere.example")
+        );
+        assert_eq!(fault("openssl-sys", Some("MIT"), known).as_deref(), Some("openssl-sys 1.0.0 is banned"));
+        assert_eq!(fault("a", None, known).as_deref(), Some("a 1.0.0 names no licence"));
+        assert_eq!(fault("a", Some("GPL-3.0"), known).as_deref(), Some("a 1.0.0 is under GPL-3.0"));
     }
 }

@@ -39,7 +39,18 @@ pub(super) const ROOMS: &[Room] = &[
     Room { name: "events", below: GROUND, never: HTTP_AND_JSON },
     Room {
         name: "domain",
-        below: &["app", "clock", "config", "database", "events", "id", "mail", "rate_limit", "reach", "secret"],
+        below: &[
+            "app",
+            "clock",
+            "config",
+            "database",
+            "events",
+            "id",
+            "mail",
+            "rate_limit",
+            "reach",
+            "secret",
+        ],
         never: HTTP_AND_JSON,
     },
     Room {

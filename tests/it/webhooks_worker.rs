@@ -1,0 +1,200 @@
+//! The worker as a whole: all kinds of events, several workers, pauses, rotations, a stop and a kill.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use creator_api::domain::webhooks;
+use creator_api::events::KINDS;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::conformance::Contract;
+use crate::support::{Endpoint, TestApp};
+
+/// How long a story waits for what runs beside it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits until this holds.
+async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    let waited = tokio::time::timeout(PATIENCE, async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    waited.await.unwrap_or_else(|_| panic!("not in time: {what}"));
+}
+
+#[tokio::test]
+async fn every_type_of_event_arrives_as_the_contract_says() {
+    let app = TestApp::start_beside_receivers().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    workspace.subscribe_at(&endpoint, KINDS).await;
+    crate::events::everything(&workspace, &workspace.full_key().await).await;
+    while app.deliver_due().await > 0 {}
+
+    let sent = endpoint.sent();
+    assert_eq!(sent.len(), app.events().await.len(), "each event once");
+    let kinds: BTreeSet<&str> = sent.iter().map(|sent| sent.header("x-svc-event")).collect();
+    assert_eq!(kinds, KINDS.iter().copied().collect());
+    let contract = Contract::of(&app).await;
+    for sent in &sent {
+        let event = sent.event();
+        assert_eq!(event["type"], sent.header("x-svc-event"));
+        let schema = Contract::event_schema(sent.header("x-svc-event"));
+        assert_eq!(contract.faults(&schema, &event), [""; 0], "{event:#}");
+    }
+}
+
+#[tokio::test]
+async fn a_pause_holds_and_enabling_sends_in_order() {
+    let app = TestApp::start_beside_receivers().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    workspace.student("before").await;
+    subscription.pause().await;
+    workspace.student("meanwhile").await;
+    assert_eq!(app.deliver_due().await, 0);
+    assert_eq!(subscription.standing().await, ["held 0", "held 0"]);
+    subscription.enable().await;
+    workspace.student("after").await;
+    while app.deliver_due().await > 0 {}
+    let ids: BTreeSet<String> =
+        endpoint.sent().iter().map(|sent| sent.header("webhook-id").to_owned()).collect();
+    assert_eq!(ids.len(), 3);
+    assert_eq!(subscription.standing().await, ["delivered 1"; 3]);
+}
+
+#[tokio::test]
+async fn a_rotation_signs_with_both_secrets_until_the_old_one_ends() {
+    let app = TestApp::start_beside_receivers().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    let mut write = app.write().await;
+    let overlap = Duration::from_secs(3600);
+    let rotated =
+        webhooks::rotate(&app.app, &mut write, &app.seal(), workspace.id, subscription.id, overlap).await;
+    let newer = rotated.unwrap().secret.expose_secret().to_owned();
+    write.commit().await.unwrap();
+
+    workspace.student("ada").await;
+    app.deliver_due().await;
+    app.clock.advance(Duration::from_secs(3600));
+    workspace.student("grace").await;
+    app.deliver_due().await;
+    let sent = endpoint.sent();
+    let now = app.clock.now().as_second();
+    assert!(sent[0].is_signed(&subscription.secret, now - 3600) && sent[0].is_signed(&newer, now - 3600));
+    assert!(!sent[1].is_signed(&subscription.secret, now) && sent[1].is_signed(&newer, now));
+    // The published library agrees; its own look at the clock is left out, since the story's stands still.
+    let standard = standardwebhooks::Webhook::new(&newer).unwrap();
+    let stamp = sent[0].header("webhook-timestamp").parse().unwrap();
+    let signature = standard.sign(sent[0].header("webhook-id"), stamp, &sent[0].body).unwrap();
+    let signatures: Vec<&str> = sent[0].header("webhook-signature").split(' ').collect();
+    assert_eq!((signatures.len(), signatures[0]), (2, signature.as_str()));
+    assert_eq!(sent[1].header("webhook-signature").split(' ').count(), 1);
+}
+
+#[tokio::test]
+async fn several_workers_send_each_delivery_once() {
+    let app = TestApp::start_beside_receivers().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    for number in 0..100 {
+        workspace.student(&format!("s-{number}")).await;
+    }
+    let (one, other) = (app.worker(), app.worker());
+    let (one, other) = tokio::join!(one.deliver_due(), other.deliver_due());
+    assert_eq!(one.unwrap() + other.unwrap(), 100);
+    let ids: BTreeSet<String> =
+        endpoint.sent().iter().map(|sent| sent.header("webhook-id").to_owned()).collect();
+    assert_eq!((ids.len(), endpoint.sent().len()), (100, 100));
+    assert_eq!(subscription.standing().await, vec!["delivered 1"; 100]);
+}
+
+#[tokio::test]
+async fn a_running_worker_is_woken_and_stops_with_nothing_in_hand() {
+    let app = TestApp::start_beside_receivers().await;
+    let endpoint = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, PATIENCE));
+    let key = workspace.full_key().await;
+    key.post("/api/v1/students", json!({"email": "ada@example.com"})).await.assert_status(201);
+    until("the delivery arrives and is recorded", async || subscription.standing().await == ["delivered 1"])
+        .await;
+    workspace.student("grace").await;
+    until("the second arrives", async || endpoint.sent().len() == 2).await;
+    stop.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, running).await.expect("it stops").unwrap();
+    assert_eq!(subscription.standing().await, ["delivered 1", "delivered 1"]);
+}
+
+#[tokio::test]
+async fn a_worker_that_may_not_wait_gives_back_what_hangs() {
+    let app = TestApp::start_beside_receivers().await;
+    let hangs = crate::support::Receiver::start(|stream| async move {
+        let _open = stream;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let workspace = app.workspace("acme").await;
+    let subscription =
+        workspace.subscribe_to(hangs.url("http", "127.0.0.1").into(), &["student.created"]).await;
+    workspace.student("ada").await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running =
+        tokio::spawn(app.worker().run(async move { drop(stopped.await) }, Duration::from_millis(100)));
+    until("it is in hand", async || hangs.connections() == 1).await;
+    stop.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, running).await.expect("it stops").unwrap();
+    assert_eq!(subscription.standing().await, ["pending 0"]);
+    let queue = webhooks::queue(&app.app).await.unwrap();
+    assert_eq!((queue.pending, queue.in_flight), (1, 0), "nobody has to wait for the lease to end");
+}
+
+#[tokio::test]
+async fn the_operator_sees_the_queue_in_the_metrics() {
+    let app = TestApp::start_beside_receivers().await;
+    let endpoint = Endpoint::start().await;
+    endpoint.answers([204, 500, 404]);
+    let workspace = app.workspace("acme").await;
+    workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    app.get("/metrics").await.assert_status(200);
+    for number in 0..3 {
+        workspace.student(&format!("s-{number}")).await;
+    }
+    app.deliver_due().await;
+    let page = app.get("/metrics").await;
+    let page = String::from_utf8_lossy(&page.body).into_owned();
+    for line in [
+        "webhook_deliveries{state=\"pending\"} 1",
+        "webhook_deliveries{state=\"dead\"} 1",
+        "webhook_attempts_total{outcome=\"delivered\"}",
+        "webhook_attempt_seconds_bucket",
+        "webhook_oldest_due_seconds 0",
+    ] {
+        assert!(page.contains(line), "{line} is not in\n{page}");
+    }
+}
+
+#[tokio::test]
+async fn one_endpoint_that_fails_takes_no_turn_of_the_others() {
+    let app = TestApp::start_beside_receivers().await;
+    let (healthy, failing) = (Endpoint::start().await, Endpoint::start().await);
+    failing.always_answers(500);
+    let workspace = app.workspace("acme").await;
+    workspace.subscribe_at(&failing, &["student.created"]).await;
+    let good = workspace.subscribe_at(&healthy, &["student.created"]).await;
+    for number in 0..20 {
+        workspace.student(&format!("s-{number}")).await;
+    }
+    assert_eq!(app.deliver_due().await, 40);
+    assert_eq!(good.standing().await, vec!["delivered 1"; 20]);
+    assert!(good.shown().await.failing_since.is_none());
+}
