@@ -41,10 +41,8 @@ pub async fn upsert(
     let new = before.is_none();
     let before = before.unwrap_or_else(|| blank(app, write, workspace, at, &upsert));
     let mut row = described(&before, at, &upsert);
-    if new {
-        if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
-            return Err(Error::raced());
-        }
+    if new && !rows.insert_unless_taken(write.conn(), row.clone()).await? {
+        return Err(Error::raced());
     }
     let replaced = match &upsert.modules {
         Some(modules) => outline::replace(app, write, workspace, row.id, modules).await?,
