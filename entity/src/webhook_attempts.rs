@@ -115,19 +115,6 @@ impl InWorkspace<Entity> {
             })
             .collect()
     }
-
-    /// The attempts at one delivery with all that is known of them, in their order.
-    ///
-    /// # Errors
-    /// When the database does.
-    pub async fn of_delivery<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        delivery: Uuid,
-    ) -> Result<Vec<Model>, DbErr> {
-        let attempts = self.checked().filter(Column::DeliveryId.eq(delivery));
-        statement::all(conn, attempts.order_by_asc(Column::Number)).await
-    }
 }
 
 /// Writes attempts at deliveries of any workspaces, many a statement.

@@ -208,7 +208,7 @@ async fn a_new_secret_signs_beside_the_old_one_for_a_while() {
         secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect::<Vec<_>>()
     };
     let hour = Duration::from_secs(3600);
-    assert_eq!(live().await, [first.clone()]);
+    assert_eq!(live().await, [first.as_str()]);
     let second = rotate(24 * hour).await.unwrap();
     assert_eq!(live().await, [second.clone(), first.clone()], "newest first");
     app.clock.advance(24 * hour - Duration::from_millis(1));

@@ -184,3 +184,38 @@ async fn several_workers_claim_at_once_and_keep_the_cap() {
         other.commit().await.unwrap();
     }
 }
+
+/// Takes and settles in transactions of its own until nothing is due; gives what it settled.
+async fn worked(database: DatabaseConnection, worker: u128) -> Vec<Uuid> {
+    let mut settled = Vec::new();
+    let mut idle = 0;
+    while idle < 20 {
+        let token = worker * 100_000 + settled.len() as u128;
+        let transaction = database.begin().await.unwrap();
+        let few = Claim { cap_per_subscription: 40, batch: 7, ..claim(token, 10) };
+        let taken = few.take(&transaction).await.unwrap();
+        transaction.commit().await.unwrap();
+        idle = if taken.is_empty() { idle + 1 } else { 0 };
+        let done = |one: &Claimed| settlement(one.id.as_u128(), token, Next::Delivered);
+        let done: Vec<_> = taken.iter().map(done).collect();
+        settled.extend(queue::settle(&database, &done).await.unwrap());
+    }
+    settled
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn several_workers_settle_each_delivery_once() {
+    for database in databases().await {
+        ground(&database).await;
+        let rows = (0..600_u128).map(|n| delivery(1000 + n, 1 + n % 2, n as i64 % 5)).collect();
+        webhook_deliveries::in_workspace(OURS).insert_many(&database, rows).await.unwrap();
+        let workers: Vec<_> = (1..5).map(|n| tokio::spawn(worked(database.clone(), n))).collect();
+        let mut settled = Vec::new();
+        for worker in workers {
+            settled.extend(worker.await.unwrap());
+        }
+        settled.sort_unstable();
+        assert_eq!(settled, (0..600).map(|n| id(1000 + n)).collect::<Vec<_>>());
+        assert_eq!(queue::counts(&database, 10).await.unwrap(), Counts::default());
+    }
+}
