@@ -170,6 +170,11 @@ impl<K> Hash for Id<K> {
     }
 }
 
+/// The least id that could have been made at this time, in milliseconds since the epoch: all ids made before are less.
+pub fn first_of(ms: i64) -> Uuid {
+    Uuid::from_u128(u128::from(u64::try_from(ms).unwrap_or(0)) << 80)
+}
+
 /// Makes ids: UUIDv7, rising within the process even inside one millisecond.
 #[derive(Debug)]
 pub struct Ids {

@@ -6,12 +6,13 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use entity::webhook_deliveries;
+use entity::{events, webhook_deliveries};
 use tokio::time::MissedTickBehavior;
 
 use super::schedule::KEPT_MS;
 use crate::app::App;
 use crate::domain::webhooks::{self, ReplayState};
+use crate::id;
 
 /// How often there is a look at what has to be done.
 const EVERY: Duration = Duration::from_secs(1);
@@ -19,8 +20,8 @@ const EVERY: Duration = Duration::from_secs(1);
 const PRUNE_EVERY: u32 = 600;
 /// Batches of one kind of work in one look at most, so that none holds up the others.
 const BATCHES: usize = 20;
-/// Deliveries deleted by one transaction.
-const PRUNED: u64 = 500;
+/// Deliveries or events looked at by one transaction.
+const PRUNED: u32 = 500;
 
 /// Goes on until `stopped`, and ends between two steps. A failure is logged and tried again.
 pub async fn run(app: App, stopped: impl Future<Output = ()>) {
@@ -58,18 +59,37 @@ pub async fn look(app: &App, prune: bool) -> anyhow::Result<()> {
             break;
         }
     }
-    for _ in 0..if prune { BATCHES } else { 0 } {
-        if prune_batch(app).await? < PRUNED {
+    if prune {
+        prune_deliveries(app).await?;
+        prune_events(app).await?;
+    }
+    Ok(())
+}
+
+/// Deletes deliveries that were settled 30 days ago or more, with their attempts.
+async fn prune_deliveries(app: &App) -> anyhow::Result<()> {
+    for _ in 0..BATCHES {
+        let write = app.begin_write().await?;
+        let gone = webhook_deliveries::prune(write.conn(), write.now_ms() - KEPT_MS, PRUNED.into()).await?;
+        write.commit().await?;
+        if gone < PRUNED.into() {
             break;
         }
     }
     Ok(())
 }
 
-/// Deletes deliveries that were settled 30 days ago or more, with their attempts.
-async fn prune_batch(app: &App) -> anyhow::Result<u64> {
-    let write = app.begin_write().await?;
-    let gone = webhook_deliveries::prune(write.conn(), write.now_ms() - KEPT_MS, PRUNED).await?;
-    write.commit().await?;
-    Ok(gone)
+/// Deletes events that are 30 days old and that no delivery tells of any more.
+async fn prune_events(app: &App) -> anyhow::Result<()> {
+    let mut seen = None;
+    for _ in 0..BATCHES {
+        let write = app.begin_write().await?;
+        let before = id::first_of(write.now_ms() - KEPT_MS);
+        (_, seen) = events::prune(write.conn(), before, seen, PRUNED).await?;
+        write.commit().await?;
+        if seen.is_none() {
+            break;
+        }
+    }
+    Ok(())
 }

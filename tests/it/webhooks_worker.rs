@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use creator_api::domain::webhooks;
 use creator_api::events::KINDS;
+use creator_api::webhooks::upkeep;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -197,4 +198,32 @@ async fn one_endpoint_that_fails_takes_no_turn_of_the_others() {
     assert_eq!(app.deliver_due().await, 40);
     assert_eq!(good.standing().await, vec!["delivered 1"; 20]);
     assert!(good.shown().await.failing_since.is_none());
+}
+
+#[tokio::test]
+async fn the_log_is_kept_for_thirty_days_and_what_waits_for_ever() {
+    const DAY: Duration = Duration::from_secs(86_400);
+    let app = TestApp::start_beside_receivers().await;
+    let endpoint = Endpoint::start().await;
+    endpoint.answers([204, 404]);
+    let workspace = app.workspace("acme").await;
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    workspace.student("delivered").await;
+    workspace.student("dead").await;
+    app.deliver_due().await;
+    subscription.pause().await;
+    workspace.student("held").await;
+
+    app.clock.advance(30 * DAY - Duration::from_secs(1));
+    upkeep::look(&app.app, true).await.unwrap();
+    assert_eq!(subscription.standing().await, ["delivered 1", "dead 1", "held 0"]);
+    assert_eq!(app.events().await.len(), 3);
+    app.clock.advance(Duration::from_secs(1));
+    upkeep::look(&app.app, true).await.unwrap();
+    assert_eq!(subscription.standing().await, ["held 0"]);
+    app.clock.advance(Duration::from_secs(1));
+    upkeep::look(&app.app, true).await.unwrap();
+    assert_eq!(app.events().await.len(), 1, "what is held is still told");
+    subscription.enable().await;
+    assert_eq!(app.deliver_due().await, 1);
 }
