@@ -2,11 +2,12 @@
 //!
 //! Each statement moves a limited number of rows, so that a long queue is moved in many short transactions. In between,
 //! and when an event and a change of its subscription's state pass each other, some rows stand in the wrong place;
-//! nothing is sent for that, and [`align`] moves them.
+//! nothing is sent for that, and [`misplaced`] finds them.
 
 use sea_orm::{ConnectionTrait, DbErr, Value};
 use uuid::Uuid;
 
+use super::claim::WAITING;
 use crate::statement;
 
 /// A pending delivery that no worker has in hand; $1 is the moment.
@@ -67,21 +68,50 @@ pub async fn discard<C: ConnectionTrait>(
     Ok(gone + run(conn, &free, [now.into(), subscription.into(), rest.into()]).await?)
 }
 
-/// Moves deliveries, of any workspaces, that do not stand where their subscription's state wants them: held ones of
-/// enabled subscriptions become due, pending ones of others are held. As many of each as the limit at most; says how
-/// many.
+/// Where deliveries stand that their subscription's state wants elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misplaced {
+    /// Held, though their subscription is enabled: to be [released](release).
+    Held(Uuid),
+    /// Pending, though their subscription is not enabled: to be [held](hold), as far as no worker has them in hand.
+    Pending(Uuid),
+}
+
+/// Each subscription that has held deliveries.
+const RESTING: &str = ",
+resting (subscription_id) AS (
+    SELECT (SELECT subscription_id FROM webhook_deliveries WHERE state = 3 ORDER BY subscription_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT d.subscription_id FROM webhook_deliveries AS d
+            WHERE d.state = 3 AND d.subscription_id > r.subscription_id ORDER BY d.subscription_id LIMIT 1)
+    FROM resting AS r WHERE r.subscription_id IS NOT NULL
+)";
+
+/// The subscriptions, of any workspaces, with deliveries that do not stand where the subscription's state wants them.
+/// Its cost grows with the subscriptions that have something waiting, and not with what waits.
 ///
 /// # Errors
 /// When the database does.
-pub async fn align<C: ConnectionTrait>(conn: &C, now: i64, limit: u32) -> Result<u64, DbErr> {
-    // The order of the tables is given, since SQLite would otherwise begin with the deliveries.
-    let held = "SELECT d.id FROM webhook_subscriptions AS s CROSS JOIN webhook_deliveries AS d
-        WHERE d.state = 3 AND d.subscription_id = s.id AND s.state = 0 LIMIT $2";
-    let free = "SELECT d.id FROM webhook_subscriptions AS s CROSS JOIN webhook_deliveries AS d
-        WHERE d.state = 0 AND (d.lease_token IS NULL OR d.due_at <= $1) AND d.subscription_id = s.id AND s.state <> 0
-        LIMIT $2";
-    let released = run(conn, &to_pending(held), [now.into(), i64::from(limit).into()]).await?;
-    Ok(released + run(conn, &to_held(free), [now.into(), i64::from(limit).into()]).await?)
+pub async fn misplaced<C: ConnectionTrait>(conn: &C) -> Result<Vec<Misplaced>, DbErr> {
+    let sql = format!(
+        "{WAITING}{RESTING}
+        SELECT s.id, 0 FROM waiting AS w CROSS JOIN webhook_subscriptions AS s
+        WHERE s.id = w.subscription_id AND s.state <> 0
+        UNION ALL
+        SELECT s.id, 3 FROM resting AS r CROSS JOIN webhook_subscriptions AS s
+        WHERE s.id = r.subscription_id AND s.state = 0"
+    );
+    let rows = conn.query_all_raw(statement::raw(conn, &sql, [])).await?;
+    rows.iter()
+        .map(|row| {
+            let id = row.try_get_by_index(0)?;
+            Ok(if row.try_get_by_index::<i32>(1)? == 0 {
+                Misplaced::Pending(id)
+            } else {
+                Misplaced::Held(id)
+            })
+        })
+        .collect()
 }
 
 /// Makes these held deliveries due at the moment $1.

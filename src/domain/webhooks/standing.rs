@@ -4,7 +4,7 @@
 //! transaction, the rest as the worker calls [`align`].
 
 use entity::Set;
-use entity::webhook_deliveries::hold;
+use entity::webhook_deliveries::hold::{self, Misplaced};
 use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
 
 use super::super::{Error, Result};
@@ -98,8 +98,19 @@ pub async fn disable(write: &mut Write, of: SubscriptionId) -> Result<bool> {
 /// # Errors
 /// [`Error::Internal`] when the database fails.
 pub async fn align(app: &App) -> Result<bool> {
+    // Mostly nothing is, and the look costs no write.
+    let misplaced = hold::misplaced(app.db.read()).await?;
+    if misplaced.is_empty() {
+        return Ok(false);
+    }
     let write = app.begin_write().await?;
-    let moved = hold::align(write.conn(), write.now_ms(), BATCH).await?;
+    let (now, mut moved) = (write.now_ms(), 0);
+    for place in misplaced {
+        moved += match place {
+            Misplaced::Held(of) => hold::release(write.conn(), of, now, BATCH).await?,
+            Misplaced::Pending(of) => hold::hold(write.conn(), of, now, BATCH).await?,
+        };
+    }
     write.commit().await?;
     if moved > 0 {
         app.deliveries_due().notify_one();
