@@ -147,6 +147,19 @@ pub async fn by_ids<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Mo
     statement::all(conn, Entity::find().filter(Column::Id.is_in(statement::padded(ids)))).await
 }
 
+/// The subscriptions with these ids in the order of the ids, each locked against other changes of its state and health
+/// until the transaction ends, for the worker.
+///
+/// # Errors
+/// When the database does.
+pub async fn lock_many<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = Entity::find().filter(Column::Id.is_in(statement::padded(ids))).order_by_asc(Column::Id);
+    statement::all(conn, scope::locked(rows)).await
+}
+
 /// Remembers that attempts fail since then, unless they failed before. True when this was the first.
 ///
 /// Whoever changes the health of several subscriptions in one transaction takes them in the order of their ids, and

@@ -11,6 +11,7 @@ use crate::api::front::Front;
 use crate::domain::{idempotency, keys};
 use crate::rate_limit::memory::FLUSH_EVERY;
 use crate::rate_limit::store;
+use crate::telemetry::metrics;
 
 /// Every how many flushes of the limiter the last uses of keys are written.
 const USES_EVERY: u32 = 15;
@@ -31,6 +32,7 @@ pub(super) async fn run(front: Arc<Front>, mut stopped: oneshot::Receiver<()>) {
         }
         turn = turn.wrapping_add(1);
         flush_counts(&front).await;
+        metrics::gather();
         if turn.is_multiple_of(USES_EVERY) {
             flush_uses(&front).await;
         }

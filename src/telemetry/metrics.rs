@@ -20,6 +20,13 @@ pub fn install() {
     });
 }
 
+/// Gathers what was counted since the last time; to be called now and then, since it takes up memory until then.
+pub fn gather() {
+    if let Some(Some(handle)) = HANDLE.get() {
+        handle.run_upkeep();
+    }
+}
+
 /// All figures in Prometheus's text format; empty before [`install`].
 pub fn render() -> String {
     let Some(Some(handle)) = HANDLE.get() else { return String::new() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use entity::webhook_deliveries::queue::{Claim, Claimed};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 use super::schedule::LEASE;
@@ -39,23 +39,24 @@ pub(super) struct Lease {
     pub(super) until: i64,
 }
 
-/// Whose turn it is, and how much of a subscription may be in flight.
-#[derive(Debug)]
+/// Whose turn it is.
+#[derive(Debug, Default)]
 pub(super) struct Turns {
-    cap: usize,
     last: Option<Uuid>,
 }
 
 impl Turns {
-    pub(super) fn new(cap: usize) -> Self {
-        Self { cap, last: None }
-    }
-
-    /// Takes up to `most` due deliveries.
+    /// Takes up to `most` due deliveries; of one subscription no more than `cap` are then in flight.
     ///
     /// # Errors
     /// When the database fails; nothing is taken then, or given back when its lease ends.
-    pub(super) async fn take(&mut self, app: &App, seal: &Seal, most: usize) -> anyhow::Result<Vec<Task>> {
+    pub(super) async fn take(
+        &mut self,
+        app: &App,
+        seal: &Seal,
+        most: usize,
+        cap: usize,
+    ) -> anyhow::Result<Vec<Task>> {
         let write = app.begin_write().await?;
         let now = write.now_ms();
         let lease = Lease {
@@ -66,7 +67,7 @@ impl Turns {
             now,
             lease_until: lease.until,
             lease_token: lease.token,
-            cap_per_subscription: i64::try_from(self.cap)?,
+            cap_per_subscription: i64::try_from(cap)?,
             batch: i64::try_from(most)?,
             after: self.last,
         };
@@ -97,10 +98,9 @@ async fn keys(
     subscriptions.sort_unstable();
     subscriptions.dedup();
     let live = webhooks::live(write.conn(), seal, &subscriptions, write.now_ms()).await?;
-    live.into_iter()
-        .map(|(subscription, secrets)| {
-            let keys = secrets.iter().map(|secret| SigningKey::new(secret.expose_secret()));
-            Ok((subscription, keys.collect::<Result<_, _>>()?))
-        })
-        .collect()
+    // One that is no secret holds up nobody else: without any, nothing is sent and the log says why.
+    let keys = |secrets: Vec<SecretString>| {
+        secrets.iter().filter_map(|secret| SigningKey::new(secret.expose_secret()).ok()).collect()
+    };
+    Ok(live.into_iter().map(|(subscription, secrets)| (subscription, keys(secrets))).collect())
 }

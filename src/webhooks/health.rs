@@ -4,8 +4,6 @@
 //! attempt that fails 7 days or more after it disables the subscription (seed 6). The mail is queued in the same
 //! transaction.
 
-use std::collections::BTreeMap;
-
 use entity::webhook_subscriptions::{self as rows, Model, State};
 use entity::workspaces;
 use uuid::Uuid;
@@ -45,31 +43,40 @@ impl Signs {
     }
 }
 
-/// Records what these attempts say of their subscriptions.
+/// The subscriptions of these attempts, held until the transaction ends: what another worker records of them comes
+/// before or after. In the order of their ids, so that no two workers wait for each other.
 ///
 /// # Errors
 /// When the database fails.
-pub(super) async fn record(app: &App, write: &mut Write, attempts: &[Attempted]) -> anyhow::Result<()> {
-    let mut by_subscription = BTreeMap::<Uuid, Vec<&Attempted>>::new();
-    for attempt in attempts {
-        by_subscription.entry(attempt.task.claimed.subscription_id).or_default().push(attempt);
-    }
-    let ids: Vec<Uuid> = by_subscription.keys().copied().collect();
-    // In the order of their ids, so that no two workers wait for each other.
-    let before: BTreeMap<Uuid, Model> =
-        rows::by_ids(write.conn(), &ids).await?.into_iter().map(|row| (row.id, row)).collect();
-    for (id, mut attempts) in by_subscription {
-        // One that was deleted meanwhile has no health.
-        let Some(row) = before.get(&id) else { continue };
+pub(super) async fn lock(write: &Write, attempts: &[Attempted]) -> anyhow::Result<Vec<Model>> {
+    let mut ids: Vec<Uuid> = attempts.iter().map(|attempt| attempt.task.claimed.subscription_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(rows::lock_many(write.conn(), &ids).await?)
+}
+
+/// Records what these attempts say of their subscriptions, which are [locked](lock).
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn record(
+    app: &App,
+    write: &mut Write,
+    subscriptions: &[Model],
+    attempts: &[&Attempted],
+) -> anyhow::Result<()> {
+    for row in subscriptions {
+        let of_it = |attempt: &&&Attempted| attempt.task.claimed.subscription_id == row.id;
+        let mut attempts: Vec<&Attempted> = attempts.iter().filter(of_it).copied().collect();
         attempts.sort_by_key(|attempt| attempt.ended_at);
         let signs = Signs::of(&attempts);
         if signs.succeeded && row.failing_since.is_some() {
-            rows::clear_failing(write.conn(), id).await?;
+            rows::clear_failing(write.conn(), row.id).await?;
         }
         let Some((first, last)) = signs.failed else { continue };
         let known = row.failing_since.filter(|_| !signs.succeeded);
         if known.is_none() {
-            rows::set_failing(write.conn(), id, first).await?;
+            rows::set_failing(write.conn(), row.id, first).await?;
         }
         let error = attempts.last().map(|attempt| cause(attempt)).unwrap_or_default();
         judge(app, write, row, known.unwrap_or(first), last, error).await?;

@@ -96,12 +96,14 @@ impl Attempted {
 pub(super) async fn settle(app: &App, attempts: &[Attempted]) -> anyhow::Result<()> {
     let mut write = app.begin_write().await?;
     // Subscriptions come before deliveries, as wherever both are changed.
-    health::record(app, &mut write, attempts).await?;
+    let subscriptions = health::lock(&write, attempts).await?;
     let settlements: Vec<Settlement> = attempts.iter().map(Attempted::settlement).collect();
     let settled: HashSet<Uuid> = queue::settle(write.conn(), &settlements).await?.into_iter().collect();
     let recorded = |attempt: &&Attempted| settled.contains(&attempt.task.claimed.id);
-    let rows = attempts.iter().filter(recorded).map(|attempt| attempt.row(app)).collect();
+    let kept: Vec<&Attempted> = attempts.iter().filter(recorded).collect();
+    let rows = kept.iter().map(|attempt| attempt.row(app)).collect();
     webhook_attempts::insert_many(write.conn(), rows).await?;
+    health::record(app, &mut write, &subscriptions, &kept).await?;
     write.commit().await?;
     for attempt in attempts {
         tell(attempt, recorded(&attempt));

@@ -3,10 +3,9 @@
 //! Each step is a short transaction of its own and can be repeated; several processes may do it at once.
 
 use std::future::Future;
-use std::pin::pin;
 use std::time::Duration;
 
-use entity::{events, webhook_deliveries};
+use entity::{events, webhook_attempts, webhook_deliveries};
 use tokio::time::MissedTickBehavior;
 
 use super::schedule::KEPT_MS;
@@ -16,37 +15,46 @@ use crate::id;
 
 /// How often there is a look at what has to be done.
 const EVERY: Duration = Duration::from_secs(1);
-/// Every how many looks the old log is pruned: about once in ten minutes.
-const PRUNE_EVERY: u32 = 600;
+/// How often the old log is pruned.
+const PRUNE_EVERY: Duration = Duration::from_secs(600);
 /// Batches of one kind of work in one look at most, so that none holds up the others.
 const BATCHES: usize = 20;
-/// Deliveries or events looked at by one transaction.
+/// Rows looked at by one transaction of pruning.
 const PRUNED: u32 = 500;
 
-/// Goes on until `stopped`, and ends between two steps. A failure is logged and tried again.
+/// Goes on until `stopped`. A step that is under way then is done wholly or not at all.
 pub async fn run(app: App, stopped: impl Future<Output = ()>) {
-    let mut stopped = pin!(stopped);
-    let mut ticks = tokio::time::interval(EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut turn: u32 = 0;
-    loop {
-        tokio::select! {
-            () = stopped.as_mut() => return,
-            _ = ticks.tick() => {}
-        }
-        if let Err(error) = look(&app, turn.is_multiple_of(PRUNE_EVERY)).await {
-            let error = format!("{error:#}");
-            tracing::warn!(error, "the upkeep of webhooks failed");
-        }
-        turn = turn.wrapping_add(1);
+    let works = every(EVERY, || go_on(&app));
+    let prunes = every(PRUNE_EVERY, || prune(&app));
+    tokio::select! {
+        () = stopped => {}
+        _ = async { tokio::join!(works, prunes) } => {}
     }
 }
 
-/// Does what has to be done now; prunes too when asked to.
+/// Does this again and again. A failure is logged and tried again the next time.
+async fn every<R: Future<Output = anyhow::Result<()>>>(period: Duration, work: impl Fn() -> R) {
+    let mut ticks = tokio::time::interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = work().await {
+            let error = format!("{error:#}");
+            tracing::warn!(error, "the upkeep of webhooks failed");
+        }
+    }
+}
+
+/// Lets replays go on, and deliveries follow their subscription's state.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn look(app: &App, prune: bool) -> anyhow::Result<()> {
+pub async fn go_on(app: &App) -> anyhow::Result<()> {
+    for _ in 0..BATCHES {
+        if !webhooks::align(app).await? {
+            break;
+        }
+    }
     for replay in webhooks::running(app).await? {
         for _ in 0..BATCHES {
             if webhooks::advance(app, replay.workspace, replay.id).await?.state != ReplayState::Running {
@@ -54,42 +62,54 @@ pub async fn look(app: &App, prune: bool) -> anyhow::Result<()> {
             }
         }
     }
-    for _ in 0..BATCHES {
-        if !webhooks::align(app).await? {
-            break;
-        }
-    }
-    if prune {
-        prune_deliveries(app).await?;
-        prune_events(app).await?;
-    }
     Ok(())
+}
+
+/// Deletes what is older than 30 days: settled deliveries, attempts, and events that no delivery tells of any more.
+///
+/// # Errors
+/// When the database fails.
+pub async fn prune(app: &App) -> anyhow::Result<()> {
+    prune_deliveries(app).await?;
+    prune_attempts(app).await?;
+    prune_events(app).await
 }
 
 /// Deletes deliveries that were settled 30 days ago or more, with their attempts.
 async fn prune_deliveries(app: &App) -> anyhow::Result<()> {
-    for _ in 0..BATCHES {
+    loop {
         let write = app.begin_write().await?;
         let gone = webhook_deliveries::prune(write.conn(), write.now_ms() - KEPT_MS, PRUNED.into()).await?;
         write.commit().await?;
         if gone < PRUNED.into() {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+}
+
+/// Deletes attempts that are 30 days old, of deliveries that are still held or pending.
+async fn prune_attempts(app: &App) -> anyhow::Result<()> {
+    loop {
+        let write = app.begin_write().await?;
+        let before = id::first_of(write.now_ms() - KEPT_MS);
+        let gone = webhook_attempts::prune(write.conn(), before, PRUNED.into()).await?;
+        write.commit().await?;
+        if gone < PRUNED.into() {
+            return Ok(());
+        }
+    }
 }
 
 /// Deletes events that are 30 days old and that no delivery tells of any more.
 async fn prune_events(app: &App) -> anyhow::Result<()> {
     let mut seen = None;
-    for _ in 0..BATCHES {
+    loop {
         let write = app.begin_write().await?;
         let before = id::first_of(write.now_ms() - KEPT_MS);
         (_, seen) = events::prune(write.conn(), before, seen, PRUNED).await?;
         write.commit().await?;
         if seen.is_none() {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
 }

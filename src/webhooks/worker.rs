@@ -27,6 +27,8 @@ use crate::secret::Seal;
 const IN_FLIGHT: usize = 2_048;
 /// Deliveries of one subscription in flight at once, over all workers.
 const PER_SUBSCRIPTION: usize = 64;
+/// What is free in parts of which one subscription may take one.
+const SHARES: usize = 8;
 /// Deliveries taken by one transaction.
 const BATCH: usize = 256;
 /// Attempts recorded by one transaction.
@@ -62,14 +64,15 @@ impl Worker {
     /// # Errors
     /// When the database fails.
     pub async fn deliver_due(&self) -> anyhow::Result<usize> {
-        let mut turns = Turns::new(PER_SUBSCRIPTION);
+        let mut turns = Turns::default();
         let mut made = 0;
         loop {
-            let tasks = turns.take(&self.app, &self.seal, BATCH).await?;
+            let tasks = turns.take(&self.app, &self.seal, BATCH, PER_SUBSCRIPTION).await?;
             if tasks.is_empty() {
                 return Ok(made);
             }
             let attempts = join_all(tasks.into_iter().map(|task| self.attempt(task))).await;
+            let attempts: Vec<Attempted> = attempts.into_iter().flatten().collect();
             settle(&self.app, &attempts).await?;
             made += attempts.len();
         }
@@ -82,63 +85,75 @@ impl Worker {
         let recorder = tokio::spawn(record(self.app.clone(), endings, Arc::clone(&freed)));
         let mut flight =
             Flight { ended, places: Arc::new(Semaphore::new(IN_FLIGHT)), running: JoinSet::new() };
-        let mut leases = Leases::default();
-        tokio::select! {
-            () = stopped => {}
-            () = self.go_on(&mut flight, &mut leases, &freed) => {}
+        let (mut leases, mut turns, mut stopped) = (Leases::default(), Turns::default(), pin!(stopped));
+        loop {
+            // A stop is heard between two takes and never amid one, so that what was taken is known.
+            let place = tokio::select! {
+                () = stopped.as_mut() => break,
+                place = Arc::clone(&flight.places).acquire_owned() => place,
+            };
+            let Ok(place) = place else { break };
+            let all_taken = self.take(&mut flight, &mut leases, &mut turns, place).await;
+            if all_taken {
+                tokio::select! {
+                    () = stopped.as_mut() => break,
+                    () = self.until_due(&freed) => {}
+                }
+            }
         }
         self.land(flight, leases, recorder, patience).await;
     }
 
-    /// Takes and sends, for ever.
-    async fn go_on(&self, flight: &mut Flight, leases: &mut Leases, freed: &Notify) {
-        let mut turns = Turns::new(PER_SUBSCRIPTION);
-        loop {
-            flight.tidy();
-            let Ok(place) = Arc::clone(&flight.places).acquire_owned().await else { return };
-            let room = (1 + flight.places.available_permits()).min(BATCH);
-            let tasks = match turns.take(&self.app, &self.seal, room).await {
-                Ok(tasks) => tasks,
-                Err(error) => {
-                    let error = format!("{error:#}");
-                    tracing::warn!(error, "due webhooks could not be taken");
-                    tokio::time::sleep(PAUSE).await;
-                    continue;
-                }
-            };
-            let full = tasks.len() == room;
-            leases.note(tasks.first());
-            let mut place = Some(place);
-            for task in tasks {
-                let Some(place) =
-                    place.take().or_else(|| Arc::clone(&flight.places).try_acquire_owned().ok())
-                else {
-                    break;
-                };
-                flight.start(self.clone(), task, place);
+    /// Takes what there is room for and begins to send it; whether that was all that may be sent now.
+    async fn take(
+        &self,
+        flight: &mut Flight,
+        leases: &mut Leases,
+        turns: &mut Turns,
+        place: OwnedSemaphorePermit,
+    ) -> bool {
+        flight.tidy();
+        let free = 1 + flight.places.available_permits();
+        let room = free.min(BATCH);
+        // The fuller it is, the smaller everybody's share: receivers that hang, however many, leave room for others.
+        let cap = (free / SHARES).clamp(1, PER_SUBSCRIPTION);
+        let tasks = match turns.take(&self.app, &self.seal, room, cap).await {
+            Ok(tasks) => tasks,
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::warn!(error, "due webhooks could not be taken");
+                return true;
             }
-            drop(place);
-            if !full {
-                self.until_due(freed).await;
-            }
+        };
+        let all = tasks.len() < room;
+        leases.note(tasks.first());
+        let mut place = Some(place);
+        for task in tasks {
+            let next = place.take().or_else(|| Arc::clone(&flight.places).try_acquire_owned().ok());
+            let Some(place) = next else { break };
+            flight.start(self.clone(), task, place);
         }
+        all
     }
 
-    /// Returns when something may be due: a commit of this process says so, or the queue does.
+    /// Returns when something may be due that was not a moment ago: a commit of this process says so, or the queue does.
     async fn until_due(&self, freed: &Notify) {
         let mut committed = pin!(self.app.deliveries_due().notified());
+        let mut waited = false;
         loop {
             let now = self.app.clock.now_ms();
             let wait = match queue::oldest_due(self.app.db.read()).await {
-                Ok(Some(due)) if due <= now => return,
-                Ok(Some(due)) => POLL.min(Duration::from_millis((due - now).unsigned_abs())),
-                Ok(None) | Err(_) => POLL,
+                Ok(Some(due)) if due > now => POLL.min(Duration::from_millis((due - now).unsigned_abs())),
+                Ok(Some(_)) if waited => return,
+                // What was left a moment ago waits for others of its subscription to end.
+                _ => POLL,
             };
             tokio::select! {
                 () = committed.as_mut() => return,
                 () = freed.notified() => {}
                 () = tokio::time::sleep(wait) => {}
             }
+            waited = true;
         }
     }
 
@@ -169,8 +184,12 @@ impl Worker {
         }
     }
 
-    /// Makes one attempt.
-    async fn attempt(&self, task: Task) -> Attempted {
+    /// Makes one attempt; none when the lease may end before it does, since the delivery may then be another's.
+    async fn attempt(&self, task: Task) -> Option<Attempted> {
+        let left = task.lease.until - self.app.clock.now_ms();
+        if left < i64::try_from(DEADLINE.as_millis()).unwrap_or(i64::MAX) {
+            return None;
+        }
         let claimed = &task.claimed;
         let delivery = DeliveryId::from_uuid(claimed.id);
         let span = tracing::info_span!("webhook", delivery.id = %delivery, attempt = claimed.attempts + 1);
@@ -193,7 +212,7 @@ impl Worker {
             }
             Err(_) => unsent(Failure::BadUrl),
         };
-        Attempted { outcome, started_at, ended_at: self.app.clock.now_ms(), task }
+        Some(Attempted { outcome, started_at, ended_at: self.app.clock.now_ms(), task })
     }
 }
 
@@ -208,7 +227,7 @@ impl Flight {
     fn start(&mut self, worker: Worker, task: Task, place: OwnedSemaphorePermit) {
         let ended = self.ended.clone();
         self.running.spawn(async move {
-            let attempted = worker.attempt(task).await;
+            let Some(attempted) = worker.attempt(task).await else { return };
             // There is room for each that has a place; only a worker that is gone takes no more.
             let _ = ended.send((attempted, place)).await;
         });

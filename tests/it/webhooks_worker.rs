@@ -215,15 +215,45 @@ async fn the_log_is_kept_for_thirty_days_and_what_waits_for_ever() {
     workspace.student("held").await;
 
     app.clock.advance(30 * DAY - Duration::from_secs(1));
-    upkeep::look(&app.app, true).await.unwrap();
+    upkeep::prune(&app.app).await.unwrap();
     assert_eq!(subscription.standing().await, ["delivered 1", "dead 1", "held 0"]);
     assert_eq!(app.events().await.len(), 3);
     app.clock.advance(Duration::from_millis(1001));
-    upkeep::look(&app.app, true).await.unwrap();
+    upkeep::prune(&app.app).await.unwrap();
     assert_eq!(subscription.standing().await, ["held 0"]);
     app.clock.advance(Duration::from_secs(1));
-    upkeep::look(&app.app, true).await.unwrap();
+    upkeep::prune(&app.app).await.unwrap();
     assert_eq!(app.events().await.len(), 1, "what is held is still told");
     subscription.enable().await;
     assert_eq!(app.deliver_due().await, 1);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_hangs_holds_up_nobody_else_and_is_given_back() {
+    const MANY: usize = 80;
+    let app = TestApp::start_beside_receivers().await;
+    let healthy = Endpoint::start().await;
+    let hangs = crate::support::Receiver::start(|stream| async move {
+        let _open = stream;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let workspace = app.workspace("acme").await;
+    let url = hangs.url("http", "127.0.0.1").into();
+    let hung = workspace.subscribe_to(url, &["student.created"]).await;
+    let good = workspace.subscribe_at(&healthy, &["student.created"]).await;
+    for number in 0..MANY {
+        workspace.student(&format!("s-{number}")).await;
+    }
+    let (stop, stopped) = oneshot::channel::<()>();
+    let patience = Duration::from_millis(100);
+    let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, patience));
+    until("all is delivered to the other one", async || good.standing().await == vec!["delivered 1"; MANY])
+        .await;
+    let queue = webhooks::queue(&app.app).await.unwrap();
+    assert!((1..=64).contains(&queue.in_flight), "{queue:?}");
+    stop.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, running).await.expect("it stops").unwrap();
+    assert_eq!(hung.standing().await, vec!["pending 0"; MANY]);
+    assert_eq!(webhooks::queue(&app.app).await.unwrap().in_flight, 0);
 }

@@ -81,7 +81,7 @@ impl TestApp {
 
     /// Sends what is due, once; says how many attempts that were.
     pub async fn deliver_due(&self) -> usize {
-        upkeep::look(&self.app, false).await.expect("the upkeep");
+        upkeep::go_on(&self.app).await.expect("the upkeep");
         self.worker().deliver_due().await.expect("what is due is sent")
     }
 
