@@ -136,17 +136,6 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// The subscriptions with these ids, in whichever workspaces, for the worker.
-///
-/// # Errors
-/// When the database does.
-pub async fn by_ids<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Model>, DbErr> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    statement::all(conn, Entity::find().filter(Column::Id.is_in(statement::padded(ids)))).await
-}
-
 /// The subscriptions with these ids in the order of the ids, each locked against other changes of its state and health
 /// until the transaction ends, for the worker.
 ///

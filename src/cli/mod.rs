@@ -57,7 +57,7 @@ enum Command {
     ///
     /// Any number of them may run beside any number of `creator-api serve --no-worker`, all on one PostgreSQL database. The
     /// first Ctrl-C or SIGTERM lets deliveries under way end, the second ends at once: they are then sent again later.
-    Worker,
+    Worker(worker::Args),
     /// Bring the database's schema up to date
     ///
     /// All pending steps are applied, or none. Only PostgreSQL needs to be asked for it: an SQLite database is brought up
@@ -113,7 +113,7 @@ fn dispatch(Cli { common, command }: Cli) -> Result<Outcome, Failure> {
             let with_worker = !args.no_worker;
             on_runtime(args.flags(common), |config| serve::run(config, with_worker))
         }
-        Command::Worker => on_runtime(common.0, worker::run),
+        Command::Worker(args) => on_runtime(args.flags(common), worker::run),
         Command::Migrate => on_runtime(common.0, migrate::run),
         Command::Workspaces(command) => on_runtime(common.0, |config| workspaces::run(config, command)),
         Command::Keys(command) => on_runtime(common.0, |config| keys::run(config, command)),

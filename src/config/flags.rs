@@ -23,6 +23,10 @@ const SERVING: &[(&str, &[Setting])] = &[
 /// The concern of the command that judges where webhooks may go.
 const REACHING: &[(&str, &[Setting])] = &[(Webhooks::HEADING, Webhooks::SETTINGS)];
 
+/// The concerns of the command that sends without serving.
+const SENDING: &[(&str, &[Setting])] =
+    &[(Webhooks::HEADING, Webhooks::SETTINGS), (Mail::HEADING, Mail::SETTINGS)];
+
 /// The flags that every command takes.
 #[derive(Debug, Clone, Default)]
 pub struct CommonFlags(pub Vec<(&'static str, String)>);
@@ -34,6 +38,10 @@ pub struct ServingFlags(pub Vec<(&'static str, String)>);
 /// The flags that say where webhooks may go.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookFlags(pub Vec<(&'static str, String)>);
+
+/// The flags of the command that sends without serving.
+#[derive(Debug, Clone, Default)]
+pub struct SendingFlags(pub Vec<(&'static str, String)>);
 
 impl clap::Args for CommonFlags {
     fn augment_args(command: Command) -> Command {
@@ -88,6 +96,7 @@ macro_rules! flags_of {
 
 flags_of!(ServingFlags, SERVING);
 flags_of!(WebhookFlags, REACHING);
+flags_of!(SendingFlags, SENDING);
 
 /// The names a setting has as a flag: of its value, unless that is hidden, and of the file that holds it.
 fn names(setting: &'static Setting) -> impl Iterator<Item = &'static str> {

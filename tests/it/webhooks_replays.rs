@@ -3,25 +3,16 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use creator_api::database::Write;
+use creator_api::domain::Error;
 use creator_api::domain::page::Span;
 use creator_api::domain::webhooks::{self, DeadFilter, DeliveryState, Origin, Replay, ReplayState};
-use creator_api::domain::{Error, Result};
 use creator_api::id::{Delivery, SubscriptionId};
 use entity::webhook_deliveries::queue::Next;
 use entity::webhook_deliveries::{self as rows, State};
 
-use crate::support::{TestApp, Workspace};
+use crate::support::{TestApp, Workspace, done};
 
 const CREATED: &[&str] = &["student.created"];
-
-/// Does this in a write of its own, which is kept when it succeeds.
-async fn done<T>(app: &TestApp, act: impl AsyncFnOnce(&mut Write) -> Result<T>) -> Result<T> {
-    let mut write = app.write().await;
-    let outcome = act(&mut write).await?;
-    write.commit().await.expect("it commits");
-    Ok(outcome)
-}
 
 /// So many dead deliveries of one subscription, made one after another.
 async fn many_dead(workspace: &Workspace<'_>, of: SubscriptionId, many: usize) {

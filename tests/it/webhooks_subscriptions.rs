@@ -14,17 +14,9 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 
 use crate::conformance::Contract;
-use crate::support::{START, TestApp, Workspace};
+use crate::support::{START, TestApp, Workspace, done};
 
 const CREATED: &[&str] = &["student.created"];
-
-/// Does this in a write of its own, which is kept when it succeeds.
-async fn done<T>(app: &TestApp, act: impl AsyncFnOnce(&mut Write) -> Result<T>) -> Result<T> {
-    let mut write = app.write().await;
-    let outcome = act(&mut write).await?;
-    write.commit().await.expect("it commits");
-    Ok(outcome)
-}
 
 /// What is wrong, as a person reads it.
 fn refusal<T>(outcome: Result<T>) -> String {

@@ -162,8 +162,9 @@ async fn an_event_finds_who_wants_it() {
 async fn health_is_written_by_the_first_and_cleared_by_any() {
     for database in databases().await {
         ground(&database).await;
-        let of =
-            async |number| webhook_subscriptions::by_ids(&database, &[id(number)]).await.unwrap().remove(0);
+        let of = async |number| {
+            webhook_subscriptions::lock_many(&database, &[id(number)]).await.unwrap().remove(0)
+        };
         assert!(!webhook_subscriptions::clear_failing(&database, id(1)).await.unwrap());
         assert!(!webhook_subscriptions::set_warned(&database, id(1), 5).await.unwrap(), "it does not fail");
         assert!(webhook_subscriptions::set_failing(&database, id(1), 10).await.unwrap());

@@ -19,6 +19,7 @@ pub use endpoint::Endpoint;
 pub use key::{Key, send};
 pub use mailbox::{Mailbox, Reply, Security};
 pub use receiver::{Receiver, request};
+pub use subscription::done;
 pub use workspace::{Workspace, course};
 
 /// The instant at which every story begins.

@@ -1,5 +1,7 @@
 //! Webhook subscriptions of a story, and their deliveries taken and settled without a worker.
 
+use creator_api::database::Write;
+use creator_api::domain::Result;
 use creator_api::domain::webhooks::{self, Delivery, NewSubscription};
 use creator_api::id::{Attempt, SubscriptionId};
 use creator_api::secret::{MasterKey, Purpose, Seal};
@@ -10,6 +12,14 @@ use uuid::Uuid;
 
 use super::app::MASTER_KEY;
 use super::{TestApp, Workspace};
+
+/// Does this in a write of its own, which is kept when it succeeds.
+pub async fn done<T>(app: &TestApp, act: impl AsyncFnOnce(&mut Write) -> Result<T>) -> Result<T> {
+    let mut write = app.write().await;
+    let outcome = act(&mut write).await?;
+    write.commit().await.expect("it commits");
+    Ok(outcome)
+}
 
 impl TestApp {
     /// What the secrets of webhooks are sealed with.
