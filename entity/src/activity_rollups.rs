@@ -181,7 +181,7 @@ pub async fn sums_of<C: ConnectionTrait>(
 ) -> Result<Vec<(usize, Sums)>, DbErr> {
     let columns = SUMS.map(|sum| sum.to_string());
     let statement =
-        rollups::read::statement(conn, "activity_rollups", "part", &columns, workspace, course, pieces);
+        rollups::read::statement(conn, "activity_rollups", None, &columns, workspace, course, pieces);
     let rows = conn.query_all_raw(statement).await?;
     rows.iter().map(|row| Ok((rollups::read::part(row)?, sums(row, 1)?))).collect()
 }

@@ -181,7 +181,7 @@ pub async fn sums_of<C: ConnectionTrait>(
     let statement = rollups::read::statement(
         conn,
         "revenue_rollups",
-        "part, currency",
+        Some("currency"),
         &columns,
         workspace,
         course,

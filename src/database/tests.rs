@@ -182,7 +182,7 @@ async fn sums_are_written_at_the_commit() {
             write.add_revenue(bucket.clone(), sums);
             write.commit().await.unwrap();
         }
-        let day = rollups::Piece { part: 0, grain: rollups::Grain::Day, sign: 1, from_ms: 0, to_ms: 1 };
+        let day = rollups::Piece::whole(0, rollups::Grain::Day, 1, 0, 1);
         let expected = revenue_rollups::Sums { orders: 4, gross_amount: 1600, ..Default::default() };
         let sums = revenue_rollups::sums_of(database.read(), school.id, None, &[day]).await.unwrap();
         assert_eq!(sums, [(0, "EUR".to_owned(), expected)]);

@@ -48,7 +48,8 @@ impl Limiter {
             return usage.draw(caps, now_ms);
         }
         let day = window::day_of(now_ms);
-        let stored = store::used(app, key, day).await;
+        // On the heap: it is needed once a day, and the future of every request would hold its place.
+        let stored = Box::pin(store::used(app, key, day)).await;
         let mut usage = self.keys.entry(key).or_default();
         match stored {
             Ok(stored) => usage.adopt(day, stored),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use reqwest::Method;
+use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -57,6 +58,40 @@ async fn asked_twice_it_stops_at_once() {
     serving.says("running requests finish").await;
     serving.signal("TERM").await;
     assert_eq!(serving.ended().await, Some(130));
+}
+
+#[tokio::test]
+async fn a_caller_who_hangs_up_is_in_the_log_too() {
+    let machine = Machine::new().await;
+    let secret = machine.key("write:students").await;
+    let mut serving = machine.serve(&["serve"]).await;
+    // Somebody else writes for a while, so that the request has to wait.
+    let other = machine.app.write().await;
+    if machine.app.has_many_writers() {
+        other.conn().execute_unprepared("LOCK TABLE students IN EXCLUSIVE MODE").await.unwrap();
+    }
+    let body = r#"{"email": "ada@example.com"}"#;
+    let request = format!(
+        "POST /api/v1/students HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nX-Request-Id: left\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let address = serving.base.trim_start_matches("http://").to_owned();
+    let hang_up = async {
+        // Whoever leaves before the request was begun leaves no trace: each next one stays for longer.
+        for patience_ms in (0..).map(|turn| 50 << turn) {
+            let mut stream = TcpStream::connect(&address).await.unwrap();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(patience_ms)).await;
+        }
+    };
+    tokio::select! {
+        () = hang_up => unreachable!("it goes on"),
+        () = serving.says("gone=true") => {}
+    }
+    drop(other);
+    assert_eq!(serving.stop().await, Some(0));
+    assert!(machine.app.events_of("student.created").await.is_empty(), "what nobody waited for was not done");
 }
 
 #[tokio::test]

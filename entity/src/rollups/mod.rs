@@ -53,10 +53,10 @@ impl Grain {
     }
 }
 
-/// Whole buckets whose sums are wanted.
+/// Whole buckets whose sums are wanted, for one part or for several that follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// To which sum of the caller's this piece belongs; several may belong to one.
+    /// To which sum of the caller's the first buckets belong; several pieces may belong to one.
     pub part: usize,
     /// The buckets to read.
     pub grain: Grain,
@@ -66,6 +66,27 @@ pub struct Piece {
     pub from_ms: i64,
     /// When the first bucket begins that is not read any more.
     pub to_ms: i64,
+    /// How long a part is, at least 1: what begins so much later belongs to the next part.
+    pub step_ms: i64,
+}
+
+impl Piece {
+    /// A piece that belongs to one part as a whole; it holds a bucket at least.
+    pub const fn whole(part: usize, grain: Grain, sign: i64, from_ms: i64, to_ms: i64) -> Self {
+        Self { part, grain, sign, from_ms, to_ms, step_ms: to_ms - from_ms }
+    }
+
+    /// Takes in a piece that goes on where this one ends, for the next part; `false` when it does not.
+    pub fn take_in(&mut self, next: &Self) -> bool {
+        let goes_on = (next.grain, next.sign, next.from_ms, next.step_ms)
+            == (self.grain, self.sign, self.to_ms, self.step_ms);
+        let parts = usize::try_from((self.to_ms - self.from_ms) / self.step_ms);
+        let fits = goes_on && parts.is_ok_and(|parts| self.part + parts == next.part);
+        if fits {
+            self.to_ms = next.to_ms;
+        }
+        fits
+    }
 }
 
 /// Rows written by one statement at most.

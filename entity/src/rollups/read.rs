@@ -12,11 +12,12 @@ pub(crate) fn part(row: &QueryResult) -> Result<usize, DbErr> {
     usize::try_from(row.try_get_by_index::<i64>(0)?).map_err(|error| DbErr::Type(error.to_string()))
 }
 
-/// Sums the columns over the pieces, for each part and whatever `groups` names: that comes first, then the sums.
+/// Sums the columns over the pieces, for each part and for each value of `within`, a further column: those come first, then
+/// the sums.
 pub(crate) fn statement(
     connection: &impl ConnectionTrait,
     table: &str,
-    groups: &str,
+    within: Option<&str>,
     columns: &[String],
     workspace: Uuid,
     course: Option<Uuid>,
@@ -38,8 +39,10 @@ pub(crate) fn statement(
         }
         _ => format!("CROSS JOIN {table} WHERE {bucket}"),
     };
+    let within = within.map(|column| format!(", {column}")).unwrap_or_default();
     let sql = format!(
-        "WITH {} SELECT {groups}, {} FROM piece {buckets} GROUP BY {groups}",
+        "WITH {} SELECT piece.first_part + (starts_at - piece.from_ms) / piece.step_ms AS part{within}, {} \
+         FROM piece {buckets} GROUP BY part{within}",
         pieces_table(backend),
         sums.join(", "),
     );
@@ -51,23 +54,24 @@ pub(crate) fn statement(
 fn pieces_table(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
-            "piece AS MATERIALIZED (SELECT (value->>0)::bigint AS part, value->>1 AS grain, \
-             (value->>2)::bigint AS sign, (value->>3)::bigint AS from_ms, (value->>4)::bigint AS to_ms \
+            "piece AS MATERIALIZED (SELECT (value->>0)::bigint AS first_part, value->>1 AS grain, \
+             (value->>2)::bigint AS sign, (value->>3)::bigint AS from_ms, (value->>4)::bigint AS to_ms, \
+             (value->>5)::bigint AS step_ms \
              FROM json_array_elements($1::json))"
         }
         _ => {
-            "piece AS MATERIALIZED (SELECT value->>0 AS part, value->>1 AS grain, value->>2 AS sign, \
-             value->>3 AS from_ms, value->>4 AS to_ms FROM json_each($1))"
+            "piece AS MATERIALIZED (SELECT value->>0 AS first_part, value->>1 AS grain, value->>2 AS sign, \
+             value->>3 AS from_ms, value->>4 AS to_ms, value->>5 AS step_ms FROM json_each($1))"
         }
     }
 }
 
 fn as_json(pieces: &[Piece]) -> String {
     let mut text = String::with_capacity(2 + pieces.len() * 56);
-    for (place, Piece { part, grain, sign, from_ms, to_ms }) in pieces.iter().enumerate() {
+    for (place, Piece { part, grain, sign, from_ms, to_ms, step_ms }) in pieces.iter().enumerate() {
         let before = if place == 0 { '[' } else { ',' };
         // Writing to a string cannot fail.
-        let _ = write!(text, "{before}[{part},\"{}\",{sign},{from_ms},{to_ms}]", grain.as_str());
+        let _ = write!(text, "{before}[{part},\"{}\",{sign},{from_ms},{to_ms},{step_ms}]", grain.as_str());
     }
     if pieces.is_empty() { "[]".to_owned() } else { text + "]" }
 }

@@ -210,7 +210,7 @@ async fn activity_sums_add_up_over_shards() {
             deltas.flush(&database, shard).await.unwrap();
         }
         let total = activity_rollups::Sums { students_new: 6, cohort_percent_sum: -3, ..Default::default() };
-        let piece = |part, grain, from_ms, to_ms| Piece { part, grain, sign: 1, from_ms, to_ms };
+        let piece = |part, grain, from_ms, to_ms| Piece::whole(part, grain, 1, from_ms, to_ms);
         let whole = [piece(0, Grain::Quarter, 0, 2_700_000)];
         let read = activity_rollups::sums_of(&database, OURS, None, &whole).await.unwrap();
         assert_eq!(read, [(0, total)]);

@@ -20,6 +20,9 @@ const SUNSET: HeaderName = HeaderName::from_static("sunset");
 const NO_STORE: HeaderValue = HeaderValue::from_static("private, no-store");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
+/// Headers that a response gets here, and those that hyper adds: room for all is made at once.
+const HEADERS: usize = 16;
+
 /// What the caller wants of the response's form.
 pub(super) struct Wish {
     /// `HEAD`: all of it but the body.
@@ -66,6 +69,7 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
     let (mut parts, body) = response.into_parts();
     let mut body = body.into_bytes().await.unwrap_or_default();
     let headers = &mut parts.headers;
+    headers.reserve(HEADERS);
 
     let tag = (wish.reads && parts.status == StatusCode::OK).then(|| match &seen.page {
         Some(page) => page.tag.clone(),
@@ -98,7 +102,7 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
         }
     }
 
-    if let Ok(id) = HeaderValue::from_str(&seen.request_id) {
+    if let Ok(id) = HeaderValue::from_str(seen.entry.request_id()) {
         headers.insert(X_REQUEST_ID, id);
     }
     let standing = seen

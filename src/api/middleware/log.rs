@@ -1,5 +1,5 @@
 //! The one line that each request leaves in the log: id, operation, key, status, duration. Never a secret, an
-//! email address or a body.
+//! email address or a body. A caller who hangs up before the answer leaves one too, without a status.
 
 use std::any::Any;
 use std::time::Instant;
@@ -11,8 +11,11 @@ use crate::id::KeyId;
 
 /// A request's line, while it is being gathered.
 pub(super) struct Entry {
+    request_id: String,
     started: Instant,
     head: bool,
+    /// The answer's status; `None` until there is one.
+    status: Option<StatusCode>,
     /// The operation, once it is known.
     pub(super) operation: Option<&'static str>,
     /// The key, once it is known.
@@ -21,20 +24,32 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Starts the watch.
-    pub(super) fn begin(request: &Request) -> Self {
+    pub(super) fn begin(request: &Request, request_id: String) -> Self {
         let head = request.method() == poem::http::Method::HEAD;
-        Self { started: Instant::now(), head, operation: None, key: None }
+        Self { request_id, started: Instant::now(), head, status: None, operation: None, key: None }
     }
 
-    /// Writes the line.
-    pub(super) fn end(&self, request_id: &str, status: StatusCode) {
+    /// The request's id.
+    pub(super) fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// The answer is ready: the line is written when the entry is dropped.
+    pub(super) fn end(&mut self, status: StatusCode) {
+        self.status = Some(status);
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
         let duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         tracing::info!(
-            request.id = request_id,
+            request.id = self.request_id,
             operation = self.operation.unwrap_or("-"),
             head = self.head.then_some(true),
             key.id = self.key.as_ref().map(tracing::field::display),
-            status = status.as_u16(),
+            status = self.status.map(|status| status.as_u16()),
+            gone = self.status.is_none().then_some(true),
             duration_us,
             "request"
         );

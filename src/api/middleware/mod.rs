@@ -42,8 +42,6 @@ pub struct Gate<E> {
 
 /// What is known of a request so far: enough for its headers and its log line, however far it came.
 pub(crate) struct Seen {
-    /// The request's id.
-    request_id: String,
     /// Where the caller stands; `None` until the limiter was asked.
     standing: Option<Standing>,
     /// Set once the request was admitted to an operation.
@@ -52,7 +50,7 @@ pub(crate) struct Seen {
     page: Option<Arc<Page>>,
     /// Where the answer belongs, when it can be kept.
     place: Option<Place>,
-    /// For the log.
+    /// For the log; holds the request's id.
     entry: Entry,
 }
 
@@ -105,7 +103,7 @@ impl<E: Endpoint> Gate<E> {
             front: Arc::clone(front),
             workspace,
             key: principal.key,
-            request_id: seen.request_id.clone(),
+            request_id: seen.entry.request_id().to_owned(),
             operation: route.operation,
             captured,
             body: body.clone(),
@@ -133,24 +131,23 @@ impl<E: Endpoint> Endpoint for Gate<E> {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let front = &self.front;
         let mut seen = Seen {
-            request_id: request_id::of(&request, &front.app),
             standing: None,
             admission: None,
             page: None,
             place: None,
-            entry: Entry::begin(&request),
+            entry: Entry::begin(&request, request_id::of(&request, &front.app)),
         };
         let wish = finish::Wish::of(&request);
         // The framework's own state is gone with the request; what is borrowed here is only read afterwards.
         let outcome = AssertUnwindSafe(self.admit(&mut seen, request)).catch_unwind().await;
         let response = match outcome {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => error.into_response(&seen.request_id, &front.settings.public_url),
+            Ok(Err(error)) => error.into_response(seen.entry.request_id(), &front.settings.public_url),
             Err(panic) => ApiError::internal(anyhow::anyhow!("panicked: {}", log::panic_text(&*panic)))
-                .into_response(&seen.request_id, &front.settings.public_url),
+                .into_response(seen.entry.request_id(), &front.settings.public_url),
         };
         let response = finish::finish(front, &mut seen, &wish, response).await;
-        seen.entry.end(&seen.request_id, response.status());
+        seen.entry.end(response.status());
         Ok(response)
     }
 }

@@ -30,7 +30,7 @@ impl Plan {
         }
         for (place, span) in bounds.windows(2).enumerate() {
             let (from_ms, to_ms) = (Grain::Day.floor(span[0]), Grain::Day.floor(span[1]));
-            plan.add(Piece { part: plan.days_of(place), grain: Grain::Day, sign: 1, from_ms, to_ms });
+            plan.add(Piece::whole(plan.days_of(place), Grain::Day, 1, from_ms, to_ms));
         }
         plan
     }
@@ -58,7 +58,7 @@ impl Plan {
     /// The days before the first bound's, to be read for what counts from the beginning.
     pub(super) fn beginning(&self, first_bound: i64) -> Piece {
         let to_ms = Grain::Day.floor(first_bound);
-        Piece { part: self.before(), grain: Grain::Day, sign: 1, from_ms: BEGINNING_MS, to_ms }
+        Piece::whole(self.before(), Grain::Day, 1, BEGINNING_MS, to_ms)
     }
 
     /// From midnight up to the bound: the quarter-hours before it, or the day less those after it.
@@ -66,18 +66,19 @@ impl Plan {
         let (day, quarter) = (Grain::Day.floor(bound), Grain::Quarter.floor(bound));
         let next_day = day + Grain::Day.length_ms();
         if quarter - day <= next_day - quarter {
-            self.add(Piece { part, grain: Grain::Quarter, sign: 1, from_ms: day, to_ms: quarter });
+            self.add(Piece::whole(part, Grain::Quarter, 1, day, quarter));
         } else {
-            self.add(Piece { part, grain: Grain::Day, sign: 1, from_ms: day, to_ms: next_day });
-            self.add(Piece { part, grain: Grain::Quarter, sign: -1, from_ms: quarter, to_ms: next_day });
+            self.add(Piece::whole(part, Grain::Day, 1, day, next_day));
+            self.add(Piece::whole(part, Grain::Quarter, -1, quarter, next_day));
         }
         if quarter < bound {
             self.edges.push((part, quarter, bound));
         }
     }
 
+    /// A piece that is not empty; days that follow one another, each for the next part, are read as one.
     fn add(&mut self, piece: Piece) {
-        if piece.from_ms < piece.to_ms {
+        if piece.from_ms < piece.to_ms && !self.pieces.last_mut().is_some_and(|last| last.take_in(&piece)) {
             self.pieces.push(piece);
         }
     }
@@ -92,17 +93,23 @@ mod tests {
     #[test]
     fn whole_days_need_no_quarter_hours() {
         let plan = Plan::new(&[0, 30 * DAY_MS]);
-        let days = Piece { part: 2, grain: Grain::Day, sign: 1, from_ms: 0, to_ms: 30 * DAY_MS };
+        let days = Piece::whole(2, Grain::Day, 1, 0, 30 * DAY_MS);
         assert_eq!((plan.pieces, plan.edges), (vec![days], vec![]));
+    }
+
+    #[test]
+    fn days_one_by_one_are_read_as_one_piece() {
+        let plan = Plan::new(&[0, DAY_MS, 2 * DAY_MS, 3 * DAY_MS]);
+        let days = Piece { step_ms: DAY_MS, ..Piece::whole(4, Grain::Day, 1, 0, 3 * DAY_MS) };
+        assert_eq!(plan.pieces, [days]);
     }
 
     #[test]
     fn a_late_bound_is_read_from_the_end_of_its_day() {
         let bound = DAY_MS - QUARTER_MS + 1;
         let plan = Plan::new(&[0, bound]);
-        let day = Piece { part: 1, grain: Grain::Day, sign: 1, from_ms: 0, to_ms: DAY_MS };
-        let after =
-            Piece { part: 1, grain: Grain::Quarter, sign: -1, from_ms: DAY_MS - QUARTER_MS, to_ms: DAY_MS };
+        let day = Piece::whole(1, Grain::Day, 1, 0, DAY_MS);
+        let after = Piece::whole(1, Grain::Quarter, -1, DAY_MS - QUARTER_MS, DAY_MS);
         assert_eq!(plan.pieces, [day, after]);
         assert_eq!(plan.edges, [(1, DAY_MS - QUARTER_MS, bound)]);
     }

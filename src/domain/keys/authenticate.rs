@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use entity::{api_keys, workspaces};
+use futures_util::future::BoxFuture;
 
 use super::super::find::id;
 use super::cache::Seen;
@@ -27,7 +28,7 @@ pub async fn authenticate(app: &App, presented: &str) -> Result<Option<Principal
     let principal = match app.principals.look_up(&digest, now_ms) {
         Seen::Known(principal) => Some(principal),
         Seen::Unknown => None,
-        Seen::Refresh(principal, stamp) => match read(app, &digest).await {
+        Seen::Refresh(principal, stamp) => match asked(app, &digest).await {
             Ok(principal) => {
                 app.principals.note(digest, stamp, principal);
                 principal
@@ -36,7 +37,7 @@ pub async fn authenticate(app: &App, presented: &str) -> Result<Option<Principal
             Err(_) => Some(principal),
         },
         Seen::Ask(stamp) => {
-            let principal = read(app, &digest).await?;
+            let principal = asked(app, &digest).await?;
             app.principals.note(digest, stamp, principal);
             principal
         }
@@ -70,6 +71,11 @@ async fn write_uses(app: &App, uses: &[(uuid::Uuid, i64)]) -> Result<()> {
         api_keys::touch(write.conn(), *key, *used_ms).await?;
     }
     Ok(write.commit().await?)
+}
+
+/// [`read`] on the heap: most requests need not ask, and their futures stay small.
+fn asked<'a>(app: &'a App, digest: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Principal>>> {
+    Box::pin(read(app, digest))
 }
 
 /// What the database says of a secret: its key, unless revoked, with the quota that holds for it.
