@@ -10,6 +10,7 @@ mod bare;
 mod bench;
 mod catalogue;
 mod compare;
+mod events;
 mod fixed;
 mod http;
 mod keys;
@@ -27,6 +28,10 @@ use clap::Parser;
 use tokio::io::AsyncReadExt;
 use tokio::signal::unix::{SignalKind, signal};
 
+/// As the server has it, whose parts run here too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The load programs; `cargo xtask bench` builds what they need and calls them.
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -43,6 +48,8 @@ enum Command {
     Run(bench::Args),
     /// Serve one fixed body, the limit that others stand beside
     Fixed(fixed::Args),
+    /// Commit events, send them and receive them
+    Events(events::Args),
 }
 
 fn main() -> ExitCode {
@@ -73,6 +80,7 @@ fn run(command: Command) -> Result<()> {
                 reason = told_to_stop() => Err(anyhow::anyhow!("stopped: {reason}")),
             },
             Command::Fixed(args) => fixed::serve(&args).await,
+            Command::Events(args) => events::run(&args).await,
         }
     });
     // A load thread may still wait for a server that is gone.

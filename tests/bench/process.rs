@@ -68,18 +68,66 @@ impl Server {
     ///
     /// # Errors
     /// It did not stop in time; it is then killed.
-    pub async fn stop(mut self) -> Result<()> {
-        let asked =
-            Command::new("kill").arg(self.id.to_string()).status().await.context("cannot run `kill`")?;
-        if !asked.success() {
-            bail!("the server was gone before it was asked to stop");
-        }
-        if tokio::time::timeout(FAREWELL, self.child.wait()).await.is_err() {
-            self.child.kill().await?;
-            bail!("the server did not stop within {} s", FAREWELL.as_secs());
-        }
-        Ok(())
+    pub async fn stop(self) -> Result<()> {
+        farewell(self.child, self.id).await
     }
+}
+
+/// Asks a process to stop, and waits for its end.
+async fn farewell(mut child: Child, id: u32) -> Result<()> {
+    let asked = Command::new("kill").arg(id.to_string()).status().await.context("cannot run `kill`")?;
+    if !asked.success() {
+        bail!("the server was gone before it was asked to stop");
+    }
+    if tokio::time::timeout(FAREWELL, child.wait()).await.is_err() {
+        child.kill().await?;
+        bail!("the server did not stop within {} s", FAREWELL.as_secs());
+    }
+    Ok(())
+}
+
+/// A program that runs beside; it is killed when this is dropped.
+pub struct Running {
+    child: Child,
+    /// Its process id.
+    pub id: u32,
+}
+
+impl Running {
+    /// Starts it. Its log goes into a file, as a log would.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(mut command: Command, log: &Path) -> Result<Self> {
+        let file = std::fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).kill_on_drop(true);
+        command.process_group(0);
+        let child = command.spawn().context("cannot start a program")?;
+        let id = child.id().context("the program ended at once")?;
+        Ok(Self { child, id })
+    }
+
+    /// Asks it to stop, as an operator would, and waits.
+    ///
+    /// # Errors
+    /// It did not stop in time; it is then killed.
+    pub async fn stop(self) -> Result<()> {
+        farewell(self.child, self.id).await
+    }
+}
+
+/// Runs a command to its end, with its log in a file; gives what it wrote to stdout.
+///
+/// # Errors
+/// It failed; the end of its log is part of the sentence.
+pub async fn output_beside(mut command: Command, log: &Path) -> Result<String> {
+    let file = std::fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+    command.stdin(Stdio::null()).stderr(file).kill_on_drop(true).process_group(0);
+    let output = command.output().await.context("cannot start a program")?;
+    if !output.status.success() {
+        bail!("a program ended with {}: {}", output.status, tail(log));
+    }
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Runs a command to its end; gives what it wrote to stdout.

@@ -71,6 +71,18 @@ impl Site {
         &self.url
     }
 
+    /// Its folder, which holds the master key.
+    pub fn folder(&self) -> &std::path::Path {
+        &self.folder
+    }
+
+    /// The worker's program on this site's data, which may call this machine.
+    pub fn worker(&self) -> Command {
+        let mut command = self.command();
+        command.args(["worker", "--log-format", "json", "--webhook-allow", "127.0.0.0/8"]);
+        command
+    }
+
     /// A connection beside the server's.
     ///
     /// # Errors

@@ -13,9 +13,12 @@ use crate::process::Server;
 use crate::site::Site;
 
 mod analytics;
+mod backlog;
 mod catalogue;
 mod create;
+mod events;
 mod guessing;
+mod hung;
 pub mod lists;
 mod memory;
 mod pages;
@@ -41,6 +44,9 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: memory::NAME, run: |bench, site| Box::pin(memory::run(bench, site)) },
     Scenario { name: start::NAME, run: |bench, site| Box::pin(start::run(bench, site)) },
     Scenario { name: create::NAME, run: |bench, site| Box::pin(create::run(bench, site)) },
+    Scenario { name: events::NAME, run: |bench, site| Box::pin(events::run(bench, site)) },
+    Scenario { name: backlog::NAME, run: |bench, site| Box::pin(backlog::run(bench, site)) },
+    Scenario { name: hung::NAME, run: |bench, site| Box::pin(hung::run(bench, site)) },
 ];
 
 /// One request on a connection of its own; the body of its answer.

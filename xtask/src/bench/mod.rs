@@ -28,6 +28,9 @@ const LOADS: &[(&str, &str)] = &[
     ("memory", "memory of the server, idle and under full load"),
     ("start", "start to first answer"),
     ("create", "createStudent beside the bare database"),
+    ("events", "events from commit to receipt, steadily and as many as arrive"),
+    ("backlog", "a long queue of deliveries drained, beside a bare client"),
+    ("hung", "a healthy endpoint beside twenty that hang"),
 ];
 
 /// Measures what has a goal, beside its limit
