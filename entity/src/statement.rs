@@ -10,8 +10,9 @@ use uuid::Uuid;
 use crate::gathered;
 use crate::scope::Row;
 
-/// Rows written by one statement at most, so that its parameters stay far below what both databases take.
-const ROWS_A_STATEMENT: usize = 200;
+/// Rows written by one statement: 200 at most, so that its parameters stay far below what both databases take, and few
+/// different numbers, so that statements stay prepared.
+const ROWS_A_STATEMENT: [usize; 5] = [200, 64, 16, 4, 1];
 
 /// All rows of a query for whole rows. On PostgreSQL they are decoded by their columns' places: decoding by name costs
 /// half of a list read; on SQLite they come [gathered].
@@ -76,9 +77,9 @@ where
     M: IntoActiveModel<A>,
     A: ActiveModelTrait,
 {
-    let mut models = models.into_iter().peekable();
-    while models.peek().is_some() {
-        conn.execute(&insertion(models.by_ref().take(ROWS_A_STATEMENT))).await?;
+    let mut models = models.into_iter();
+    while let Some(&rows) = ROWS_A_STATEMENT.iter().find(|&&rows| rows <= models.len()) {
+        conn.execute(&insertion(models.by_ref().take(rows))).await?;
     }
     Ok(())
 }

@@ -74,6 +74,19 @@ pub struct Summary {
 }
 
 impl InWorkspace<Entity> {
+    /// The attempts at a delivery with all that was sent and came back, in their order.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn of_delivery<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        delivery: Uuid,
+    ) -> Result<Vec<Model>, DbErr> {
+        let attempts = self.checked().filter(Column::DeliveryId.eq(delivery)).order_by_asc(Column::Number);
+        statement::all(conn, attempts).await
+    }
+
     /// The attempts at these deliveries, each delivery's in their order.
     ///
     /// # Errors

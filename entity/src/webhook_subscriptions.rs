@@ -45,6 +45,8 @@ pub struct Model {
     pub warned_at: Option<i64>,
     /// When it was disabled.
     pub disabled_at: Option<i64>,
+    /// When it was deleted, while its deliveries still go.
+    pub deleted_at: Option<i64>,
     /// When it was made.
     pub created_at: i64,
     /// When it last changed.
@@ -66,18 +68,20 @@ scope::row!(
     failing_since,
     warned_at,
     disabled_at,
+    deleted_at,
     created_at,
     updated_at,
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The workspace's subscriptions, oldest first.
+    /// The workspace's subscriptions that are not deleted, oldest first.
     ///
     /// # Errors
     /// When the database does.
     pub async fn list<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.select().order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
+        let rows = self.select().filter(Column::DeletedAt.is_null());
+        statement::all(conn, rows.order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
     }
 
     /// The subscriptions that want events of this type, with their states.
@@ -122,6 +126,7 @@ impl InWorkspace<Entity> {
             .select_only()
             .columns([Column::Id, Column::State])
             .filter(which)
+            .filter(Column::DeletedAt.is_null())
             .lock(LockType::KeyShare);
         let rows = conn.query_all(&rows.into_query()).await?;
         rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
@@ -147,6 +152,23 @@ pub async fn lock_many<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec
     }
     let rows = Entity::find().filter(Column::Id.is_in(statement::padded(ids))).order_by_asc(Column::Id);
     statement::all(conn, scope::locked(rows)).await
+}
+
+/// Where the enabled ones of these subscriptions, in whichever workspaces, want their deliveries.
+///
+/// # Errors
+/// When the database does.
+pub async fn routes<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<(Uuid, String)>, DbErr> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::Url])
+        .filter(Column::Id.is_in(statement::padded(ids)))
+        .filter(Column::State.eq(State::Enabled));
+    let rows = conn.query_all(&rows.into_query()).await?;
+    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
 }
 
 /// Remembers that attempts fail since then, unless they failed before. True when this was the first.
@@ -203,4 +225,13 @@ pub async fn disable<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<
         .filter(Column::Id.eq(id))
         .filter(Column::State.eq(State::Enabled));
     Ok(update.exec(conn).await?.rows_affected > 0)
+}
+
+/// The subscriptions that are deleted and whose deliveries still go, of any workspaces.
+///
+/// # Errors
+/// When the database does.
+pub async fn deleted<C: ConnectionTrait>(conn: &C) -> Result<Vec<Model>, DbErr> {
+    statement::all(conn, Entity::find().filter(Column::DeletedAt.is_not_null()).order_by_asc(Column::Id))
+        .await
 }

@@ -40,3 +40,17 @@ pub async fn insert<C: ConnectionTrait>(
     let row = |event_type: &String| Model { workspace_id, event_type: event_type.clone(), subscription_id };
     statement::insert_many::<_, Model, ActiveModel>(conn, event_types.iter().map(row).collect()).await
 }
+
+/// Writes what a subscription wants in place of what it wanted before; there must be no doubles among the types.
+///
+/// # Errors
+/// When the database does.
+pub async fn replace<C: ConnectionTrait>(
+    conn: &C,
+    workspace_id: Uuid,
+    subscription_id: Uuid,
+    event_types: &[String],
+) -> Result<(), DbErr> {
+    Entity::delete_many().filter(Column::SubscriptionId.eq(subscription_id)).exec(conn).await?;
+    insert(conn, workspace_id, subscription_id, event_types).await
+}

@@ -37,6 +37,7 @@ mod support;
 mod webhooks_cli;
 mod webhooks_guide;
 mod webhooks_outbound;
+mod webhooks_owner;
 mod webhooks_replays;
 mod webhooks_retry;
 mod webhooks_subscriptions;

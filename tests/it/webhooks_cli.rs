@@ -84,6 +84,15 @@ async fn deliveries_are_listed_with_their_attempts() {
         let words = [&["webhooks", "dead", "--workspace", "acme"][..], filter].concat();
         assert_eq!(listed(&machine, &words).await.as_array().unwrap().len(), found, "{filter:?}");
     }
+    for (filter, found) in [
+        (&["--state", "dead"][..], 1),
+        (&["--state", "pending", "--event", "student.created"], 1),
+        (&["--state", "held"], 0),
+        (&["--to", "2026-03-02T10:00:30Z"], 0),
+    ] {
+        let words = [&["webhooks", "deliveries", &id][..], filter].concat();
+        assert_eq!(listed(&machine, &words).await.as_array().unwrap().len(), found, "{filter:?}");
+    }
     let few = run(&machine, &["deliveries", &id, "--limit", "2"]).await;
     assert_eq!(few.stdout.lines().count(), 3);
     assert_eq!(few.stderr, "there are older ones; --limit 20 shows more\n");
@@ -135,11 +144,16 @@ async fn a_subscription_is_tried_rotated_paused_enabled_and_deleted() {
     let rotated = run(&machine, &["rotate", &id]).await;
     assert_eq!(rotated.stderr.lines().count(), 2);
 
+    let words =
+        ["edit", &id, "--url", "https://hooks.example/new", "--event", "student.created", "order.paid"];
+    say(&run(&machine, &words).await);
+    say(&run(&machine, &["test", &id, "--event", "order.paid"]).await);
+
     say(&run(&machine, &["pause", &id]).await);
     acme.student_by_change("ada").await;
-    assert_eq!(states().await, ["held", "held"]);
+    assert_eq!(states().await, ["held"; 3]);
     say(&run(&machine, &["enable", &id]).await);
-    assert_eq!(states().await, ["pending", "pending"]);
+    assert_eq!(states().await, ["pending"; 3]);
     say(&run(&machine, &["enable", &id, "--held", "drop"]).await);
     run(&machine, &["pause", &id]).await;
     say(&run(&machine, &["enable", &id, "--held", "drop"]).await);
@@ -171,6 +185,8 @@ async fn what_cannot_be_done_with_webhooks_is_told_with_the_remedy() {
         (1, &["pause", absent]),
         (1, &["enable", absent]),
         (1, &["delete", absent]),
+        (1, &["edit", absent, "--event", "all"]),
+        (2, &["edit", absent]),
         (2, &["pause", "dlv_01khdps1znf0yt63fefph15bgz"]),
         (2, &["rotate", absent, "--overlap=-1h"]),
         (2, &["replay"]),

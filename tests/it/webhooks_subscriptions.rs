@@ -19,7 +19,7 @@ use crate::support::{START, TestApp, Workspace, done};
 const CREATED: &[&str] = &["student.created"];
 
 /// What is wrong, as a person reads it.
-fn refusal<T>(outcome: Result<T>) -> String {
+pub fn refusal<T>(outcome: Result<T>) -> String {
     match outcome {
         Err(Error::Internal(cause)) => panic!("{cause:#}"),
         Err(error) => error.to_string(),
@@ -281,14 +281,14 @@ async fn nobody_reaches_into_another_workspace() {
     let day = Duration::from_secs(86_400);
     let tried = [
         refusal(webhooks::get(to, there, of).await),
-        refusal(webhooks::deliveries(to, there, of, None, 10).await),
+        refusal(webhooks::deliveries(to, there, of, &Default::default(), None, 10).await),
         refusal(done(app, async |write| webhooks::pause(write, there, of).await).await),
         refusal(done(app, async |write| webhooks::enable(to, write, there, of, Held::Drop).await).await),
         refusal(done(app, async |write| webhooks::discard(write, there, of).await).await),
         refusal(
             done(app, async |write| webhooks::rotate(to, write, &app.seal(), there, of, day).await).await,
         ),
-        refusal(done(app, async |write| webhooks::test(to, write, there, of).await).await),
+        refusal(done(app, async |write| webhooks::test(to, write, there, of, None).await).await),
         refusal(done(app, async |write| webhooks::delete(write, there, of).await).await),
     ];
     let absent = format!("no webhook subscription {of} in this workspace");
@@ -308,7 +308,7 @@ async fn a_test_sends_the_contract_s_example_to_one_alone() {
         let (of, _) = acme.subscribe(&[kind]).await;
         let (other, _) = acme.subscribe(&[kind]).await;
         let made =
-            done(&app, async |write| webhooks::test(&app.app, write, acme.id, of).await).await.unwrap();
+            done(&app, async |write| webhooks::test(&app.app, write, acme.id, of, None).await).await.unwrap();
         assert_eq!(
             (made.origin, made.event_type.as_str(), made.state),
             (Origin::Test, *kind, DeliveryState::Pending)
@@ -322,7 +322,7 @@ async fn a_test_sends_the_contract_s_example_to_one_alone() {
     }
     let (of, _) = acme.subscribe(CREATED).await;
     pause(&acme, of).await;
-    let test = done(&app, async |write| webhooks::test(&app.app, write, acme.id, of).await).await;
+    let test = done(&app, async |write| webhooks::test(&app.app, write, acme.id, of, None).await).await;
     assert!(refusal(test).ends_with("is not enabled, so nothing would be sent; enable it first"));
 }
 

@@ -6,7 +6,7 @@
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult};
 use uuid::Uuid;
 
-use super::Origin;
+use super::{Model, Origin};
 use crate::statement;
 
 /// What is taken, by whom, and for how long.
@@ -158,6 +158,23 @@ impl Claim {
 }
 
 impl Claimed {
+    /// A delivery that was written under its lease and goes to this URL; its body is where it was made.
+    pub fn born(delivery: Model, url: String) -> Self {
+        Self {
+            id: delivery.id,
+            workspace_id: delivery.workspace_id,
+            subscription_id: delivery.subscription_id,
+            event_id: delivery.event_id,
+            event_type: delivery.event_type,
+            body: Vec::new(),
+            url,
+            attempts: delivery.attempts,
+            origin: delivery.origin,
+            created_at: delivery.created_at,
+            turn: 1,
+        }
+    }
+
     fn from_row(row: &QueryResult) -> Result<Self, DbErr> {
         Ok(Self {
             id: row.try_get_by_index(0)?,

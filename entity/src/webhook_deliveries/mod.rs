@@ -169,6 +169,19 @@ impl Model {
     }
 }
 
+/// Which deliveries of a subscription are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Of this subscription.
+    pub subscription: Uuid,
+    /// That stand there.
+    pub state: Option<State>,
+    /// Of events of this type.
+    pub event_type: Option<String>,
+    /// Made in this span.
+    pub created: Span,
+}
+
 /// Which dead deliveries are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dead {
@@ -187,15 +200,24 @@ pub struct Dead {
 impl InWorkspace<Entity> {
     /// A page of a subscription's deliveries, ordered by their making.
     ///
+    /// The state is spelled out for the sake of the indexes that hold those of one state only.
+    ///
     /// # Errors
     /// When the database does.
     pub async fn of_subscription<C: ConnectionTrait>(
         self,
         conn: &C,
-        subscription: Uuid,
+        which: &Wanted,
         page: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let deliveries = self.checked().filter(Column::SubscriptionId.eq(subscription));
+        let filters = Condition::all()
+            .add_option(which.state.map(|state| Expr::cust(format!("state = {}", state.to_value()))))
+            .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)));
+        let deliveries = self
+            .checked()
+            .filter(Column::SubscriptionId.eq(which.subscription))
+            .filter(page.within(Column::CreatedAt, which.created))
+            .filter(filters);
         statement::all(conn, page.page(deliveries, Column::CreatedAt)).await
     }
 
@@ -241,6 +263,18 @@ impl InWorkspace<Entity> {
 /// When the database does.
 pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find_by_id(id)).await
+}
+
+/// Deletes deliveries of a subscription, wherever they stand, with their attempts: as many as the limit at most. Says how
+/// many.
+///
+/// # Errors
+/// When the database does.
+pub async fn erase<C: ConnectionTrait>(conn: &C, subscription: Uuid, limit: u32) -> Result<u64, DbErr> {
+    let some = "DELETE FROM webhook_deliveries WHERE id IN
+        (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 ORDER BY created_at, id LIMIT $2)";
+    let values = [subscription.into(), i64::from(limit).into()];
+    Ok(conn.execute_raw(statement::raw(conn, some, values)).await?.rows_affected())
 }
 
 /// Deletes deliveries that were settled before this moment, with their attempts: as many as the limit at most. Says

@@ -102,6 +102,38 @@ pub async fn give_back<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> Resul
     Ok(conn.execute_raw(statement::raw(conn, sql, [lease_token.into()])).await?.rows_affected())
 }
 
+/// What each database makes of the one parameter: a row for each lease and delivery.
+fn leased(backend: DbBackend) -> &'static str {
+    match backend {
+        DbBackend::Postgres => {
+            "WITH v AS MATERIALIZED (SELECT (value->>0)::uuid AS id, (value->>1)::uuid AS token
+                FROM json_array_elements($1::json))"
+        }
+        _ => {
+            "WITH v AS MATERIALIZED (SELECT unhex(value->>0) AS id, unhex(value->>1) AS token FROM json_each($1))"
+        }
+    }
+}
+
+/// Gives back these deliveries that were taken under these leases, `(delivery, lease)`, as if they had never been taken.
+///
+/// # Errors
+/// When the database does.
+pub async fn give_back_some<C: ConnectionTrait>(conn: &C, taken: &[(Uuid, Uuid)]) -> Result<u64, DbErr> {
+    if taken.is_empty() {
+        return Ok(0);
+    }
+    let row = |(id, token): &(Uuid, Uuid)| json!([statement::hex(*id), statement::hex(*token)]);
+    let rows = serde_json::Value::from_iter(taken.iter().map(row)).to_string();
+    let sql = format!(
+        "{}
+        UPDATE webhook_deliveries SET lease_token = NULL, due_at = next_attempt_at
+        FROM v WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token",
+        leased(conn.get_database_backend())
+    );
+    Ok(conn.execute_raw(statement::raw(conn, &sql, [rows.into()])).await?.rows_affected())
+}
+
 /// The earliest moment at which a delivery of an enabled subscription is due, or was: what lies in the past is how far
 /// the queue is behind. What is in flight counts with the end of its lease.
 ///

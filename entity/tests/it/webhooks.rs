@@ -1,6 +1,6 @@
 //! Webhooks: rows come back as they went, subscriptions are found by what they want, old rows go.
 
-use entity::webhook_deliveries::{Dead, Origin, State};
+use entity::webhook_deliveries::{Dead, Origin, State, Wanted};
 use entity::webhook_subscriptions::State as Standing;
 use entity::{
     Keyset, Set, Span, StringList, StringMap, events, webhook_attempts, webhook_deliveries, webhook_replays,
@@ -22,6 +22,7 @@ pub(crate) fn subscription(number: u128) -> webhook_subscriptions::Model {
         failing_since: None,
         warned_at: None,
         disabled_at: None,
+        deleted_at: None,
         created_at: 1,
         updated_at: 2,
     }
@@ -241,8 +242,17 @@ async fn dead_deliveries_are_searched_and_counted() {
         assert_eq!(found(Dead { not_of_job: Some(id(9)), ..Dead::default() }, None).await, [13, 11]);
         let column = webhook_deliveries::Column::CreatedAt;
         let page = Keyset { column, descending: false, after: None, limit: 2, below_updated_at: None };
-        let first = ours.of_subscription(&database, id(1), page).await.unwrap();
-        assert_eq!(first.iter().map(|row| row.id).collect::<Vec<_>>(), [id(11), id(12)]);
+        let of_one = Wanted { subscription: id(1), state: None, event_type: None, created: Span::default() };
+        let found = async |which: &Wanted| {
+            let rows = ours.of_subscription(&database, which, page).await.unwrap();
+            rows.iter().map(|row| row.id).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&of_one).await, [id(11), id(12)]);
+        assert_eq!(found(&Wanted { state: Some(State::Dead), ..of_one.clone() }).await, [id(11), id(12)]);
+        assert!(found(&Wanted { state: Some(State::Held), ..of_one.clone() }).await.is_empty());
+        let refunded = Some("order.refunded".to_owned());
+        assert_eq!(found(&Wanted { event_type: refunded, ..of_one.clone() }).await, [id(12)]);
+        assert_eq!(found(&Wanted { created: Span::between(10, 20), ..of_one }).await, [id(11)]);
         assert_eq!(
             webhook_deliveries::in_workspace(THEIRS).count_dead(&database, &Dead::default()).await.unwrap(),
             0

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use crate::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::workspaces::find;
-use crate::domain::webhooks::{self, NewSubscription};
+use crate::domain::webhooks::{self, NewSubscription, SubscriptionChange};
 use crate::events::KINDS;
 use crate::feed::demo;
 use crate::id::SubscriptionId;
@@ -40,7 +40,7 @@ struct Kept {
     secret: String,
 }
 
-/// The webhook of the last run when it is still there and its port is free, or a new one in its place.
+/// The webhook of the last run when it is still there, led to another port if its own is taken; or a new one.
 pub(super) async fn ready(
     app: &App,
     master: &MasterKey,
@@ -56,17 +56,16 @@ pub(super) async fn ready(
         && let Ok(id) = kept.subscription.parse::<SubscriptionId>()
         && let Ok(known) = webhooks::find(app, id).await
     {
-        if known.url == url {
-            return Ok(Webhook { listener, url, secret: kept.secret.into() });
+        let kept = Kept { port, ..kept };
+        if known.url != url {
+            // What still waits goes to the new address.
+            let change = SubscriptionChange { url: Some(url.clone()), event_types: None };
+            let mut write = app.begin_write().await?;
+            webhooks::edit(app, &mut write, known.workspace, id, change).await?;
+            keep(&path, &kept)?;
+            write.commit().await?;
         }
-        let mut write = app.begin_write().await?;
-        webhooks::delete(&mut write, known.workspace, id).await?;
-        write.commit().await?;
-    }
-    if let Err(error) = fs::remove_file(&path)
-        && error.kind() != ErrorKind::NotFound
-    {
-        return Err(error.into());
+        return Ok(Webhook { listener, url, secret: kept.secret.into() });
     }
     let seal = Seal::new(master, Purpose::WebhookSecrets);
     let workspace = find(app, demo::WORKSPACE).await?.id;
@@ -75,9 +74,18 @@ pub(super) async fn ready(
     let new = NewSubscription { url: url.clone(), event_types };
     let (made, secret) = webhooks::create(app, &mut write, &seal, workspace, new).await?;
     let kept = Kept { subscription: made.id.to_string(), port, secret: secret.expose_secret().to_owned() };
-    write_private(&path, serde_json::to_string(&kept).map_err(anyhow::Error::from)?.as_bytes())?;
+    keep(&path, &kept)?;
     write.commit().await?;
     Ok(Webhook { listener, url, secret })
+}
+
+fn keep(path: &Path, kept: &Kept) -> Result<(), Failure> {
+    if let Err(error) = fs::remove_file(path)
+        && error.kind() != ErrorKind::NotFound
+    {
+        return Err(error.into());
+    }
+    Ok(write_private(path, serde_json::to_string(kept).map_err(anyhow::Error::from)?.as_bytes())?)
 }
 
 fn read(path: &Path) -> Result<Option<Kept>, Failure> {

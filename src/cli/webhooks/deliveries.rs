@@ -9,7 +9,7 @@ use super::find;
 use crate::app::App;
 use crate::domain::Result as Found;
 use crate::domain::page::{Page, Position, Span};
-use crate::domain::webhooks::{self, Attempt, DeadFilter, Delivery};
+use crate::domain::webhooks::{self, Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState};
 use crate::id::SubscriptionId;
 
 /// Deliveries read at once.
@@ -20,6 +20,18 @@ pub(in crate::cli) struct Deliveries {
     /// The subscription's id
     #[arg(value_name = "SUBSCRIPTION")]
     subscription: SubscriptionId,
+    /// Only those that stand there: pending, delivered, dead or held
+    #[arg(long)]
+    state: Option<DeliveryState>,
+    /// Only of events of this type
+    #[arg(long = "event", value_name = "TYPE")]
+    event: Option<String>,
+    /// Only made from this time on
+    #[arg(long, value_name = "TIME")]
+    from: Option<Timestamp>,
+    /// Only made before this time
+    #[arg(long, value_name = "TIME")]
+    to: Option<Timestamp>,
     #[command(flatten)]
     show: Show,
 }
@@ -71,7 +83,13 @@ impl From<FilterFlags> for DeadFilter {
 
 pub(super) async fn of_subscription(app: &App, args: &Deliveries) -> Result<(), Failure> {
     let of = find(app, args.subscription).await?;
-    let page = async |after, limit| webhooks::deliveries(app, of.workspace, of.id, after, limit).await;
+    let filter = DeliveryFilter {
+        state: args.state,
+        event_type: args.event.clone(),
+        created: Span { from: args.from, to: args.to },
+    };
+    let page =
+        async |after, limit| webhooks::deliveries(app, of.workspace, of.id, &filter, after, limit).await;
     show(&args.show, page).await
 }
 

@@ -44,7 +44,12 @@ pub(super) enum Command {
         /// The subscription's id
         #[arg(value_name = "SUBSCRIPTION")]
         subscription: SubscriptionId,
+        /// The type of event; the first that it wants when none is named
+        #[arg(long = "event", value_name = "TYPE")]
+        event: Option<String>,
     },
+    /// Change where a subscription's events go, or which it hears
+    Edit(subscriptions::Edit),
     /// Hold a subscription's deliveries back until it is enabled
     Pause {
         /// The subscription's id
@@ -65,7 +70,10 @@ impl Command {
     /// All flags of the command line that are settings.
     pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
         match self {
-            Self::Create(new) => common.0.into_iter().chain(new.reach.0.iter().cloned()).collect(),
+            Self::Create(subscriptions::Create { reach, .. })
+            | Self::Edit(subscriptions::Edit { reach, .. }) => {
+                common.0.into_iter().chain(reach.0.iter().cloned()).collect()
+            }
             _ => common.0,
         }
     }
@@ -80,7 +88,10 @@ pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Fai
         Command::Dead(args) => deliveries::dead(&app, &args).await?,
         Command::Replay(args) => replay::run(&app, args).await?,
         Command::Rotate(args) => subscriptions::rotate(&app, &args).await?,
-        Command::Test { subscription } => subscriptions::test(&app, subscription).await?,
+        Command::Test { subscription, event } => {
+            subscriptions::test(&app, subscription, event.as_deref()).await?;
+        }
+        Command::Edit(args) => subscriptions::edit(&app, args).await?,
         Command::Pause { subscription } => subscriptions::pause(&app, subscription).await?,
         Command::Enable(args) => subscriptions::enable(&app, &args).await?,
         Command::Delete { subscription } => subscriptions::delete(&app, subscription).await?,

@@ -1,4 +1,4 @@
-//! Subscriptions: made, listed, rotated, tried, paused, enabled, deleted.
+//! Subscriptions: made, changed, listed, rotated, tried, paused, enabled, deleted.
 
 use jiff::Span;
 use jiff::tz::TimeZone;
@@ -11,7 +11,9 @@ use super::super::{output, start, workspaces};
 use super::find;
 use crate::app::App;
 use crate::config::WebhookFlags;
-use crate::domain::webhooks::{self, Held, NewSubscription, Subscription, SubscriptionState};
+use crate::domain::webhooks::{
+    self, Held, NewSubscription, Subscription, SubscriptionChange, SubscriptionState,
+};
 use crate::events::KINDS;
 use crate::id::SubscriptionId;
 use crate::secret::{Purpose, Seal};
@@ -27,6 +29,22 @@ pub(in crate::cli) struct Create {
     /// What is sent; one or several types of event, or `all`
     #[arg(long = "event", value_name = "TYPE", required = true, num_args = 1.., value_delimiter = ',')]
     events: Vec<String>,
+    #[command(flatten)]
+    pub(super) reach: WebhookFlags,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["url", "events"])))]
+pub(in crate::cli) struct Edit {
+    /// The subscription's id
+    #[arg(value_name = "SUBSCRIPTION")]
+    subscription: SubscriptionId,
+    /// Where events are sent from now on, those included that still wait
+    #[arg(long)]
+    url: Option<String>,
+    /// What is sent from now on; one or several types of event, or `all`
+    #[arg(long = "event", value_name = "TYPE", num_args = 1.., value_delimiter = ',')]
+    events: Option<Vec<String>>,
     #[command(flatten)]
     pub(super) reach: WebhookFlags,
 }
@@ -62,8 +80,7 @@ enum Choice {
 
 pub(super) async fn create(app: &App, new: Create) -> Result<(), Failure> {
     let workspace = workspaces::find(app, &new.workspace).await?;
-    let all = || KINDS.iter().map(|&kind| kind.to_owned()).collect();
-    let event_types = if new.events == ["all"] { all() } else { new.events };
+    let event_types = spelled_out(new.events);
     let seal = seal(app).await?;
     let mut write = app.begin_write().await?;
     let new = NewSubscription { url: new.url, event_types };
@@ -79,6 +96,21 @@ pub(super) async fn create(app: &App, new: Create) -> Result<(), Failure> {
     ));
     output::say("the secret on stdout is shown this once; the receiver verifies signatures with it");
     Ok(())
+}
+
+pub(super) async fn edit(app: &App, args: Edit) -> Result<(), Failure> {
+    let found = find(app, args.subscription).await?;
+    let change = SubscriptionChange { url: args.url, event_types: args.events.map(spelled_out) };
+    let mut write = app.begin_write().await?;
+    let edited = webhooks::edit(app, &mut write, found.workspace, found.id, change).await?;
+    write.commit().await?;
+    output::say(format_args!("{} to {}: {}", edited.id, edited.url, edited.event_types.join(" ")));
+    Ok(())
+}
+
+/// The types of event that `all` stands for, or those that were given.
+fn spelled_out(events: Vec<String>) -> Vec<String> {
+    if events == ["all"] { KINDS.iter().map(|&kind| kind.to_owned()).collect() } else { events }
 }
 
 /// What seals the secrets of this data.
@@ -143,10 +175,14 @@ pub(super) async fn rotate(app: &App, args: &Rotate) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn test(app: &App, subscription: SubscriptionId) -> Result<(), Failure> {
+pub(super) async fn test(
+    app: &App,
+    subscription: SubscriptionId,
+    event: Option<&str>,
+) -> Result<(), Failure> {
     let found = find(app, subscription).await?;
     let mut write = app.begin_write().await?;
-    let delivery = webhooks::test(app, &mut write, found.workspace, found.id).await?;
+    let delivery = webhooks::test(app, &mut write, found.workspace, found.id, event).await?;
     write.commit().await?;
     output::line(delivery.id)?;
     output::say(format_args!(

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::super::faults::Faults;
 use super::super::find::{absent, fresh, id};
 use super::super::{Error, Result};
-use super::deliveries::delivery;
+use super::deliveries::{check_type, delivery};
 use super::{Delivery, subscriptions};
 use crate::app::App;
 use crate::clock::from_ms;
@@ -86,16 +86,20 @@ pub(super) async fn append(
     Ok(again)
 }
 
-/// Sends a subscription the contract's example of the first type of event that it wants. Nobody else hears of it.
+/// Sends a subscription the contract's example of this type of event, whether or not it wants such; of the first that it
+/// wants when none is named. Nobody else hears of it.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for one that is not enabled.
+/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for one that is not enabled, and for a type of
+/// event that there is not.
 pub async fn test(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     of: SubscriptionId,
+    kind: Option<&str>,
 ) -> Result<Delivery> {
+    check_type(kind)?;
     let subscription = subscriptions::lock(write, workspace, of).await?;
     if subscription.state != Standing::Enabled {
         let message = format!("{of} is not enabled, so nothing would be sent; enable it first");
@@ -103,7 +107,8 @@ pub async fn test(
     }
     let now = write.now_ms();
     let event = fresh::<EventKind>(app, write);
-    let kind = subscription.event_types.0.into_iter().next().unwrap_or_default();
+    let first = || subscription.event_types.0.into_iter().next().unwrap_or_default();
+    let kind = kind.map_or_else(first, str::to_owned);
     let body = (app.example)(&kind, id(event), from_ms(now), workspace);
     let body = body.ok_or_else(|| anyhow!("the contract has no example of `{kind}`"))?;
     let event = events::Model { id: event, workspace_id: workspace.uuid(), kind, created_at: now, body };

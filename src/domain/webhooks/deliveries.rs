@@ -10,7 +10,7 @@ use super::super::find::{absent, id};
 use super::super::page::{Page, PageRequest, Position, Sort, SortKey};
 use super::super::{Error, Result};
 use super::subscriptions::unknown;
-use super::{Attempt, DeadFilter, Delivery, DeliveryState, Origin, get};
+use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState, Origin, get};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::id::{Delivery as DeliveryKind, DeliveryId, SubscriptionId, WorkspaceId};
@@ -18,19 +18,26 @@ use crate::id::{Delivery as DeliveryKind, DeliveryId, SubscriptionId, WorkspaceI
 /// A page of a subscription's deliveries with their attempts, newest first.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent subscription.
+/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for a type of event that there is not.
 pub async fn deliveries(
     app: &App,
     workspace: WorkspaceId,
     of: SubscriptionId,
+    filter: &DeliveryFilter,
     after: Option<Position>,
     limit: u32,
 ) -> Result<Page<Delivery>> {
     get(app, workspace, of).await?;
+    check_type(filter.event_type.as_deref())?;
     let page = newest_first(after, limit);
     let keyset = page.keyset(app, column).await?;
-    let found =
-        rows::in_workspace(workspace.uuid()).of_subscription(app.db.read(), of.uuid(), keyset).await?;
+    let wanted = rows::Wanted {
+        subscription: of.uuid(),
+        state: filter.state.map(standing),
+        event_type: filter.event_type.clone(),
+        created: filter.created.in_ms(),
+    };
+    let found = rows::in_workspace(workspace.uuid()).of_subscription(app.db.read(), &wanted, keyset).await?;
     with_attempts(app, workspace, page, found).await
 }
 
@@ -63,9 +70,7 @@ pub async fn workspace_of(app: &App, delivery: DeliveryId) -> Result<WorkspaceId
 
 /// The filter as the finders take it, once what it names is found: dead deliveries that no other sends again.
 pub(super) async fn wanted(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<rows::Dead> {
-    if let Some(message) = filter.event_type.as_deref().and_then(unknown) {
-        return Err(Error::invalid("event_type", message));
-    }
+    check_type(filter.event_type.as_deref())?;
     if let Some(of) = filter.subscription {
         get(app, workspace, of).await?;
     }
@@ -76,6 +81,20 @@ pub(super) async fn wanted(app: &App, workspace: WorkspaceId, filter: &DeadFilte
         unreplayed: true,
         not_of_job: None,
     })
+}
+
+/// Refuses a type of event that there is not.
+pub(super) fn check_type(kind: Option<&str>) -> Result<()> {
+    kind.and_then(unknown).map_or(Ok(()), |message| Err(Error::invalid("event_type", message)))
+}
+
+const fn standing(state: DeliveryState) -> rows::State {
+    match state {
+        DeliveryState::Pending => rows::State::Pending,
+        DeliveryState::Delivered => rows::State::Delivered,
+        DeliveryState::Dead => rows::State::Dead,
+        DeliveryState::Held => rows::State::Held,
+    }
 }
 
 const fn newest_first(after: Option<Position>, limit: u32) -> PageRequest {
@@ -106,7 +125,8 @@ async fn with_attempts(
     Ok(Page { items: found.into_iter().map(with).collect(), next })
 }
 
-fn attempt(row: Summary) -> Attempt {
+/// The record.
+pub(super) fn attempt(row: Summary) -> Attempt {
     Attempt {
         number: row.number,
         started_at: from_ms(row.started_at),

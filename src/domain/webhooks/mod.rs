@@ -5,12 +5,15 @@
 
 mod again;
 mod deliveries;
+mod exchange;
 mod queue;
 mod replays;
 mod secrets;
 mod standing;
 mod subscriptions;
 mod url;
+
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
@@ -20,11 +23,12 @@ use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
 pub use again::{send_again, test};
 pub use deliveries::{dead, deliveries, workspace_of};
+pub use exchange::exchange;
 pub use queue::{Queue, queue};
 pub use replays::{advance, cancel, count, replay, running, start};
 pub use secrets::{Rotated, live, rotate};
 pub use standing::{align, disable, discard, enable, pause};
-pub use subscriptions::{create, delete, find, get, list};
+pub use subscriptions::{create, delete, edit, erase, find, get, list};
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +75,15 @@ pub struct NewSubscription {
     pub url: String,
     /// At least one of [`crate::events::KINDS`], each once.
     pub event_types: Vec<String>,
+}
+
+/// A change of a subscription: what is `None` stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubscriptionChange {
+    /// As in [`NewSubscription`].
+    pub url: Option<String>,
+    /// As in [`NewSubscription`].
+    pub event_types: Option<Vec<String>>,
 }
 
 /// What becomes of the deliveries that a subscription held, once it is enabled.
@@ -154,6 +167,46 @@ pub struct Attempt {
     pub status: Option<i32>,
     /// The class of what went wrong, when there was none: `timeout`.
     pub error: Option<String>,
+}
+
+/// A delivery with all that was exchanged for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The delivery.
+    pub delivery: Delivery,
+    /// The body of every attempt, to the byte.
+    pub body: Vec<u8>,
+    /// What was sent and came back besides, one for each of the delivery's attempts, in their order.
+    pub messages: Vec<Messages>,
+}
+
+/// What one attempt sent, beside the body, and what came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Messages {
+    /// The headers that were sent, names in lower case.
+    pub request_headers: BTreeMap<String, String>,
+    /// The answer, when there was one.
+    pub answer: Option<Answer>,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Its headers, names in lower case; 16 KiB of them at most.
+    pub headers: BTreeMap<String, String>,
+    /// The first 16 KiB of its body, as it came.
+    pub body: Vec<u8>,
+}
+
+/// Which deliveries of a subscription are wanted; an empty filter wants all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeliveryFilter {
+    /// That stand there.
+    pub state: Option<DeliveryState>,
+    /// Of events of this type.
+    pub event_type: Option<String>,
+    /// Made in this span.
+    pub created: Span,
 }
 
 /// Which dead deliveries are wanted; an empty filter wants all.

@@ -1,13 +1,13 @@
-//! Subscriptions made, looked at and deleted.
+//! Subscriptions made, looked at, changed and deleted.
 
-use entity::webhook_subscriptions::{self, Model, State};
-use entity::{StringList, webhook_topics, workspaces};
+use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
+use entity::{Set, StringList, webhook_deliveries, webhook_topics, workspaces};
 use secrecy::SecretString;
 
 use super::super::Result;
 use super::super::faults::Faults;
 use super::super::find::{absent, fresh, id};
-use super::{NewSubscription, Subscription, SubscriptionState, secrets, url};
+use super::{NewSubscription, Subscription, SubscriptionChange, SubscriptionState, secrets, url};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::config::nearest;
@@ -15,6 +15,9 @@ use crate::database::Write;
 use crate::events::KINDS;
 use crate::id::{Subscription as SubscriptionKind, SubscriptionId, Workspace as WorkspaceKind, WorkspaceId};
 use crate::secret::Seal;
+
+/// Deliveries deleted in one transaction at most.
+const ERASED: u32 = 500;
 
 /// Makes a subscription, which hears what happens from the commit on. Its secret comes out here and at
 /// [`rotate`](super::rotate), and nowhere else.
@@ -29,12 +32,12 @@ pub async fn create(
     workspace: WorkspaceId,
     new: NewSubscription,
 ) -> Result<(Subscription, SecretString)> {
-    let url = check(app, &new)?;
+    let change = SubscriptionChange { url: Some(new.url), event_types: Some(new.event_types) };
+    let Checked { url, event_types } = check(app, change)?;
+    let (url, event_types) = (url.unwrap_or_default(), event_types.unwrap_or_default());
     if workspaces::by_id(write.conn(), workspace.uuid()).await?.is_none() {
         return Err(absent::<WorkspaceKind>(workspace));
     }
-    let wanted = |kind: &&&str| new.event_types.iter().any(|wanted| wanted == *kind);
-    let event_types: Vec<String> = KINDS.iter().filter(wanted).map(|&kind| kind.to_owned()).collect();
     let row = Model {
         id: fresh::<SubscriptionKind>(app, write),
         workspace_id: workspace.uuid(),
@@ -44,6 +47,7 @@ pub async fn create(
         failing_since: None,
         warned_at: None,
         disabled_at: None,
+        deleted_at: None,
         created_at: write.now_ms(),
         updated_at: write.now_ms(),
     };
@@ -51,6 +55,37 @@ pub async fn create(
     webhook_topics::insert(write.conn(), workspace.uuid(), row.id, &event_types).await?;
     let secret = secrets::add(app, write, seal, &row).await?;
     Ok((subscription(row), secret))
+}
+
+/// Changes where a subscription's events go, or which it hears from the commit on. What is still to be sent goes to the
+/// new URL, which begins with a clean record of health.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent subscription, [`Error::Invalid`](crate::domain::Error::Invalid) as for [`create`].
+pub async fn edit(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+    change: SubscriptionChange,
+) -> Result<Subscription> {
+    let Checked { url, event_types } = check(app, change)?;
+    let mut row = lock(write, workspace, of).await?;
+    let mut changes = ActiveModel::default();
+    if let Some(url) = url.filter(|url| *url != row.url) {
+        (row.url, row.failing_since, row.warned_at) = (url, None, None);
+        (changes.url, changes.failing_since, changes.warned_at) =
+            (Set(row.url.clone()), Set(None), Set(None));
+    }
+    if let Some(event_types) = event_types.filter(|wanted| *wanted != row.event_types.0) {
+        webhook_topics::replace(write.conn(), workspace.uuid(), row.id, &event_types).await?;
+        row.event_types = StringList(event_types);
+        changes.event_types = Set(row.event_types.clone());
+    }
+    row.updated_at = write.now_ms();
+    changes.updated_at = Set(row.updated_at);
+    webhook_subscriptions::in_workspace(workspace.uuid()).update(write.conn(), row.id, changes).await?;
+    Ok(subscription(row))
 }
 
 /// The workspace's subscriptions, newest first.
@@ -68,7 +103,7 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Subscription>
 /// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
 pub async fn get(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Result<Subscription> {
     let row = webhook_subscriptions::in_workspace(workspace.uuid()).by_id(app.db.read(), of.uuid()).await?;
-    row.map(subscription).ok_or_else(|| absent::<SubscriptionKind>(of))
+    row.filter(is_there).map(subscription).ok_or_else(|| absent::<SubscriptionKind>(of))
 }
 
 /// One subscription in whichever workspace, for the operator.
@@ -77,46 +112,103 @@ pub async fn get(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Resul
 /// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none.
 pub async fn find(app: &App, of: SubscriptionId) -> Result<Subscription> {
     let row = webhook_subscriptions::by_id(app.db.read(), of.uuid()).await?;
-    row.map(subscription).ok_or_else(|| absent::<SubscriptionKind>(of))
+    row.filter(is_there).map(subscription).ok_or_else(|| absent::<SubscriptionKind>(of))
 }
 
-/// Deletes a subscription with its secrets, its deliveries and their log.
+/// Deletes a subscription with its secrets, its deliveries and their log. Nobody finds it from the commit on; many
+/// deliveries go in batches, the first in the same transaction, the rest as the worker calls [`erase`].
 ///
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
 pub async fn delete(write: &mut Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<()> {
-    if webhook_subscriptions::in_workspace(workspace.uuid()).delete(write.conn(), of.uuid()).await? {
-        Ok(())
-    } else {
-        Err(absent::<SubscriptionKind>(of))
+    let row = lock(write, workspace, of).await?;
+    // Nothing is made for it any more, and nothing is sent.
+    webhook_topics::replace(write.conn(), row.workspace_id, row.id, &[]).await?;
+    let now = write.now_ms();
+    let changes = ActiveModel {
+        state: Set(State::Paused),
+        deleted_at: Set(Some(now)),
+        updated_at: Set(now),
+        ..Default::default()
+    };
+    webhook_subscriptions::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
+    erase_some(write, &row).await?;
+    Ok(())
+}
+
+/// Goes on with deleting: a batch of each deleted subscription's deliveries, and the subscription once it has none. True
+/// when there is more.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn erase(app: &App) -> Result<bool> {
+    let mut more = false;
+    // Mostly there are none, and the look costs no write.
+    for row in webhook_subscriptions::deleted(app.db.read()).await? {
+        let write = app.begin_write().await?;
+        more |= erase_some(&write, &row).await?;
+        write.commit().await?;
     }
+    Ok(more)
+}
+
+/// Deletes a batch of a deleted subscription's deliveries, or what is left of it; true when there is more.
+async fn erase_some(write: &Write, row: &Model) -> Result<bool> {
+    if webhook_deliveries::erase(write.conn(), row.id, ERASED).await? == u64::from(ERASED) {
+        return Ok(true);
+    }
+    webhook_subscriptions::in_workspace(row.workspace_id).delete(write.conn(), row.id).await?;
+    Ok(false)
 }
 
 /// The subscription's row, held against other changes until the write ends.
 pub(super) async fn lock(write: &Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<Model> {
     let row = webhook_subscriptions::in_workspace(workspace.uuid()).lock(write.conn(), of.uuid()).await?;
-    row.ok_or_else(|| absent::<SubscriptionKind>(of))
+    row.filter(is_there).ok_or_else(|| absent::<SubscriptionKind>(of))
 }
 
-/// The URL as it is kept, when all is well.
-fn check(app: &App, new: &NewSubscription) -> Result<String> {
+/// One that is deleted is only there for what still has to go.
+const fn is_there(row: &Model) -> bool {
+    row.deleted_at.is_none()
+}
+
+/// What was given, as it is kept.
+struct Checked {
+    url: Option<String>,
+    /// In the contract's order.
+    event_types: Option<Vec<String>>,
+}
+
+fn check(app: &App, change: SubscriptionChange) -> Result<Checked> {
     let mut faults = Faults::default();
-    let url = url::judge(&new.url, &app.config.webhooks.webhook_allow).unwrap_or_else(|message| {
-        faults.add("url", message);
-        String::new()
+    let url = change.url.map(|text| {
+        url::judge(&text, &app.config.webhooks.webhook_allow).unwrap_or_else(|message| {
+            faults.add("url", message);
+            String::new()
+        })
     });
-    if new.event_types.is_empty() {
+    if let Some(given) = &change.event_types {
+        check_types(given, &mut faults);
+    }
+    faults.check()?;
+    let event_types = change.event_types.map(|given| {
+        let wanted = |kind: &&&str| given.iter().any(|wanted| wanted == *kind);
+        KINDS.iter().filter(wanted).map(|&kind| kind.to_owned()).collect()
+    });
+    Ok(Checked { url, event_types })
+}
+
+fn check_types(given: &[String], faults: &mut Faults) {
+    if given.is_empty() {
         faults.add("event_types", "must name at least one type of event");
     }
-    for (place, kind) in new.event_types.iter().enumerate() {
+    for (place, kind) in given.iter().enumerate() {
         if let Some(message) = unknown(kind) {
             faults.add(format!("event_types/{place}"), message);
-        } else if new.event_types[..place].contains(kind) {
+        } else if given[..place].contains(kind) {
             faults.add(format!("event_types/{place}"), "must not be given twice");
         }
     }
-    faults.check()?;
-    Ok(url)
 }
 
 /// What is wrong with a type of event that there is not.

@@ -75,7 +75,9 @@ impl Workspace<'_> {
 
     /// All deliveries of a subscription, oldest first.
     pub async fn deliveries(&self, of: SubscriptionId) -> Vec<Delivery> {
-        let page = webhooks::deliveries(&self.app.app, self.id, of, None, 10_000).await.expect("deliveries");
+        let page = webhooks::deliveries(&self.app.app, self.id, of, &Default::default(), None, 10_000)
+            .await
+            .expect("deliveries");
         assert_eq!(page.next, None);
         page.items.into_iter().rev().collect()
     }
