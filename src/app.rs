@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::database::{Database, Write};
 use crate::domain::courses::catalogue::Catalogue;
 use crate::domain::keys::Principals;
-use crate::events::{Encode, Example};
+use crate::events::{Encode, Example, Handoff};
 use crate::id::Ids;
 
 /// The shared parts of one running process; cheap to clone.
@@ -24,6 +24,7 @@ struct Inner {
     parts: Parts,
     catalogue: Catalogue,
     deliveries_due: Notify,
+    handoff: Handoff,
 }
 
 /// What an [`App`] is made of.
@@ -48,7 +49,8 @@ impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Self {
         let (catalogue, deliveries_due) = (Catalogue::default(), Notify::new());
-        Self { inner: Arc::new(Inner { parts, catalogue, deliveries_due }) }
+        let handoff = Handoff::default();
+        Self { inner: Arc::new(Inner { parts, catalogue, deliveries_due, handoff }) }
     }
 
     /// When the courses of each workspace changed.
@@ -59,6 +61,11 @@ impl App {
     /// Rings when a write of this process has committed deliveries that are due. Only a hint: other processes write too.
     pub fn deliveries_due(&self) -> &Notify {
         &self.inner.deliveries_due
+    }
+
+    /// Where new deliveries meet the worker of this process.
+    pub fn handoff(&self) -> &Handoff {
+        &self.inner.handoff
     }
 
     /// Begins a write, recorded at the time of [`Database::begin_write`].

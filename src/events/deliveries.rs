@@ -1,30 +1,57 @@
 //! The deliveries of an event: one for each subscription that wants it, in the event's own transaction.
 
+use bytes::Bytes;
 use entity::webhook_deliveries::{self, Model};
 use entity::webhook_subscriptions::{self, State};
 
+use super::handoff::Place;
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
 use crate::domain::Result;
 use crate::id::Delivery;
 
-/// Writes a delivery of this event for each subscription that wants it: due at once, or held for one that is paused or
-/// disabled.
+/// Writes a delivery of this event for each subscription that wants it: in the hand of this process's worker while it
+/// takes some, else due at once; held for a subscription that is paused or disabled.
 pub(super) async fn append(app: &App, write: &mut Write, event: &entity::events::Model) -> Result<()> {
     let subscriptions = webhook_subscriptions::in_workspace(event.workspace_id);
     let listening = subscriptions.listening(write.conn(), &event.kind).await?;
     if listening.is_empty() {
         return Ok(());
     }
+    let (mut rows, mut born, mut queued) = (Vec::with_capacity(listening.len()), Vec::new(), false);
     let now = write.now_ms();
-    let delivery = |(subscription, state)| {
+    for (subscription, state) in listening {
         let id = app.ids.next::<Delivery>(from_ms(now)).uuid();
-        Model::new(id, subscription, event, state == State::Enabled, now)
-    };
-    let deliveries = listening.into_iter().map(delivery).collect();
-    webhook_deliveries::in_workspace(event.workspace_id).insert_many(write.conn(), deliveries).await?;
-    let app = app.clone();
-    write.after_commit(move || app.deliveries_due().notify_one());
+        let mut row = Model::new(id, subscription, event, state == State::Enabled, now);
+        let place = (state == State::Enabled).then(|| app.handoff().place(subscription)).flatten();
+        match place {
+            Some(place) => {
+                lease(&mut row, &place);
+                born.push((row.clone(), place));
+            }
+            None => queued = true,
+        }
+        rows.push(row);
+    }
+    // Before the row is written, so that it is an early end.
+    let began = app.clock.now_ms();
+    webhook_deliveries::in_workspace(event.workspace_id).insert_many(write.conn(), rows).await?;
+    let (app, body) = (app.clone(), Bytes::copy_from_slice(&event.body));
+    write.after_commit(move || {
+        for (row, place) in born {
+            let lease_ends_ms = began.saturating_add(place.lease_ms());
+            place.hand_over(row, body.clone(), lease_ends_ms);
+        }
+        if queued {
+            app.deliveries_due().notify_one();
+        }
+    });
     Ok(())
+}
+
+/// Puts the worker's lease on a delivery that is about to be written.
+fn lease(row: &mut Model, place: &Place) {
+    row.lease_token = Some(place.lease_token);
+    row.due_at = row.due_at.map(|due| due.saturating_add(place.lease_ms()));
 }

@@ -4,6 +4,7 @@
 //! in JSON: the encoder that `App` carries writes the body once, and those bytes are stored.
 
 mod deliveries;
+mod handoff;
 
 use entity::events;
 use jiff::Timestamp;
@@ -20,6 +21,8 @@ use crate::domain::orders::{Order, Refund};
 use crate::domain::recordings::Recording;
 use crate::domain::students::{DeletedStudent, StudentSummary};
 use crate::id::{EventId, WorkspaceId};
+
+pub use handoff::{Born, Handoff, Place};
 
 macro_rules! events {
     ($($variant:ident($data:ty) = $kind:literal, $text:literal;)*) => {

@@ -14,11 +14,12 @@ pub(super) struct Site {
     front: Arc<Front>,
     api: Gate<poem::endpoint::BoxEndpoint<'static>>,
     docs: docs::Docs,
+    figures: metrics::Figures,
 }
 
 impl Site {
     pub(super) fn new(front: Arc<Front>, api: Gate<poem::endpoint::BoxEndpoint<'static>>) -> Self {
-        Self { front, api, docs: docs::Docs::new() }
+        Self { front, api, docs: docs::Docs::new(), figures: metrics::Figures::default() }
     }
 
     /// A page that anybody may read.
@@ -27,7 +28,7 @@ impl Site {
             "/" => redirect("/docs/"),
             "/healthz" => health::alive(),
             "/readyz" => health::ready(&self.front.app).await,
-            "/metrics" => metrics::response(&self.front.app).await,
+            "/metrics" => self.figures.response(&self.front.app).await,
             "/docs" => redirect("/docs/"),
             "/docs/errors" => page::html(errors_page::HTML.clone()),
             "/docs/webhooks" => page::html(guide::HTML.clone()),

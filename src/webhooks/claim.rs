@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use entity::webhook_deliveries::queue::{Claim, Claimed};
+use sea_orm::ConnectionTrait;
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
@@ -35,8 +36,8 @@ pub(super) struct Task {
 pub(super) struct Lease {
     /// Its name.
     pub(super) token: Uuid,
-    /// When it ends, in milliseconds since the epoch.
-    pub(super) until: i64,
+    /// When it ends by the clock of this process, in milliseconds since the epoch; rather too early than too late.
+    pub(super) ends_ms: i64,
 }
 
 /// Whose turn it is.
@@ -46,7 +47,8 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Takes up to `most` due deliveries; of one subscription no more than `cap` are then in flight.
+    /// Takes up to `most` due deliveries; of one subscription no more than `cap` are then in flight. They are taken once
+    /// the write commits. `began_ms` is when this process began the write, by its own clock.
     ///
     /// # Errors
     /// When the database fails; nothing is taken then, or given back when its lease ends.
@@ -54,30 +56,27 @@ impl Turns {
         &mut self,
         app: &App,
         seal: &Seal,
+        (write, began_ms): (&Write, i64),
         most: usize,
         cap: usize,
     ) -> anyhow::Result<Vec<Task>> {
-        let write = app.begin_write().await?;
         let now = write.now_ms();
-        let lease = Lease {
-            token: app.ids.next::<Delivery>(from_ms(now)).uuid(),
-            until: now + i64::try_from(LEASE.as_millis())?,
-        };
+        let lease_ms = i64::try_from(LEASE.as_millis())?;
+        let lease =
+            Lease { token: app.ids.next::<Delivery>(from_ms(now)).uuid(), ends_ms: began_ms + lease_ms };
         let claim = Claim {
             now,
-            lease_until: lease.until,
+            lease_until: now + lease_ms,
             lease_token: lease.token,
             cap_per_subscription: i64::try_from(cap)?,
             batch: i64::try_from(most)?,
             after: self.last,
         };
         let claimed = claim.take(write.conn()).await?;
-        if claimed.is_empty() {
-            return Ok(Vec::new());
-        }
-        let keys = keys(&write, seal, &claimed).await?;
-        write.commit().await?;
-        self.last = claimed.last().map(|claimed| claimed.subscription_id);
+        let Some(last) = claimed.last() else { return Ok(Vec::new()) };
+        self.last = Some(last.subscription_id);
+        let subscriptions: Vec<Uuid> = claimed.iter().map(|claimed| claimed.subscription_id).collect();
+        let keys = keys(write.conn(), seal, subscriptions, now).await?;
         let lease = Arc::new(lease);
         let task = |mut claimed: Claimed| {
             let body = std::mem::take(&mut claimed.body).into();
@@ -88,16 +87,19 @@ impl Turns {
     }
 }
 
-/// The keys of the deliveries' subscriptions, ready for signing. One whose secrets cannot be opened is missing.
-async fn keys(
-    write: &Write,
+/// The keys of these subscriptions, ready for signing. One whose secrets cannot be opened is missing.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn keys(
+    conn: &impl ConnectionTrait,
     seal: &Seal,
-    claimed: &[Claimed],
+    mut subscriptions: Vec<Uuid>,
+    now: i64,
 ) -> anyhow::Result<HashMap<Uuid, Arc<[SigningKey]>>> {
-    let mut subscriptions: Vec<Uuid> = claimed.iter().map(|claimed| claimed.subscription_id).collect();
     subscriptions.sort_unstable();
     subscriptions.dedup();
-    let live = webhooks::live(write.conn(), seal, &subscriptions, write.now_ms()).await?;
+    let live = webhooks::live(conn, seal, &subscriptions, now).await?;
     // One that is no secret holds up nobody else: without any, nothing is sent and the log says why.
     let keys = |secrets: Vec<SecretString>| {
         secrets.iter().filter_map(|secret| SigningKey::new(secret.expose_secret()).ok()).collect()

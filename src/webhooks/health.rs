@@ -35,8 +35,8 @@ impl Signs {
             if attempt.outcome.verdict() == Verdict::Delivered {
                 signs = Self { succeeded: true, failed: None };
             } else {
-                let first = signs.failed.map_or(attempt.ended_at, |(first, _)| first);
-                signs.failed = Some((first, attempt.ended_at));
+                let first = signs.failed.map_or(attempt.ended_ms(), |(first, _)| first);
+                signs.failed = Some((first, attempt.ended_ms()));
             }
         }
         signs
@@ -48,7 +48,7 @@ impl Signs {
 ///
 /// # Errors
 /// When the database fails.
-pub(super) async fn lock(write: &Write, attempts: &[Attempted]) -> anyhow::Result<Vec<Model>> {
+pub(super) async fn lock(write: &Write, attempts: &[&Attempted]) -> anyhow::Result<Vec<Model>> {
     let mut ids: Vec<Uuid> = attempts.iter().map(|attempt| attempt.task.claimed.subscription_id).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -68,7 +68,7 @@ pub(super) async fn record(
     for row in subscriptions {
         let of_it = |attempt: &&&Attempted| attempt.task.claimed.subscription_id == row.id;
         let mut attempts: Vec<&Attempted> = attempts.iter().filter(of_it).copied().collect();
-        attempts.sort_by_key(|attempt| attempt.ended_at);
+        attempts.sort_by_key(|attempt| attempt.ended_ms());
         let signs = Signs::of(&attempts);
         if signs.succeeded && row.failing_since.is_some() {
             rows::clear_failing(write.conn(), row.id).await?;

@@ -16,6 +16,7 @@ use super::outbound::{Outcome, Verdict};
 use super::schedule::again_at;
 use crate::app::App;
 use crate::clock::from_ms;
+use crate::database::Write;
 use crate::id::{Attempt, DeliveryId};
 
 /// An attempt that has ended.
@@ -25,16 +26,24 @@ pub(super) struct Attempted {
     pub(super) task: Task,
     /// What came of it.
     pub(super) outcome: Outcome,
-    /// When it began, in milliseconds since the epoch.
+    /// When it began, in milliseconds since the epoch, by the clock of this process.
     pub(super) started_at: i64,
     /// When it ended.
     pub(super) ended_at: i64,
+    /// How far the clock that records writes is ahead of this process's: what is written of the attempt, and when it
+    /// is made again, goes by that one, as does what is due.
+    pub(super) ahead_ms: i64,
 }
 
 impl Attempted {
     /// The delivery's first attempt is 1.
     pub(super) fn number(&self) -> i32 {
         self.task.claimed.attempts + 1
+    }
+
+    /// When it ended, by the clock that records writes.
+    pub(super) fn ended_ms(&self) -> i64 {
+        self.ended_at + self.ahead_ms
     }
 
     fn status(&self) -> Option<i32> {
@@ -52,7 +61,7 @@ impl Attempted {
         match self.outcome.verdict() {
             Verdict::Delivered => Next::Delivered,
             Verdict::Dead => Next::Dead,
-            Verdict::Retry => again_at(self.number(), self.ended_at, asked).map_or(Next::Dead, Next::Retry),
+            Verdict::Retry => again_at(self.number(), self.ended_ms(), asked).map_or(Next::Dead, Next::Retry),
         }
     }
 
@@ -61,7 +70,7 @@ impl Attempted {
             id: self.task.claimed.id,
             lease_token: self.task.lease.token,
             next: self.next(),
-            at: self.ended_at,
+            at: self.ended_ms(),
             status: self.status(),
             error: self.error(),
         }
@@ -74,12 +83,12 @@ impl Attempted {
             Err(_) => (None, None),
         };
         webhook_attempts::Model {
-            id: app.ids.next::<Attempt>(from_ms(self.ended_at)).uuid(),
+            id: app.ids.next::<Attempt>(from_ms(self.ended_ms())).uuid(),
             workspace_id: self.task.claimed.workspace_id,
             delivery_id: self.task.claimed.id,
             number: self.number(),
-            started_at: self.started_at,
-            ended_at: self.ended_at,
+            started_at: self.started_at + self.ahead_ms,
+            ended_at: self.ended_ms(),
             status: self.status(),
             error: self.error(),
             request_headers: StringMap(self.outcome.request_headers.clone()),
@@ -89,30 +98,33 @@ impl Attempted {
     }
 }
 
-/// Records these attempts, all or none of them.
+/// Records these attempts, all or none of them, in a write that the caller commits; says which deliveries' leases still
+/// held.
 ///
 /// # Errors
 /// When the database fails: nothing is recorded then, and it can be tried again.
-pub(super) async fn settle(app: &App, attempts: &[Attempted]) -> anyhow::Result<()> {
-    let mut write = app.begin_write().await?;
+pub(super) async fn settle(
+    app: &App,
+    write: &mut Write,
+    attempts: &[&Attempted],
+) -> anyhow::Result<HashSet<Uuid>> {
+    if attempts.is_empty() {
+        return Ok(HashSet::new());
+    }
     // Subscriptions come before deliveries, as wherever both are changed.
-    let subscriptions = health::lock(&write, attempts).await?;
-    let settlements: Vec<Settlement> = attempts.iter().map(Attempted::settlement).collect();
+    let subscriptions = health::lock(write, attempts).await?;
+    let settlements: Vec<Settlement> = attempts.iter().map(|attempt| attempt.settlement()).collect();
     let settled: HashSet<Uuid> = queue::settle(write.conn(), &settlements).await?.into_iter().collect();
-    let recorded = |attempt: &&Attempted| settled.contains(&attempt.task.claimed.id);
-    let kept: Vec<&Attempted> = attempts.iter().filter(recorded).collect();
+    let recorded = |attempt: &&&Attempted| settled.contains(&attempt.task.claimed.id);
+    let kept: Vec<&Attempted> = attempts.iter().filter(recorded).copied().collect();
     let rows = kept.iter().map(|attempt| attempt.row(app)).collect();
     webhook_attempts::insert_many(write.conn(), rows).await?;
-    health::record(app, &mut write, &subscriptions, &kept).await?;
-    write.commit().await?;
-    for attempt in attempts {
-        tell(attempt, recorded(&attempt));
-    }
-    Ok(())
+    health::record(app, write, &subscriptions, &kept).await?;
+    Ok(settled)
 }
 
-/// Logs and counts an attempt.
-fn tell(attempt: &Attempted, recorded: bool) {
+/// Logs and counts an attempt whose record is committed.
+pub(super) fn tell(attempt: &Attempted, recorded: bool) {
     let outcome = match attempt.next() {
         _ if !recorded => "lost",
         Next::Delivered => "delivered",

@@ -1,16 +1,18 @@
-//! What has to be done beside sending: replays go on, deliveries follow their subscription's state, the old log goes.
+//! What has to be done beside sending: replays go on, deliveries follow their subscription's state, what is deleted goes,
+//! and the old log.
 //!
 //! Each step is a short transaction of its own and can be repeated; several processes may do it at once.
 
 use std::future::Future;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use entity::{events, webhook_attempts, webhook_deliveries};
 use tokio::time::MissedTickBehavior;
 
 use super::schedule::KEPT_MS;
 use crate::app::App;
-use crate::domain::webhooks::{self, ReplayState};
+use crate::domain::webhooks::{self, Replay, ReplayState};
 use crate::id;
 
 /// How often there is a look at what has to be done.
@@ -45,21 +47,43 @@ async fn every<R: Future<Output = anyhow::Result<()>>>(period: Duration, work: i
     }
 }
 
-/// Lets replays go on, and deliveries follow their subscription's state.
+/// Lets replays go on, deliveries follow their subscription's state, and what is deleted go. One that fails holds up no other.
 ///
 /// # Errors
-/// When the database fails.
+/// When the database fails: the first failure, once all had their turn.
 pub async fn go_on(app: &App) -> anyhow::Result<()> {
+    let mut outcome = align(app).await;
+    outcome = outcome.and(erase(app).await);
+    for replay in webhooks::running(app).await? {
+        let of = replay.id;
+        let advanced = advance(app, replay).await;
+        outcome = outcome.and(advanced.with_context(|| format!("replay {of}")));
+    }
+    outcome
+}
+
+async fn align(app: &App) -> anyhow::Result<()> {
     for _ in 0..BATCHES {
         if !webhooks::align(app).await? {
             break;
         }
     }
-    for replay in webhooks::running(app).await? {
-        for _ in 0..BATCHES {
-            if webhooks::advance(app, replay.workspace, replay.id).await?.state != ReplayState::Running {
-                break;
-            }
+    Ok(())
+}
+
+async fn erase(app: &App) -> anyhow::Result<()> {
+    for _ in 0..BATCHES {
+        if !webhooks::erase(app).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn advance(app: &App, replay: Replay) -> anyhow::Result<()> {
+    for _ in 0..BATCHES {
+        if webhooks::advance(app, replay.workspace, replay.id).await?.state != ReplayState::Running {
+            break;
         }
     }
     Ok(())

@@ -1,0 +1,172 @@
+//! The short way from a commit to the worker of the same process: deliveries that are born in its hand.
+//!
+//! While a worker has the desk open, a new delivery may be written with the worker's lease on it, and is handed over
+//! once it is committed: nobody has to claim it. A few of each subscription at a time, so that one whose endpoint
+//! hangs leaves the others their turns; the rest takes the way through the queue. What is handed over and lost is due
+//! again when its lease ends. Never asks the database anything.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use entity::webhook_deliveries::Model;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use uuid::Uuid;
+
+/// Deliveries of one subscription that are born in hand at once.
+const OF_ONE: usize = 32;
+/// Deliveries of all subscriptions.
+const OF_ALL: usize = 1_024;
+
+/// Where new deliveries and the worker meet; cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Handoff {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    desk: Option<Desk>,
+    /// Taken places, by subscription.
+    taken: HashMap<Uuid, usize>,
+    all: usize,
+}
+
+/// A worker that takes deliveries over.
+#[derive(Debug)]
+struct Desk {
+    lease_token: Uuid,
+    lease: Duration,
+    sender: UnboundedSender<Born>,
+}
+
+/// A delivery that was committed under the lease of the worker of this process.
+#[derive(Debug)]
+pub struct Born {
+    /// Its row.
+    pub delivery: Model,
+    /// The event's body, to the byte.
+    pub body: Bytes,
+    /// When the lease ends by the clock of this process, in milliseconds since the epoch.
+    pub lease_ends_ms: i64,
+    /// Its place, which is another's once this is dropped.
+    pub place: Place,
+}
+
+/// The right to hand over one delivery of a subscription.
+#[derive(Debug)]
+pub struct Place {
+    state: Arc<Mutex<State>>,
+    subscription: Uuid,
+    sender: UnboundedSender<Born>,
+    /// Names the lease.
+    pub lease_token: Uuid,
+    lease: Duration,
+}
+
+impl Handoff {
+    /// Opens the desk for a worker whose leases have this name and length; what is handed over comes out of the
+    /// receiver. `None` while another worker of this process has it.
+    pub fn open(&self, lease_token: Uuid, lease: Duration) -> Option<UnboundedReceiver<Born>> {
+        let mut state = locked(&self.state);
+        if state.desk.is_some() {
+            return None;
+        }
+        let (sender, receiver) = mpsc::unbounded_channel();
+        state.desk = Some(Desk { lease_token, lease, sender });
+        Some(receiver)
+    }
+
+    /// Closes the desk. What was promised a place before may still come.
+    pub fn close(&self) {
+        locked(&self.state).desk = None;
+    }
+
+    /// A place for a new delivery of this subscription, while there is one.
+    pub(super) fn place(&self, subscription: Uuid) -> Option<Place> {
+        let mut state = locked(&self.state);
+        let State { desk, taken, all } = &mut *state;
+        let desk = desk.as_ref()?;
+        if *all >= OF_ALL {
+            return None;
+        }
+        let of_one = taken.entry(subscription).or_default();
+        if *of_one >= OF_ONE {
+            return None;
+        }
+        *of_one += 1;
+        *all += 1;
+        Some(Place {
+            state: Arc::clone(&self.state),
+            subscription,
+            sender: desk.sender.clone(),
+            lease_token: desk.lease_token,
+            lease: desk.lease,
+        })
+    }
+}
+
+impl Place {
+    /// Hands a committed delivery over. One that nobody takes is due when its lease ends.
+    pub(super) fn hand_over(self, delivery: Model, body: Bytes, lease_ends_ms: i64) {
+        let sender = self.sender.clone();
+        let _ = sender.send(Born { delivery, body, lease_ends_ms, place: self });
+    }
+
+    /// The length of the lease in milliseconds.
+    pub(super) fn lease_ms(&self) -> i64 {
+        i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = locked(&self.state);
+        state.all -= 1;
+        if let Some(of_one) = state.taken.get_mut(&self.subscription) {
+            *of_one -= 1;
+            if *of_one == 0 {
+                state.taken.remove(&self.subscription);
+            }
+        }
+    }
+}
+
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // Nothing panics while it holds the lock.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEASE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn nothing_is_handed_over_while_no_worker_is_there() {
+        let handoff = Handoff::default();
+        assert!(handoff.place(Uuid::from_u128(1)).is_none());
+        let receiver = handoff.open(Uuid::nil(), LEASE);
+        assert!(receiver.is_some() && handoff.open(Uuid::nil(), LEASE).is_none());
+        assert!(handoff.place(Uuid::from_u128(1)).is_some());
+        handoff.close();
+        assert!(handoff.place(Uuid::from_u128(1)).is_none());
+    }
+
+    #[test]
+    fn a_subscription_has_a_few_places_and_gets_them_back() {
+        let handoff = Handoff::default();
+        let _receiver = handoff.open(Uuid::nil(), LEASE);
+        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let mut places: Vec<Place> = (0..OF_ONE).filter_map(|_| handoff.place(one)).collect();
+        assert_eq!(places.len(), OF_ONE);
+        assert!(handoff.place(one).is_none());
+        assert!(handoff.place(other).is_some());
+        places.pop();
+        assert!(handoff.place(one).is_some());
+        drop(places);
+        assert_eq!(locked(&handoff.state).all, 0);
+    }
+}

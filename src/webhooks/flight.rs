@@ -1,0 +1,125 @@
+//! What is in flight: attempts under way, their places, and what came of them.
+//!
+//! Owns how many run at once, in all and toward one subscription. Never asks the database.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use super::attempt::attempt;
+use super::claim::{Lease, Task};
+use super::outbound::Client;
+use super::settle::Attempted;
+use crate::app::App;
+use crate::events::Place;
+
+/// Deliveries in hand at once, of all subscriptions together.
+pub(super) const IN_HAND: usize = 2_048;
+/// Requests to one subscription's endpoint under way at once.
+const AT_ONCE: usize = 64;
+
+/// Attempts under way; clones share them.
+#[derive(Clone)]
+pub(super) struct Flight {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    app: App,
+    client: Client,
+    ended: UnboundedSender<Ended>,
+    places: Arc<Semaphore>,
+    lanes: Mutex<HashMap<Uuid, Arc<Semaphore>>>,
+    running: Mutex<JoinSet<()>>,
+}
+
+/// A delivery that left the flight. Its place is another's once this is dropped.
+pub(super) struct Ended {
+    /// The attempt, or the delivery when none was made.
+    pub(super) outcome: Result<Attempted, Task>,
+    place: Option<OwnedSemaphorePermit>,
+    _born: Option<Place>,
+}
+
+impl Ended {
+    /// Whether it has a place until it is dropped.
+    pub(super) fn has_place(&self) -> bool {
+        self.place.is_some()
+    }
+
+    /// The lease under which it was in hand.
+    pub(super) fn lease(&self) -> &Lease {
+        match &self.outcome {
+            Ok(attempted) => &attempted.task.lease,
+            Err(task) => &task.lease,
+        }
+    }
+}
+
+impl Flight {
+    /// An empty flight, and what comes out of it.
+    pub(super) fn new(app: App, client: Client) -> (Self, UnboundedReceiver<Ended>) {
+        let (ended, endings) = mpsc::unbounded_channel();
+        let places = Arc::new(Semaphore::new(IN_HAND));
+        let (lanes, running) = (Mutex::default(), Mutex::default());
+        (Self { inner: Arc::new(Inner { app, client, ended, places, lanes, running }) }, endings)
+    }
+
+    /// How many more may be taken.
+    pub(super) fn free(&self) -> usize {
+        self.inner.places.available_permits()
+    }
+
+    /// Begins with an attempt. A delivery for which there is no place comes out as it is.
+    pub(super) fn start(&self, task: Task, born: Option<Place>) {
+        let Ok(place) = Arc::clone(&self.inner.places).try_acquire_owned() else {
+            return self.refuse(task, born);
+        };
+        let lane = self.lane(task.claimed.subscription_id);
+        let inner = Arc::clone(&self.inner);
+        locked(&self.inner.running).spawn(async move {
+            let outcome = match lane.acquire_owned().await {
+                Ok(_turn) => attempt(&inner.app, &inner.client, task).await,
+                Err(_) => Err(task),
+            };
+            let _ = inner.ended.send(Ended { outcome, place: Some(place), _born: born });
+        });
+    }
+
+    /// Lets a delivery out as it is.
+    pub(super) fn refuse(&self, task: Task, born: Option<Place>) {
+        let _ = self.inner.ended.send(Ended { outcome: Err(task), place: None, _born: born });
+    }
+
+    /// Forgets attempts that ended, and lanes that nobody uses.
+    pub(super) fn tidy(&self) {
+        while let Some(ended) = locked(&self.inner.running).try_join_next() {
+            if let Err(error) = ended
+                && error.is_panic()
+            {
+                tracing::error!(%error, "an attempt panicked; its delivery is sent again when its lease ends");
+            }
+        }
+        locked(&self.inner.lanes).retain(|_, lane| Arc::strong_count(lane) > 1);
+    }
+
+    /// All that is still under way, which is then no longer the flight's. What waits for its turn comes out as it is.
+    pub(super) fn land(&self) -> JoinSet<()> {
+        locked(&self.inner.lanes).values().for_each(|lane| lane.close());
+        std::mem::take(&mut *locked(&self.inner.running))
+    }
+
+    fn lane(&self, subscription: Uuid) -> Arc<Semaphore> {
+        let mut lanes = locked(&self.inner.lanes);
+        Arc::clone(lanes.entry(subscription).or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE))))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

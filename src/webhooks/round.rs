@@ -1,0 +1,325 @@
+//! A worker's round: records what ended, takes what there is room for, waits for more.
+//!
+//! Owns when the queue is looked at, and how a stop gives back what is in hand. Never sends anything itself.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use entity::webhook_deliveries::queue;
+use futures_util::FutureExt as _;
+use sea_orm::DbBackend;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use uuid::Uuid;
+
+use super::claim::{Lease, Task, Turns};
+use super::flight::{Ended, Flight};
+use super::settle::{settle, tell};
+use super::worker::{BATCH, PER_SUBSCRIPTION, Worker};
+use crate::app::App;
+use crate::database::Write;
+
+/// What is free in parts of which one subscription may take one.
+const SHARES: usize = 8;
+/// Attempts recorded by one transaction.
+const RECORDED: usize = 256;
+/// How long attempts that end are gathered, to be recorded together.
+const GATHER: Duration = Duration::from_millis(2);
+/// How often the queue is looked at when nothing says that there is something.
+const POLL: Duration = Duration::from_millis(500);
+/// The wait after a failure of the database.
+const PAUSE: Duration = Duration::from_millis(250);
+/// What is left of the patience of a stop for recording and giving back.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// One worker's going round: each turn records what ended and takes what there is room for.
+pub(super) struct Round {
+    worker: Worker,
+    flight: Flight,
+    endings: UnboundedReceiver<Ended>,
+    /// What ended and is not recorded yet.
+    ended: Vec<Ended>,
+    turns: Turns,
+    leases: Leases,
+    /// Whether something may be due that was not taken.
+    more: bool,
+    /// When to look at the queue though nothing happens.
+    look_at: Instant,
+    /// Whether nothing may be taken any more.
+    landing: bool,
+}
+
+impl Round {
+    /// A round that begins with a look at the queue.
+    pub(super) fn new(worker: Worker, flight: Flight, endings: UnboundedReceiver<Ended>) -> Self {
+        Self {
+            worker,
+            flight,
+            endings,
+            ended: Vec::with_capacity(RECORDED),
+            turns: Turns::default(),
+            leases: Leases::default(),
+            more: true,
+            look_at: Instant::now(),
+            landing: false,
+        }
+    }
+
+    /// Waits until there is something to do; false when it is time to stop.
+    pub(super) async fn wait(&mut self, mut stopped: impl Future<Output = ()> + Unpin) -> bool {
+        if !self.ended.is_empty() {
+            // It could not be recorded the last time.
+            return tokio::select! { biased; () = &mut stopped => false, () = sleep(PAUSE) => true };
+        }
+        let app = self.worker.app.clone();
+        let room = RECORDED;
+        tokio::select! {
+            biased;
+            () = &mut stopped => return false,
+            _ = self.endings.recv_many(&mut self.ended, room) => {}
+            () = app.deliveries_due().notified() => self.more = true,
+            () = sleep_until(self.look_at) => {}
+        }
+        if (1..room).contains(&self.ended.len()) {
+            sleep(GATHER).await;
+            while self.ended.len() < room
+                && let Ok(ended) = self.endings.try_recv()
+            {
+                self.ended.push(ended);
+            }
+        }
+        // Under a load of endings a bell would not be heard.
+        self.more |= app.deliveries_due().notified().now_or_never().is_some();
+        true
+    }
+
+    /// Records what ended and takes what there is room for. What fails is tried again; what panics is left to the ends
+    /// of its leases.
+    pub(super) async fn turn(&mut self) {
+        self.flight.tidy();
+        let outcome = AssertUnwindSafe(self.try_turn()).catch_unwind().await;
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                let error = format!("{error:#}");
+                tracing::warn!(
+                    error,
+                    attempts = self.ended.len(),
+                    "the queue of webhooks could not be written"
+                );
+                self.forget_lost();
+                // What ended is recorded first, so that a queue that cannot be read does not keep it from that.
+                (self.more, self.look_at) = (false, Instant::now() + PAUSE);
+            }
+            Err(_) => {
+                tracing::error!(
+                    "a turn of the worker panicked; what it had in hand is sent again in a minute"
+                );
+                self.ended.clear();
+                self.look_at = Instant::now() + PAUSE;
+            }
+        }
+    }
+
+    async fn try_turn(&mut self) -> anyhow::Result<()> {
+        let polled = !self.more && self.ended.is_empty();
+        if polled && !self.look().await? {
+            return Ok(());
+        }
+        // What comes back unsent is due at once.
+        self.more |= self.ended.iter().any(|ended| ended.outcome.is_err());
+        let looked = !self.landing && (self.more || polled);
+        // The places of what ended are free once it is recorded.
+        let free = self.flight.free() + self.ended.iter().filter(|ended| ended.has_place()).count();
+        // The fuller it is, the smaller everybody's share: receivers that hang, however many, leave room for others.
+        let (room, cap) = (free.min(BATCH), (free / SHARES).clamp(1, PER_SUBSCRIPTION));
+        let room = if looked { room } else { 0 };
+        let (recorded, taken) = self.write(room, cap).await;
+        let taken = taken.map(|tasks| {
+            let taken = tasks.len();
+            self.leases.note(tasks.first());
+            tasks.into_iter().for_each(|task| self.flight.start(task, None));
+            taken
+        });
+        recorded?;
+        match taken? {
+            _ if !looked => {}
+            0 if room > 0 => {
+                self.look().await?;
+            }
+            taken => {
+                // Some may be left; if all that there was room for came, certainly.
+                let wait = if taken == room && room > 0 { Duration::ZERO } else { POLL };
+                (self.more, self.look_at) = (true, Instant::now() + wait);
+            }
+        }
+        Ok(())
+    }
+
+    /// Records what ended and takes up to `room`. On SQLite, where one writes at a time, in one transaction; on PostgreSQL
+    /// in two at once, which share the work among its processes.
+    async fn write(&mut self, room: usize, cap: usize) -> (anyhow::Result<()>, anyhow::Result<Vec<Task>>) {
+        let Worker { app, seal, .. } = &self.worker;
+        if app.db.backend() == DbBackend::Postgres {
+            let take = async {
+                if room == 0 {
+                    return anyhow::Ok(Vec::new());
+                }
+                let began_ms = app.clock.now_ms();
+                let write = app.begin_write().await?;
+                let tasks = self.turns.take(app, seal, (&write, began_ms), room, cap).await?;
+                write.commit().await?;
+                anyhow::Ok(tasks)
+            };
+            let record = async {
+                if self.ended.is_empty() {
+                    return anyhow::Ok(());
+                }
+                let mut write = app.begin_write().await?;
+                let settled = record(app, &mut write, &mut self.ended).await?;
+                write.commit().await?;
+                told(&mut self.ended, &settled);
+                anyhow::Ok(())
+            };
+            return tokio::join!(record, take);
+        }
+        let both = async {
+            let began_ms = app.clock.now_ms();
+            let mut write = app.begin_write().await?;
+            let settled = record(app, &mut write, &mut self.ended).await?;
+            let tasks = match room {
+                0 => Vec::new(),
+                room => self.turns.take(app, seal, (&write, began_ms), room, cap).await?,
+            };
+            write.commit().await?;
+            told(&mut self.ended, &settled);
+            anyhow::Ok(tasks)
+        };
+        (Ok(()), both.await)
+    }
+
+    /// Looks when something is due, and decides when to look again. True when something is due already: it may be that
+    /// others of its subscription have to end first.
+    async fn look(&mut self) -> anyhow::Result<bool> {
+        let app = &self.worker.app;
+        let left = queue::oldest_due(app.db.read()).await?.map(|due| due - app.clock.now_ms());
+        let wait =
+            left.filter(|left| *left > 0).map_or(POLL, |left| Duration::from_millis(left.unsigned_abs()));
+        self.more = left.is_some_and(|left| left <= 0);
+        self.look_at = Instant::now() + wait.min(POLL);
+        Ok(self.more)
+    }
+
+    /// Forgets what ended and could not be recorded before its lease ended: others may send it by now.
+    fn forget_lost(&mut self) {
+        let now = self.worker.app.clock.now_ms();
+        self.ended.retain(|ended| ended.lease().ends_ms >= now);
+    }
+
+    /// Lets what is in flight end, records it, and gives the rest back, all within `patience` or a little more.
+    pub(super) async fn land(mut self, born: Option<(Uuid, JoinHandle<()>)>, patience: Duration) {
+        self.landing = true;
+        let mut tokens = Vec::new();
+        if let Some((token, lane)) = born {
+            self.worker.app.handoff().close();
+            lane.abort();
+            let _ = lane.await;
+            tokens.push(token);
+        }
+        let until = Instant::now() + patience.saturating_sub(FAREWELL).max(patience / 2);
+        let mut running = self.flight.land();
+        while !running.is_empty() {
+            tokio::select! {
+                biased;
+                _ = self.endings.recv_many(&mut self.ended, RECORDED) => self.settle_ended(until).await,
+                _ = running.join_next() => {}
+                () = sleep_until(until) => break,
+            }
+        }
+        let last = until + FAREWELL;
+        tokens.extend(self.leases.live().iter().map(|lease| lease.token));
+        running.shutdown().await;
+        while let Ok(ended) = self.endings.try_recv() {
+            self.ended.push(ended);
+        }
+        self.settle_ended(last).await;
+        let given = timeout_at(last, give_back(&self.worker.app, tokens)).await;
+        if let Err(error) = given.map_err(anyhow::Error::from).flatten() {
+            let error = format!("{error:#}");
+            tracing::warn!(
+                error,
+                "webhooks in hand could not be given back; they are sent again in a minute"
+            );
+        }
+    }
+
+    /// Records what ended, until then.
+    async fn settle_ended(&mut self, until: Instant) {
+        while !self.ended.is_empty() && timeout_at(until, self.turn()).await.is_ok() {
+            if !self.ended.is_empty() {
+                sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Records the attempts among what ended, and gives back what was not sent; says whose leases still held.
+async fn record(app: &App, write: &mut Write, ended: &mut [Ended]) -> anyhow::Result<HashSet<Uuid>> {
+    let ahead_ms = write.now_ms() - app.clock.now_ms();
+    let (mut attempts, mut unsent) = (Vec::with_capacity(ended.len()), Vec::new());
+    for ended in ended {
+        match &mut ended.outcome {
+            Ok(attempt) => {
+                attempt.ahead_ms = ahead_ms;
+                attempts.push(&*attempt);
+            }
+            Err(task) => unsent.push((task.claimed.id, task.lease.token)),
+        }
+    }
+    let settled = settle(app, write, &attempts).await?;
+    queue::give_back_some(write.conn(), &unsent).await?;
+    Ok(settled)
+}
+
+/// Tells of what is recorded, and forgets it.
+fn told(ended: &mut Vec<Ended>, settled: &HashSet<Uuid>) {
+    for ended in ended.drain(..) {
+        if let Ok(attempt) = &ended.outcome {
+            tell(attempt, settled.contains(&attempt.task.claimed.id));
+        }
+    }
+}
+
+/// The leases under which something may still be in hand.
+#[derive(Debug, Default)]
+struct Leases(Vec<Weak<Lease>>);
+
+impl Leases {
+    fn note(&mut self, task: Option<&Task>) {
+        let Some(task) = task else { return };
+        if self.0.len() >= 64 {
+            self.0.retain(|lease| lease.strong_count() > 0);
+        }
+        self.0.push(Arc::downgrade(&task.lease));
+    }
+
+    fn live(&self) -> Vec<Arc<Lease>> {
+        self.0.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+async fn give_back(app: &App, tokens: Vec<Uuid>) -> anyhow::Result<()> {
+    if tokens.is_empty() {
+        return Ok(());
+    }
+    let write = app.begin_write().await?;
+    for token in tokens {
+        queue::give_back(write.conn(), token).await?;
+    }
+    write.commit().await?;
+    Ok(())
+}
