@@ -5,52 +5,73 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::failure::Failure;
+use super::signals::Stop;
 use crate::app::App;
 use crate::mail::{self, Transport};
 use crate::secret::{MasterKey, Purpose, Seal};
 use crate::webhooks::{Worker, upkeep};
 
+/// What the parts have at least to record what they did and to give back what they had in hand.
+const SHORTEST: Duration = Duration::from_secs(3);
+/// So much earlier than all must have stopped, the worker has.
+const MARGIN: Duration = Duration::from_millis(500);
+
 /// The parts that run.
 pub(super) struct Background {
-    stop: watch::Sender<bool>,
+    stop: Stop,
+    patience: Duration,
     parts: JoinSet<()>,
 }
 
 impl Background {
-    /// Starts all parts.
-    pub(super) fn start(app: &App, master: &MasterKey) -> Result<Self, Failure> {
+    /// Starts all parts; they stop when `stop` is done.
+    pub(super) fn start(app: &App, master: &MasterKey, stop: &Stop) -> Result<Self, Failure> {
         let seal = Arc::new(Seal::new(master, Purpose::WebhookSecrets));
         let worker = Worker::new(app.clone(), seal)?;
         let transport = Transport::open(&app.config.mail, &app.config.storage.data_dir)?;
         let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
-        let (stop, stopped) = watch::channel(false);
-        let asked = || {
-            let mut stopped = stopped.clone();
-            // Ends too when whoever could ask is gone.
-            async move { drop(stopped.wait_for(|stopped| *stopped).await) }
-        };
         let mut parts = JoinSet::new();
-        parts.spawn(worker.run(asked(), patience));
-        parts.spawn(upkeep::run(app.clone(), asked()));
-        let (app, asked) = (app.clone(), asked());
+        let patience = patience.max(SHORTEST);
+        parts.spawn(worker.run(stop.clone(), patience - MARGIN));
+        parts.spawn(upkeep::run(app.clone(), stop.clone()));
+        let (app, asked) = (app.clone(), stop.clone());
         parts.spawn(async move {
             let parts = mail::queue::Parts { db: &app.db, clock: &app.clock, ids: &app.ids };
             mail::queue::run(parts, &transport, asked).await;
         });
-        Ok(Self { stop, parts })
+        Ok(Self { stop: stop.clone(), patience, parts })
     }
 
-    /// Stops all parts, after what they have in hand.
-    pub(super) async fn stop(mut self) {
-        self.stop.send_replace(true);
-        while let Some(ended) = self.parts.join_next().await {
-            if let Err(error) = ended {
-                tracing::error!(%error, "a part that ran beside the server ended early");
+    /// Returns once all parts have stopped, within the time that a stop may take. A mail that is still under way then is
+    /// due again when its lease ends.
+    pub(super) async fn ended(mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.stop.clone() => break,
+                Some(ended) = self.parts.join_next() => early(ended),
             }
         }
+        let all = async {
+            while let Some(ended) = self.parts.join_next().await {
+                early(ended);
+            }
+        };
+        if tokio::time::timeout(self.patience, all).await.is_err() {
+            tracing::warn!(
+                "what runs beside the server did not end in time; what it had in hand is done again later"
+            );
+            self.parts.shutdown().await;
+        }
+    }
+}
+
+/// Tells of a part that did not end by itself.
+fn early(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "a part that runs beside the server ended early");
     }
 }

@@ -35,14 +35,16 @@ pub(super) async fn run(config: Config, with_worker: bool) -> Result<Outcome, Fa
     let address = listener.local_addr()?;
     let app = start::app(config).await?;
     let master = start::master_key(&app).await?;
-    let stop = signals::stop()?;
+    let stop = signals::stop("running requests finish")?;
     let server = server(&app, &master, address)?;
-    let background = with_worker.then(|| Background::start(&app, &master)).transpose()?;
+    let background = with_worker.then(|| Background::start(&app, &master, &stop)).transpose()?;
     output::line(format_args!("listening on http://{address}"))?;
-    let served = server.run(listener, stop).await;
-    if let Some(background) = background {
-        background.stop().await;
-    }
+    let beside = async {
+        if let Some(background) = background {
+            background.ended().await;
+        }
+    };
+    let (served, ()) = tokio::join!(server.run(listener, stop), beside);
     served?;
     app.db.close().await;
     Ok(Outcome::Done)

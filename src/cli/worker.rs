@@ -22,11 +22,10 @@ impl Args {
 pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
     let app = start::app(config).await?;
     let master = start::master_key(&app).await?;
-    let stop = signals::stop()?;
-    let background = Background::start(&app, &master)?;
+    let stop = signals::stop("webhooks and mail under way end")?;
+    let background = Background::start(&app, &master, &stop)?;
     output::line("sending webhooks")?;
-    stop.await;
-    background.stop().await;
+    background.ended().await;
     app.db.close().await;
     Ok(Outcome::Done)
 }

@@ -16,7 +16,7 @@ concern! {
         public_url: Option<WebUrl> = None, "CREATOR_API_PUBLIC_URL", "URL";
         /// Proxies whose X-Forwarded-For is believed.
         trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
-        /// Seconds that running requests get to finish when the server stops.
+        /// Seconds that running requests, webhooks and mail get to finish when the process stops.
         shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";
     }
 }

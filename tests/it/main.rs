@@ -36,6 +36,7 @@ mod students;
 mod support;
 mod webhooks_cli;
 mod webhooks_guide;
+mod webhooks_kills;
 mod webhooks_outbound;
 mod webhooks_owner;
 mod webhooks_replays;

@@ -47,12 +47,11 @@ pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
     fill(&app).await?;
     let secret = demo_key(&app, &data_dir).await?;
     let webhook = webhook::ready(&app, &master, &data_dir, address).await?;
-    let stop = signals::stop()?;
-    let background = Background::start(&app, &master)?;
+    let stop = signals::stop("running requests finish")?;
+    let background = Background::start(&app, &master, &stop)?;
     output::line(welcome(&app, address, &secret, &webhook))?;
     let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));
-    let served = server.run(listener, stop).await;
-    background.stop().await;
+    let (served, ()) = tokio::join!(server.run(listener, stop), background.ended());
     receiver.abort();
     served?;
     app.db.close().await;
