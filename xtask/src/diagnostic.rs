@@ -12,6 +12,8 @@ use crate::contract::source::{Source, Span};
 pub enum Code {
     /// The text is not YAML.
     Syntax,
+    /// A version of OpenAPI, or a dialect of JSON Schema, that is not understood.
+    UnsupportedVersion,
     /// A mapping says the same key twice.
     DuplicateKey,
     /// A value has another type than its keyword wants.
@@ -82,6 +84,7 @@ impl Code {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Syntax => "syntax",
+            Self::UnsupportedVersion => "unsupported-version",
             Self::DuplicateKey => "duplicate-key",
             Self::WrongType => "wrong-type",
             Self::MissingKeyword => "missing-keyword",

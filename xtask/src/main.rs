@@ -6,6 +6,7 @@
 #![allow(unreachable_pub)]
 
 mod bench;
+mod breaking;
 mod check;
 mod codegen;
 mod contract;
@@ -59,6 +60,16 @@ enum Command {
         #[arg(long)]
         print_code: bool,
     },
+    /// Compare the contract with what was promised, and exit 1 when a client breaks.
+    ///
+    /// Prints what breaks and what may break: where, which operations reach it, who breaks and why, and how to do without.
+    /// The base is a file, or a git revision of the contract. A finding that someone has judged is let pass by a waiver in
+    /// `waivers.toml` beside the base: `[[waiver]]` with `fingerprint` (or `rule` and `path`), `reason` and `expires`.
+    Breaking(breaking::Args),
+    /// Print every difference between the contract and what was promised, grouped.
+    Changelog(breaking::Args),
+    /// Make the contract the released one, which the gate compares with; refused while clients would break.
+    ReleaseContract,
     /// Hold the house rules that a compiler does not know.
     Tidy,
     /// Run everything that CI runs.
@@ -101,6 +112,9 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Check { format, print_code } => check::run(&workspace, format, print_code),
         #[cfg(feature = "check")]
         Command::CheckLinked { format, print_code } => check::linked::run(&workspace, format, print_code),
+        Command::Breaking(args) => breaking::run(&workspace, &args),
+        Command::Changelog(args) => breaking::changelog(&workspace, &args),
+        Command::ReleaseContract => breaking::release(&workspace),
         Command::Tidy => tidy::run(&workspace),
         Command::Test(args) => test::run(&args, &workspace),
         Command::Bench(args) => bench::run(&args, &workspace),

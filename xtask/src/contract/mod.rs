@@ -3,6 +3,7 @@
 //! Text becomes a tree with places ([`yaml`]), the tree a model ([`read`]), the model is judged by the [`rules`]. What is
 //! wrong is reported all at once. Nothing here generates or compares.
 
+mod json;
 pub mod keywords;
 pub mod model;
 pub mod node;
@@ -11,14 +12,17 @@ pub mod reader;
 pub mod rules;
 pub mod rust_name;
 pub mod source;
+mod tree;
+pub mod version;
 pub mod yaml;
 
 #[cfg(test)]
 mod fixtures;
 
+use std::io::Read;
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use self::model::Document;
 use self::node::Node;
@@ -77,12 +81,34 @@ pub fn read(source: Source) -> Result<Contract, Box<Refused>> {
     }
 }
 
+/// How large a contract may be: four times the largest that is known.
+const LARGEST_BYTES: u64 = 32 * 1024 * 1024;
+
 /// Takes the text of a file, named by its path relative to the workspace.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// When the file cannot be read, is larger than 32 MiB, or is not UTF-8.
 pub fn open(workspace: &Path, path: &str) -> anyhow::Result<Source> {
-    let text =
-        std::fs::read_to_string(workspace.join(path)).with_context(|| format!("cannot read {path}"))?;
-    Ok(Source::new(path, text))
+    let file = std::fs::File::open(workspace.join(path)).with_context(|| format!("cannot read {path}"))?;
+    let metadata = file.metadata().with_context(|| format!("cannot read {path}"))?;
+    ensure!(!metadata.is_dir(), "cannot read {path}: it is a folder; name a file");
+    let mut bytes = Vec::new();
+    file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {path}"))?;
+    take(path, bytes)
+}
+
+/// Takes the bytes of a text that is called by a name.
+///
+/// # Errors
+/// When they are more than 32 MiB, or not UTF-8.
+pub fn take(name: &str, bytes: Vec<u8>) -> anyhow::Result<Source> {
+    let limit = LARGEST_BYTES / (1024 * 1024);
+    ensure!(
+        bytes.len() as u64 <= LARGEST_BYTES,
+        "{name} is larger than {limit} MiB, which no contract needs to be"
+    );
+    let text = String::from_utf8(bytes).map_err(|error| {
+        anyhow::anyhow!("{name} is not text in UTF-8: byte {} is wrong", error.utf8_error().valid_up_to())
+    })?;
+    Ok(Source::new(name, text))
 }

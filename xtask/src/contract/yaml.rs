@@ -1,87 +1,102 @@
 //! YAML text into a tree with places.
 //!
-//! Owns what of YAML a contract may use: the JSON subset of YAML 1.2 (core schema), every key once, no anchors, aliases or
-//! tags. It never knows what OpenAPI is.
+//! Owns what of YAML a contract may use: the JSON subset of YAML 1.2 (core schema), every key once, no tags; anchors and
+//! aliases only where the caller lets them pass. It never knows what OpenAPI is.
 
 use std::borrow::Cow;
 
 use saphyr::{Scalar, ScalarStyle, Tag};
 use saphyr_parser::{Event, Parser};
 
-use super::node::{Entry, Node, Text, Value};
+use super::json;
+use super::node::{Node, Value};
 use super::source::{Source, Span};
+use super::tree::Builder;
 use crate::diagnostic::{Code, Diagnostic};
 
-/// Reads the one document of a text. A syntax error ends the reading; everything else is collected.
+/// What becomes of anchors and aliases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aliases {
+    /// They are reported: our own contract does without.
+    Refused,
+    /// An alias becomes a copy of what it names, within bounds.
+    Copied,
+}
+
+/// Reads the one document of a text without anchors. A syntax error ends the reading; everything else is collected.
 pub fn read(source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Node> {
-    let offsets: Vec<usize> = source.text.char_indices().map(|(at, _)| at).collect();
-    let mut builder = Builder { source, offsets, stack: Vec::new(), root: None, findings };
+    read_with(source, Aliases::Refused, findings)
+}
+
+/// Reads the one document of a text: as JSON when it is JSON, else as YAML.
+pub fn read_with(source: &Source, aliases: Aliases, findings: &mut Vec<Diagnostic>) -> Option<Node> {
+    if source.text.trim_start_matches('\u{feff}').trim().is_empty() {
+        let place = Span { start: 0, end: 0 };
+        let help = "begin with `openapi: 3.1.0`";
+        findings.push(Diagnostic::error(Code::Syntax, place, "the file is empty", help));
+        return None;
+    }
+    if json::looks_like(source) {
+        let mut faults = Vec::new();
+        let tree = json::read(source, &mut faults);
+        // A flow mapping of YAML begins like JSON; only a file that calls itself JSON must be some.
+        if tree.is_some() || json::is_called(source) {
+            findings.append(&mut faults);
+            return tree;
+        }
+    }
+    let mut reading =
+        Reading { source, offsets: Offsets::of(&source.text), aliases, tree: Builder::new(findings) };
     for event in Parser::new_from_str(&source.text) {
         match event {
-            Ok((event, span)) => builder.take(event, span),
+            Ok((event, span)) => reading.take(event, span),
             Err(error) => {
-                let at = builder.offset(error.marker().index());
-                builder.findings.push(Diagnostic::error(
-                    Code::Syntax,
+                let at = reading.offsets.byte(&source.text, error.marker().index());
+                reading.tree.stop(
                     Span { start: at, end: at },
                     format!("the contract is not YAML: {}", error.info()),
                     "mind indentation and quoting; everything after this place is unread",
-                ));
-                return None;
+                );
             }
         }
+        if reading.tree.is_stopped() {
+            break;
+        }
     }
-    builder.root
+    reading.tree.finish()
 }
 
-struct Builder<'a> {
+struct Reading<'a> {
     source: &'a Source,
-    /// The byte offset of each character: the parser counts characters.
-    offsets: Vec<usize>,
-    stack: Vec<Open>,
-    root: Option<Node>,
-    findings: &'a mut Vec<Diagnostic>,
+    offsets: Offsets,
+    aliases: Aliases,
+    tree: Builder<'a>,
 }
 
-/// A collection that is being read.
-enum Open {
-    Sequence { start: usize, items: Vec<Node> },
-    Mapping { start: usize, entries: Vec<Entry>, key: Option<Text> },
-}
-
-impl Builder<'_> {
-    fn offset(&self, index: usize) -> usize {
-        self.offsets.get(index).copied().unwrap_or(self.source.text.len())
-    }
-
+impl Reading<'_> {
     fn span(&self, span: saphyr_parser::Span) -> Span {
-        Span { start: self.offset(span.start.index()), end: self.offset(span.end.index()) }
+        let byte = |index| self.offsets.byte(&self.source.text, index);
+        Span { start: byte(span.start.index()), end: byte(span.end.index()) }
     }
 
     fn take(&mut self, event: Event<'_>, span: saphyr_parser::Span) {
         let span = self.span(span);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                self.refuse_anchor(anchor, span);
-                self.refuse_tag(tag.as_deref(), span);
-                self.scalar(text, style, span);
+                let anchor = self.anchor(anchor, tag.as_deref(), span);
+                self.scalar(text, style, anchor, span);
             }
             Event::SequenceStart(anchor, tag) => {
-                self.refuse_anchor(anchor, span);
-                self.refuse_tag(tag.as_deref(), span);
-                self.stack.push(Open::Sequence { start: span.start, items: Vec::new() });
+                let anchor = self.anchor(anchor, tag.as_deref(), span);
+                self.tree.begin_sequence(span.start, anchor);
             }
             Event::MappingStart(anchor, tag) => {
-                self.refuse_anchor(anchor, span);
-                self.refuse_tag(tag.as_deref(), span);
-                self.stack.push(Open::Mapping { start: span.start, entries: Vec::new(), key: None });
+                let anchor = self.anchor(anchor, tag.as_deref(), span);
+                self.tree.begin_mapping(span.start, anchor);
             }
-            Event::SequenceEnd | Event::MappingEnd => self.close(span),
-            Event::Alias(_) => {
-                self.refuse("an alias", span);
-                self.put(Node { span, value: Value::Null });
-            }
-            Event::DocumentStart(_) if self.root.is_some() => self.refuse("a second document", span),
+            Event::SequenceEnd | Event::MappingEnd => self.tree.end(span.end),
+            Event::Alias(anchor) => self.alias(anchor, span),
+            Event::DocumentStart(_) if self.tree.has_root() => self.tree.refuse("a second document", span),
             Event::Nothing
             | Event::StreamStart
             | Event::StreamEnd
@@ -90,9 +105,12 @@ impl Builder<'_> {
         }
     }
 
-    fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, span: Span) {
-        if let Some(Open::Mapping { key: key @ None, .. }) = self.stack.last_mut() {
-            *key = Some(Text { text: text.into_owned(), span });
+    fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, anchor: usize, span: Span) {
+        if self.tree.wants_key() {
+            if self.aliases == Aliases::Copied && text == "<<" {
+                self.tree.refuse("a merge key", span);
+            }
+            self.tree.key(text.into_owned(), span);
             return;
         }
         let value = match Scalar::parse_from_cow_and_metadata(text, style, None) {
@@ -102,64 +120,115 @@ impl Builder<'_> {
             Some(Scalar::String(value)) => Value::String(value.into_owned()),
             Some(Scalar::Null) | None => Value::Null,
         };
-        self.put(Node { span, value });
+        self.tree.value(Node { span, value }, anchor);
     }
 
-    fn close(&mut self, end: Span) {
-        let node = match self.stack.pop() {
-            Some(Open::Sequence { start, items }) => {
-                Node { span: Span { start, end: end.end }, value: Value::Sequence(items) }
+    fn alias(&mut self, anchor: usize, span: Span) {
+        match self.aliases {
+            Aliases::Copied => self.tree.alias(anchor, span),
+            Aliases::Refused => {
+                self.tree.refuse("an alias", span);
+                self.tree.value(Node { span, value: Value::Null }, 0);
             }
-            Some(Open::Mapping { start, entries, .. }) => {
-                Node { span: Span { start, end: end.end }, value: Value::Mapping(entries) }
-            }
-            None => return,
-        };
-        self.put(node);
-    }
-
-    fn put(&mut self, node: Node) {
-        match self.stack.last_mut() {
-            None => self.root = Some(node),
-            Some(Open::Sequence { items, .. }) => items.push(node),
-            Some(Open::Mapping { entries, key, .. }) => match key.take() {
-                None => self.refuse("a key that is not a plain word", node.span),
-                Some(key) => match entries.iter().find(|entry| entry.key.text == key.text) {
-                    None => entries.push(Entry { key, value: node }),
-                    Some(first) => {
-                        let finding = Diagnostic::error(
-                            Code::DuplicateKey,
-                            key.span,
-                            format!("the key `{}` stands twice in one mapping", key.text),
-                            "keep one of the two; readers of YAML disagree on which of them counts",
-                        )
-                        .labelled("again here")
-                        .related(first.key.span, "first here");
-                        self.findings.push(finding);
-                    }
-                },
-            },
         }
     }
 
-    fn refuse_anchor(&mut self, anchor: usize, span: Span) {
-        if anchor != 0 {
-            self.refuse("an anchor", span);
-        }
-    }
-
-    fn refuse_tag(&mut self, tag: Option<&Tag>, span: Span) {
+    /// The anchor to remember a value by, or 0; tags, and anchors where they may not stand, are reported.
+    fn anchor(&mut self, anchor: usize, tag: Option<&Tag>, span: Span) -> usize {
         if tag.is_some() {
-            self.refuse("a tag", span);
+            self.tree.refuse("a tag", span);
+        }
+        if anchor != 0 && self.aliases == Aliases::Refused {
+            self.tree.refuse("an anchor", span);
+            return 0;
+        }
+        anchor
+    }
+}
+
+/// From a count of characters, which is what the parser gives, to a byte.
+enum Offsets {
+    /// Every character is one byte.
+    Ascii,
+    /// The byte of every 64th character.
+    Sampled(Vec<usize>),
+}
+
+const SAMPLE: usize = 64;
+
+impl Offsets {
+    fn of(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self::Ascii;
+        }
+        Self::Sampled(text.char_indices().step_by(SAMPLE).map(|(at, _)| at).collect())
+    }
+
+    fn byte(&self, text: &str, index: usize) -> usize {
+        let Self::Sampled(samples) = self else { return index.min(text.len()) };
+        let Some(start) = samples.get(index / SAMPLE) else { return text.len() };
+        let rest = text[*start..].char_indices().nth(index % SAMPLE);
+        rest.map_or(text.len(), |(at, _)| start + at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(name: &str, text: &str) -> (Option<Node>, Vec<String>) {
+        let mut findings = Vec::new();
+        let tree = read_with(&Source::new(name, text), Aliases::Copied, &mut findings);
+        (tree, findings.into_iter().map(|finding| finding.message).collect())
+    }
+
+    fn refusal(name: &str, text: &str) -> String {
+        read_text(name, text).1.join("; ")
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused_in_one_sentence() {
+        assert_eq!(refusal("a.yaml", ""), "the file is empty");
+        assert_eq!(refusal("a.yaml", " \n\n"), "the file is empty");
+        assert!(refusal("a.yaml", "a: [1, 2\nb: 3").starts_with("the contract is not YAML"));
+        assert!(refusal("a.yaml", "\u{0}\u{1}").starts_with("the contract is not YAML"));
+        assert!(refusal("a.json", "{\"a\": tru}").starts_with("the contract is not JSON"));
+        assert_eq!(refusal("a.yaml", "a: 1\na: 2"), "the key `a` stands twice in one mapping");
+        let long: String = (0..40).map(|at| format!("k{at}: 1\n")).collect();
+        assert_eq!(refusal("a.yaml", &(long + "k7: 1\n")), "the key `k7` stands twice in one mapping");
+    }
+
+    #[test]
+    fn a_bomb_of_aliases_is_refused_and_a_plain_alias_is_a_copy() {
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for at in 1..10 {
+            let one = format!("*a{}", at - 1);
+            bomb += &format!("a{at}: &a{at} [{}]\n", vec![one; 9].join(", "));
+        }
+        assert_eq!(refusal("a.yaml", &bomb), "aliases repeat more than 200000 values");
+        assert!(!refusal("a.yaml", "a: &a [*a]").is_empty());
+        let (tree, findings) = read_text("a.yaml", "a: &x {b: 1}\nc: *x\n");
+        assert_eq!(findings, Vec::<String>::new());
+        assert_eq!(tree.unwrap().to_json(), serde_json::json!({"a": {"b": 1}, "c": {"b": 1}}));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_in_both_notations() {
+        for (name, deep) in [
+            ("a.json", "[".repeat(100_000)),
+            ("a.yaml", "- ".repeat(100_000)),
+            ("b.yaml", "[".repeat(100_000)),
+            ("c.yaml", "{a: ".repeat(100_000)),
+        ] {
+            assert!(!refusal(name, &deep).is_empty(), "{name}");
         }
     }
 
-    fn refuse(&mut self, what: &str, span: Span) {
-        self.findings.push(Diagnostic::error(
-            Code::UnsupportedKeyword,
-            span,
-            format!("the contract uses {what} of YAML"),
-            "write it out in the JSON subset of YAML; share parts with `$ref`",
-        ));
+    #[test]
+    fn places_are_bytes_whatever_the_characters() {
+        let text = format!("a: '{}'\nb: ä\nc: 1\n", "ö".repeat(100));
+        let tree = read_text("a.yaml", &text).0.unwrap();
+        let span = tree.entry("c").unwrap().key.span;
+        assert_eq!(&text[span.start..span.end], "c");
     }
 }

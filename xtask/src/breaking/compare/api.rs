@@ -1,0 +1,168 @@
+//! The top of the document: paths, webhooks, components, tags and the version.
+//!
+//! Owns which path of the base is which of the revision: the names in its braces do not count.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::operations::{self, Item};
+use super::{Comparison, Places, Use, lifecycle, security, servers};
+use crate::breaking::rule::{Level, Mirror, Rule};
+use crate::contract::node::{Entry, Node};
+use crate::contract::source::Span;
+
+const NEVER_MIRRORED: Mirror = Mirror::None("a version that grows is no news");
+
+/// The rules of this family.
+pub const RULES: &[Rule] = &[
+    Rule::info("webhook-added", Mirror::Of("webhook-removed")),
+    Rule::error(
+        "webhook-removed",
+        Mirror::Of("webhook-added"),
+        "A receiver waits for an event that is never sent again.",
+        "Go on sending the event and mark it `deprecated`, with `x-sunset`.",
+    ),
+    Rule::info("api-schema-removed", Mirror::None("a schema that nothing uses is no news")),
+    Rule::info("api-version-not-bumped", NEVER_MIRRORED),
+    Rule::info("api-version-decreased", NEVER_MIRRORED),
+    Rule::info("api-major-version-not-bumped", NEVER_MIRRORED),
+];
+
+/// Compares the two documents from their top.
+pub fn compare(on: &mut Comparison<'_>) {
+    security::compare_components(on);
+    security::compare_global(on);
+    servers::compare_global(on);
+    paths(on);
+    webhooks(on);
+    removed_schemas(on);
+}
+
+/// The entries under a key of the top.
+fn top<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
+    let entry = root.entry(key);
+    let entries = entry.and_then(|entry| entry.value.entries()).unwrap_or_default();
+    (entries, entry.map_or(Span { start: root.span.start, end: root.span.start }, |entry| entry.key.span))
+}
+
+fn paths(on: &mut Comparison<'_>) {
+    let (base, base_at) = top(&on.base.document.root, "paths");
+    let (revision, revision_at) = top(&on.revision.document.root, "paths");
+    let is_path = |entry: &&Entry| entry.key.text.starts_with('/');
+    let mut left: Vec<&Entry> = revision.iter().filter(is_path).collect();
+    let exact: Vec<&Entry> = base.iter().filter(is_path).collect();
+    let mut others = Vec::new();
+    let mut pairs: Vec<(&Entry, Option<&Entry>)> = Vec::new();
+    for entry in exact {
+        match left.iter().position(|other| other.key.text == entry.key.text) {
+            Some(at) => pairs.push((entry, Some(left.remove(at)))),
+            None => others.push(entry),
+        }
+    }
+    for entry in others {
+        let same = left.iter().position(|other| template(&other.key.text) == template(&entry.key.text));
+        pairs.push((entry, same.map(|at| left.remove(at))));
+    }
+    for (was, now) in pairs {
+        let was = Item::new(&on.base, was, false);
+        let now = now.map(|now| Item::new(&on.revision, now, false));
+        operations::compare(on, Some(&was), now.as_ref(), Places::new(was.at, revision_at));
+    }
+    for entry in left {
+        let now = Item::new(&on.revision, entry, false);
+        operations::compare(on, None, Some(&now), Places::new(base_at, now.at));
+    }
+}
+
+/// A path with its names taken out: `/a/{id}/b` is `/a/{}/b`.
+pub fn template(path: &str) -> String {
+    let mut text = String::new();
+    let mut inside = false;
+    for letter in path.chars() {
+        match letter {
+            '{' => inside = true,
+            '}' => inside = false,
+            _ if inside => continue,
+            _ => {}
+        }
+        text.push(letter);
+    }
+    text
+}
+
+fn webhooks(on: &mut Comparison<'_>) {
+    let (base, base_at) = top(&on.base.document.root, "webhooks");
+    let (revision, revision_at) = top(&on.revision.document.root, "webhooks");
+    let revisions: BTreeMap<&str, &Entry> =
+        revision.iter().map(|entry| (entry.key.text.as_str(), entry)).collect();
+    let bases: BTreeMap<&str, &Entry> = base.iter().map(|entry| (entry.key.text.as_str(), entry)).collect();
+    for entry in base {
+        let was = Item::new(&on.base, entry, true);
+        if let Some(now) = revisions.get(entry.key.text.as_str()) {
+            let now = Item::new(&on.revision, now, true);
+            operations::compare(on, Some(&was), Some(&now), Places::new(was.at, now.at));
+        } else {
+            let message = format!("the webhook `{}` was removed", entry.key.text);
+            let announced = was.operations().all(|(_, operation)| {
+                matches!(lifecycle::removal(&operation.value, on.today), lifecycle::Removal::Announced)
+            });
+            let level = if announced { Level::Info } else { Level::Error };
+            let places = Places::new(was.at, revision_at);
+            let at = Use::of(&entry.key.text);
+            on.raise_at(level, "webhook-removed", &at, places, &entry.key.text, message);
+        }
+    }
+    for entry in revision.iter().filter(|entry| !bases.contains_key(entry.key.text.as_str())) {
+        let message = format!("the webhook `{}` was added", entry.key.text);
+        let places = Places::new(base_at, entry.key.span);
+        on.raise("webhook-added", &Use::of(&entry.key.text), places, &entry.key.text, message);
+    }
+}
+
+fn removed_schemas(on: &mut Comparison<'_>) {
+    let base = on.base.section("schemas");
+    let revision_at = top(&on.revision.document.root, "components").1;
+    for entry in base {
+        if on.revision.component("schemas", &entry.key.text).is_none() {
+            let message = format!("the schema `{}` was removed from the components", entry.key.text);
+            let places = Places::new(entry.key.span, revision_at);
+            on.raise("api-schema-removed", &Use::of("components"), places, &entry.key.text, message);
+        }
+    }
+}
+
+/// Judges the version of the API once everything else is known.
+pub fn judge_version(on: &mut Comparison<'_>) {
+    let version = |root: &Node| {
+        let entry = root.get("info").and_then(|info| info.entry("version"));
+        entry.map(|entry| (entry.value.as_str().unwrap_or_default().to_owned(), entry.key.span))
+    };
+    let (Some((was, base)), Some((now, revision))) =
+        (version(&on.base.document.root), version(&on.revision.document.root))
+    else {
+        return;
+    };
+    let places = Places::new(base, revision);
+    let at: Rc<Use> = Use::of("info");
+    let breaks = on.notes().iter().any(|note| note.level == Level::Error);
+    let numbers = |version: &str| -> Vec<u64> {
+        version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect()
+    };
+    if was == now {
+        if !on.notes().is_empty() {
+            on.raise("api-version-not-bumped", &at, places, &now, format!("the version is still {now}"));
+        }
+    } else if numbers(&now) < numbers(&was) {
+        on.raise(
+            "api-version-decreased",
+            &at,
+            places,
+            &now,
+            format!("the version went from {was} back to {now}"),
+        );
+    }
+    if breaks && numbers(&was).first() == numbers(&now).first() {
+        let message = format!("clients break, and the major version of {now} is that of {was}");
+        on.raise("api-major-version-not-bumped", &at, places, &now, message);
+    }
+}

@@ -1,0 +1,268 @@
+//! Responses: their statuses, headers, links and bodies.
+//!
+//! In a webhook it is the receiver who answers: there a status that is gone is an answer that is not understood any more.
+
+use std::rc::Rc;
+
+use super::operations::{Operation, place, rest};
+use super::{Comparison, Origin, Places, Use, bodies};
+use crate::breaking::document::Side;
+use crate::breaking::rule::{Direction, Mirror, Rule, Site};
+use crate::breaking::schema::value::same;
+use crate::breaking::schema::view::Parts;
+use crate::contract::node::{Entry, Node, Value};
+use crate::contract::source::Span;
+
+const NO_HEADER: &str = "A client that reads the header finds none.";
+const KEEP_HEADER: &str = "Go on sending the header.";
+
+/// The rules of this family.
+pub const RULES: &[Rule] = &[
+    Rule::error(
+        "response-success-status-removed",
+        Mirror::Of("response-success-status-added"),
+        "A client that waits for this status takes another one for a failure.",
+        "Keep answering with the status.",
+    ),
+    Rule::info("response-success-status-added", Mirror::Of("response-success-status-removed")),
+    Rule::info("response-non-success-status-removed", Mirror::Of("response-non-success-status-added")),
+    Rule::info("response-non-success-status-added", Mirror::Of("response-non-success-status-removed")),
+    Rule::error(
+        "webhook-response-status-removed",
+        Mirror::Of("webhook-response-status-added"),
+        "A receiver that answers with this status is not understood.",
+        "Go on accepting the status.",
+    ),
+    Rule::info("webhook-response-status-added", Mirror::Of("webhook-response-status-removed")),
+    Rule::error(
+        "required-response-header-removed",
+        Mirror::Of("response-header-added"),
+        NO_HEADER,
+        KEEP_HEADER,
+    ),
+    Rule::warning(
+        "optional-response-header-removed",
+        Mirror::Of("response-header-added"),
+        "A client that reads the header where it is there finds it nowhere.",
+        KEEP_HEADER,
+    ),
+    Rule::info("response-header-added", Mirror::Of("optional-response-header-removed")),
+    Rule::error(
+        "response-header-explode-changed",
+        Mirror::Of("response-header-explode-changed"),
+        "A client reads the header as it was written, and misunderstands it.",
+        "Keep how it is written; send the new form under another name.",
+    ),
+    Rule::warning(
+        "response-link-removed",
+        Mirror::Of("response-link-added"),
+        "A client that follows the link finds none.",
+        "Keep the link.",
+    ),
+    Rule::info("response-link-added", Mirror::Of("response-link-removed")),
+    Rule::warning(
+        "response-link-changed",
+        Mirror::Of("response-link-changed"),
+        "A client that follows the link comes to another place.",
+        "Keep the link, and add another one.",
+    ),
+];
+
+/// Compares the responses of an operation.
+pub fn compare<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>, now: Operation<'_, 'n>) {
+    let entries = |node: &'n Node| node.get("responses").and_then(Node::entries).unwrap_or_default();
+    let (bases, revisions) = (entries(was.node), entries(now.node));
+    let lacking = Places::new(place(was.node, "responses", was.at), place(now.node, "responses", now.at));
+    let statuses = |entry: &&Entry| !entry.key.text.starts_with("x-");
+    for entry in bases.iter().filter(statuses) {
+        let status = &entry.key.text;
+        if let Some(other) = covering(revisions, status) {
+            response(on, at, entry, other);
+        }
+        if exact(revisions, status).is_none() {
+            let id = match (at.flipped, is_success(status)) {
+                (true, _) => "webhook-response-status-removed",
+                (false, true) => "response-success-status-removed",
+                (false, false) => "response-non-success-status-removed",
+            };
+            // The default speaks for failures; a success is one by its own status or that of its class.
+            let covered = covering(revisions, status).is_some_and(|entry| entry.key.text != "default");
+            if !covered || !is_success(status) {
+                let places = Places::new(entry.key.span, lacking.revision);
+                on.raise(id, at, places, status, format!("the status {status} was removed"));
+            }
+        }
+    }
+    for entry in revisions.iter().filter(statuses).filter(|entry| exact(bases, &entry.key.text).is_none()) {
+        let status = &entry.key.text;
+        // A class or `default` spoke for it before.
+        if let Some(other) = covering(bases, status) {
+            response(on, at, other, entry);
+        }
+        let id = match (at.flipped, is_success(status)) {
+            (true, _) => "webhook-response-status-added",
+            (false, true) => "response-success-status-added",
+            (false, false) => "response-non-success-status-added",
+        };
+        let places = Places::new(lacking.base, entry.key.span);
+        on.raise(id, at, places, status, format!("the status {status} was added"));
+    }
+}
+
+fn exact<'n>(entries: &'n [Entry], status: &str) -> Option<&'n Entry> {
+    entries.iter().find(|entry| entry.key.text.eq_ignore_ascii_case(status))
+}
+
+/// The response that speaks for a status: its own, that of its class, or the default.
+fn covering<'n>(entries: &'n [Entry], status: &str) -> Option<&'n Entry> {
+    let class = format!("{}XX", status.get(..1).unwrap_or_default());
+    let class = || if status == "default" { None } else { exact(entries, &class) };
+    exact(entries, status).or_else(class).or_else(|| exact(entries, "default"))
+}
+
+fn is_success(status: &str) -> bool {
+    status.starts_with('2') || status.starts_with('3')
+}
+
+fn response<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: &'n Entry, now: &'n Entry) {
+    let (base, base_at) = on.base.follow_from(&was.value, was.key.span);
+    let (revision, revision_at) = on.revision.follow_from(&now.value, now.key.span);
+    if on.same().nodes(base, revision) {
+        return;
+    }
+    let at = &at.step(&was.key.text);
+    let direction = if at.flipped { Direction::Request } else { Direction::Response };
+    let spans = (base_at, revision_at);
+    bodies::contents(on, at, (base, spans.0), (revision, spans.1), direction);
+    headers(on, at, (base, spans.0), (revision, spans.1));
+    links(on, at, (base, spans.0), (revision, spans.1));
+    rest(on, at, base, revision, spans, |key| ["content", "headers", "links"].contains(&key));
+}
+
+fn headers<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, base: (&'n Node, Span), revision: (&'n Node, Span)) {
+    let entries = |node: &'n Node| node.get("headers").and_then(Node::entries).unwrap_or_default();
+    let lacking = Places::new(place(base.0, "headers", base.1), place(revision.0, "headers", revision.1));
+    let (bases, revisions) = (entries(base.0), entries(revision.0));
+    for entry in bases {
+        let was = Header::of(&on.base, &entry.value, entry.key.span);
+        let now = exact(revisions, &entry.key.text);
+        let now = now.map(|now| Header::of(&on.revision, &now.value, now.key.span));
+        header(on, at, &entry.key.text, Some(was), now, lacking);
+    }
+    for entry in revisions.iter().filter(|entry| exact(bases, &entry.key.text).is_none()) {
+        let now = Header::of(&on.revision, &entry.value, entry.key.span);
+        header(on, at, &entry.key.text, None, Some(now), lacking);
+    }
+}
+
+/// A header that the server sends.
+#[derive(Clone, Copy)]
+pub struct Header<'n> {
+    /// What it says.
+    pub node: &'n Node,
+    /// Where it is used.
+    pub used: Span,
+    /// Where it is named.
+    pub named: Span,
+}
+
+impl<'n> Header<'n> {
+    fn of(side: &Side<'n>, node: &'n Node, used: Span) -> Self {
+        let (node, named) = side.follow_from(node, used);
+        Self { node, used, named }
+    }
+}
+
+/// Compares a header that the server sends.
+pub fn header<'n>(
+    on: &mut Comparison<'n>,
+    at: &Rc<Use>,
+    name: &str,
+    was: Option<Header<'n>>,
+    now: Option<Header<'n>>,
+    lacking: Places,
+) {
+    let is =
+        |node: &Node, keyword| matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)));
+    let (was, now) = match (was, now) {
+        (None, None) => return,
+        (None, Some(now)) => {
+            let places = Places::new(lacking.base, now.used);
+            on.raise("response-header-added", at, places, name, format!("the header `{name}` was added"));
+            return;
+        }
+        (Some(was), None) => {
+            let id = if is(was.node, "required") { "required" } else { "optional" };
+            let places = Places::new(was.used, lacking.revision);
+            let message = format!("the header `{name}` was removed");
+            on.raise(&format!("{id}-response-header-removed"), at, places, name, message);
+            return;
+        }
+        (Some(was), Some(now)) => (was, now),
+    };
+    if on.same().nodes(was.node, now.node) {
+        return;
+    }
+    let at = &at.step(&format!("header {name}"));
+    let places =
+        |keyword| Places::new(place(was.node, keyword, was.named), place(now.node, keyword, now.named));
+    match (is(was.node, "required"), is(now.node, "required")) {
+        (true, false) => {
+            let message = format!("the header `{name}` may be missing now");
+            on.note_use(Site::ResponseHeader, "became-optional", at, places("required"), "", message);
+        }
+        (false, true) => {
+            let message = format!("the header `{name}` is always there now");
+            on.note_use(Site::ResponseHeader, "became-required", at, places("required"), "", message);
+        }
+        _ => {}
+    }
+    if is(was.node, "explode") != is(now.node, "explode") {
+        let message = format!("`explode` of the header `{name}` changed");
+        on.raise("response-header-explode-changed", at, places("explode"), name, message);
+    }
+    let schema = |Header { node, named, .. }: Header<'n>| {
+        let content = || node.get("content").and_then(Node::entries)?.first()?.value.entry("schema");
+        node.entry("schema").or_else(content).map_or_else(|| Parts::any(named), Parts::under)
+    };
+    on.enter(schema(was), schema(now), Site::ResponseHeader, Origin::Use(Rc::clone(at)));
+    let known = [
+        "required",
+        "schema",
+        "content",
+        "explode",
+        "style",
+        "name",
+        "in",
+        "deprecated",
+        "allowReserved",
+        "allowEmptyValue",
+    ];
+    rest(on, at, was.node, now.node, (was.named, now.named), |key| known.contains(&key));
+}
+
+fn links(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (&Node, Span)) {
+    let places = Places::new(place(base.0, "links", base.1), place(revision.0, "links", revision.1));
+    let bases = base.0.get("links").and_then(Node::entries).unwrap_or_default();
+    let revisions = revision.0.get("links").and_then(Node::entries).unwrap_or_default();
+    for entry in bases {
+        let name = &entry.key.text;
+        match revisions.iter().find(|other| other.key.text == *name) {
+            None => {
+                let places = Places::new(entry.key.span, places.revision);
+                on.raise("response-link-removed", at, places, name, format!("the link `{name}` was removed"));
+            }
+            Some(other) if !same(&entry.value, &other.value) => {
+                let places = Places::new(entry.key.span, other.key.span);
+                on.raise("response-link-changed", at, places, name, format!("the link `{name}` changed"));
+            }
+            Some(_) => {}
+        }
+    }
+    for entry in revisions.iter().filter(|entry| !bases.iter().any(|other| other.key.text == entry.key.text))
+    {
+        let name = &entry.key.text;
+        let places = Places::new(places.base, entry.key.span);
+        on.raise("response-link-added", at, places, name, format!("the link `{name}` was added"));
+    }
+}

@@ -1,0 +1,333 @@
+//! Who may call: the schemes, and what each operation asks for.
+//!
+//! An operation asks for one of several alternatives; each is a set of schemes with scopes. oasdiff takes all of this for
+//! news; here a change counts as breaking, since keys and scopes are what clients were given.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::operations::{Operation, place, rest};
+use super::{Comparison, Places, Use};
+use crate::breaking::rule::{Mirror, Rule};
+use crate::contract::node::{Entry, Node};
+use crate::contract::source::Span;
+
+const NO_KEY: &str = "A client without this kind of key is refused.";
+const KEEP_KEY: &str = "Keep the way in that clients have, as one of several.";
+const NO_SCOPE: &str = "A client whose key was not given the scope is refused.";
+const KEEP_SCOPE: &str = "Go on accepting keys with the scopes that were asked for.";
+const OTHER_KEY: &str = "A client proves who it is in a way that is not understood any more.";
+const BESIDE: &str = "Add a scheme of another name beside it.";
+const NO_SCOPE_LEFT: &str = "A client asks for the scope when it logs in, and is refused.";
+const KEEP_NAME: &str = "Keep the scope; it may grant nothing.";
+const UNGUARDED: &str =
+    "Clients stop sending a key, and fail once it is asked for again; data may be open to all.";
+
+/// The rules of this family.
+pub const RULES: &[Rule] = &[
+    Rule::error(
+        "api-security-component-removed",
+        Mirror::Of("api-security-component-added"),
+        OTHER_KEY,
+        KEEP_KEY,
+    ),
+    Rule::info("api-security-component-added", Mirror::Of("api-security-component-removed")),
+    Rule::error(
+        "api-security-component-type-changed",
+        Mirror::Of("api-security-component-type-changed"),
+        OTHER_KEY,
+        BESIDE,
+    ),
+    Rule::error(
+        "api-security-component-oauth-url-changed",
+        Mirror::Of("api-security-component-oauth-url-changed"),
+        "A client logs in at the old address.",
+        "Keep the old address answering, and add a flow or a scheme for the new one.",
+    ),
+    Rule::error(
+        "api-security-component-oauth-token-url-changed",
+        Mirror::Of("api-security-component-oauth-token-url-changed"),
+        "A client fetches its token at the old address.",
+        "Keep the old address answering, and add a flow or a scheme for the new one.",
+    ),
+    Rule::info(
+        "api-security-component-oauth-scope-added",
+        Mirror::Of("api-security-component-oauth-scope-removed"),
+    ),
+    Rule::error(
+        "api-security-component-oauth-scope-removed",
+        Mirror::Of("api-security-component-oauth-scope-added"),
+        NO_SCOPE_LEFT,
+        KEEP_NAME,
+    ),
+    Rule::info(
+        "api-security-component-oauth-scope-changed",
+        Mirror::Of("api-security-component-oauth-scope-changed"),
+    ),
+    Rule::error("api-security-removed", Mirror::Of("api-security-added"), UNGUARDED, KEEP_KEY),
+    Rule::error("api-security-added", Mirror::Of("api-security-removed"), NO_KEY, KEEP_KEY),
+    Rule::info("api-security-alternative-added", Mirror::Of("api-security-removed")),
+    Rule::error("api-security-scope-added", Mirror::Of("api-security-scope-removed"), NO_SCOPE, KEEP_SCOPE),
+    Rule::error(
+        "api-security-scope-removed",
+        Mirror::Of("api-security-scope-added"),
+        "Keys that were refused are accepted; what the scope kept apart is open to them.",
+        "Make it a decision: have it waived once someone has judged who gets in.",
+    ),
+    Rule::error("api-global-security-removed", Mirror::Of("api-global-security-added"), UNGUARDED, KEEP_KEY),
+    Rule::error("api-global-security-added", Mirror::Of("api-global-security-removed"), NO_KEY, KEEP_KEY),
+    Rule::info("api-global-security-alternative-added", Mirror::Of("api-global-security-removed")),
+    Rule::error(
+        "api-global-security-scope-added",
+        Mirror::Of("api-global-security-scope-removed"),
+        NO_SCOPE,
+        KEEP_SCOPE,
+    ),
+    Rule::error(
+        "api-global-security-scope-removed",
+        Mirror::Of("api-global-security-scope-added"),
+        "Keys that were refused are accepted; what the scope kept apart is open to them.",
+        "Make it a decision: have it waived once someone has judged who gets in.",
+    ),
+];
+
+/// One alternative: schemes with the scopes that each must have.
+struct Alternative<'n> {
+    schemes: BTreeMap<&'n str, BTreeSet<&'n str>>,
+    at: Span,
+}
+
+impl Alternative<'_> {
+    fn names(&self) -> BTreeSet<&str> {
+        self.schemes.keys().copied().collect()
+    }
+
+    fn shown(&self) -> String {
+        let names: Vec<&str> = self.schemes.keys().copied().collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(" and ") }
+    }
+}
+
+/// The alternatives under `security`; none at all is one that asks for nothing.
+fn alternatives(owner: &Node, otherwise: Span) -> Option<Vec<Alternative<'_>>> {
+    let entry = owner.entry("security")?;
+    let items = entry.value.items().unwrap_or_default();
+    let mut all: Vec<Alternative<'_>> = items.iter().map(alternative).collect();
+    if all.is_empty() {
+        all.push(Alternative {
+            schemes: BTreeMap::new(),
+            at: if items.is_empty() { entry.key.span } else { otherwise },
+        });
+    }
+    Some(all)
+}
+
+fn alternative(item: &Node) -> Alternative<'_> {
+    let schemes = item.entries().unwrap_or_default().iter().map(|entry| {
+        let scopes = entry.value.items().unwrap_or_default().iter().filter_map(Node::as_str).collect();
+        (entry.key.text.as_str(), scopes)
+    });
+    Alternative { schemes: schemes.collect(), at: item.span }
+}
+
+/// Compares what the document asks for where an operation says nothing.
+pub fn compare_global(on: &mut Comparison<'_>) {
+    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
+    let head = |root: &Node| Span { start: root.span.start, end: root.span.start };
+    let (was, now) = (alternatives(base, head(base)), alternatives(revision, head(revision)));
+    if was.is_some() || now.is_some() {
+        let places =
+            Places::new(place(base, "security", head(base)), place(revision, "security", head(revision)));
+        lists(on, &Use::of("security"), "api-global-security", was, now, places);
+    }
+}
+
+/// Compares what an operation asks for by itself; where neither side says so, the document's own is compared once.
+pub fn compare(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, now: Operation<'_, '_>) {
+    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
+    let (own_was, own_now) = (alternatives(was.node, was.at), alternatives(now.node, now.at));
+    if at.flipped || (own_was.is_none() && own_now.is_none()) {
+        return;
+    }
+    let places = Places::new(place(was.node, "security", was.at), place(now.node, "security", now.at));
+    let old = own_was.or_else(|| alternatives(base, was.at));
+    let new = own_now.or_else(|| alternatives(revision, now.at));
+    lists(on, at, "api-security", old, new, places);
+}
+
+fn lists(
+    on: &mut Comparison<'_>,
+    at: &Rc<Use>,
+    stem: &str,
+    was: Option<Vec<Alternative<'_>>>,
+    now: Option<Vec<Alternative<'_>>>,
+    places: Places,
+) {
+    let open = |at| vec![Alternative { schemes: BTreeMap::new(), at }];
+    let (was, now) = (was.unwrap_or_else(|| open(places.base)), now.unwrap_or_else(|| open(places.revision)));
+    let mut left: Vec<&Alternative<'_>> = now.iter().collect();
+    let mut gone = Vec::new();
+    for old in &was {
+        // The one with the same scopes first: one scheme may stand in several alternatives.
+        let same = left.iter().position(|new| new.schemes == old.schemes);
+        match same.or_else(|| left.iter().position(|new| new.names() == old.names())) {
+            Some(found) => scopes(on, at, stem, old, left.remove(found)),
+            None => gone.push(old),
+        }
+    }
+    let kept = gone.len() < was.len();
+    for old in gone.iter().filter(|old| !old.schemes.is_empty()) {
+        let message = format!("{} does not open it any more", old.shown());
+        let message = if left.iter().any(|new| new.schemes.is_empty()) {
+            format!("it asks for nothing any more, where it asked for {}", old.shown())
+        } else {
+            message
+        };
+        on.raise(&format!("{stem}-removed"), at, Places::new(old.at, places.revision), &old.shown(), message);
+    }
+    for new in left.iter().filter(|new| !new.schemes.is_empty()) {
+        let places = Places::new(places.base, new.at);
+        let (id, message) = if kept {
+            (format!("{stem}-alternative-added"), format!("{} opens it as well", new.shown()))
+        } else {
+            (format!("{stem}-added"), format!("it asks for {} now", new.shown()))
+        };
+        on.raise(&id, at, places, &new.shown(), message);
+    }
+}
+
+fn scopes(on: &mut Comparison<'_>, at: &Rc<Use>, stem: &str, was: &Alternative<'_>, now: &Alternative<'_>) {
+    let places = Places::new(was.at, now.at);
+    for (scheme, old) in &was.schemes {
+        let Some(new) = now.schemes.get(scheme) else { continue };
+        for scope in new.difference(old) {
+            let message = format!("`{scheme}` must have the scope `{scope}` now");
+            on.raise(&format!("{stem}-scope-added"), at, places, scope, message);
+        }
+        for scope in old.difference(new) {
+            let message = format!("`{scheme}` need not have the scope `{scope}` any more");
+            on.raise(&format!("{stem}-scope-removed"), at, places, scope, message);
+        }
+    }
+}
+
+/// Compares the schemes themselves.
+pub fn compare_components(on: &mut Comparison<'_>) {
+    let (bases, revisions) = (on.base.section("securitySchemes"), on.revision.section("securitySchemes"));
+    let section = |root: &Node| root.place_of("/components/securitySchemes");
+    let lacking = Places::new(section(&on.base.document.root), section(&on.revision.document.root));
+    let at = Use::of("security schemes");
+    for entry in bases {
+        let name = &entry.key.text;
+        match revisions.iter().find(|other| other.key.text == *name) {
+            None => {
+                let places = Places::new(entry.key.span, lacking.revision);
+                let message = format!("the security scheme `{name}` was removed");
+                on.raise("api-security-component-removed", &at, places, name, message);
+            }
+            Some(other) => scheme(on, &at, entry, other),
+        }
+    }
+    for entry in revisions.iter().filter(|entry| !bases.iter().any(|other| other.key.text == entry.key.text))
+    {
+        let name = &entry.key.text;
+        let places = Places::new(lacking.base, entry.key.span);
+        on.raise(
+            "api-security-component-added",
+            &at,
+            places,
+            name,
+            format!("the security scheme `{name}` was added"),
+        );
+    }
+}
+
+fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
+    let (base, revision) = (on.base.follow(&was.value), on.revision.follow(&now.value));
+    for keyword in ["type", "scheme", "in", "name", "openIdConnectUrl"] {
+        let text = |node: &Node| node.get(keyword).and_then(Node::as_str).map(str::to_ascii_lowercase);
+        let (old, new) = (text(base), text(revision));
+        if old != new {
+            let shown = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
+            let facts = format!("{keyword} {} to {}", shown(old), shown(new));
+            let places =
+                Places::new(place(base, keyword, was.key.span), place(revision, keyword, now.key.span));
+            let message = format!("the security scheme `{}` changed: {facts}", was.key.text);
+            on.raise("api-security-component-type-changed", at, places, &facts, message);
+        }
+    }
+    for flow in ["implicit", "password", "clientCredentials", "authorizationCode"] {
+        let of = |node: &Node| node.get("flows").and_then(|flows| flows.entry(flow).cloned());
+        match (of(base), of(revision)) {
+            (Some(old), Some(new)) => oauth(on, at, &old, &new),
+            (None, None) => {}
+            (old, new) => {
+                let what = if old.is_none() { "added" } else { "removed" };
+                let span = |entry: Option<Entry>, otherwise: &Entry| {
+                    entry.map_or(otherwise.key.span, |entry| entry.key.span)
+                };
+                let id = if old.is_none() {
+                    "api-security-component-added"
+                } else {
+                    "api-security-component-removed"
+                };
+                let places = Places::new(span(old, was), span(new, now));
+                let message = format!("the flow `{flow}` of `{}` was {what}", was.key.text);
+                on.raise(id, at, places, flow, message);
+            }
+        }
+    }
+    let known = ["type", "scheme", "in", "name", "openIdConnectUrl", "flows", "bearerFormat"];
+    rest(on, at, base, revision, (was.key.span, now.key.span), |key| known.contains(&key));
+}
+
+fn oauth(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
+    for (keyword, id) in [
+        ("authorizationUrl", "api-security-component-oauth-url-changed"),
+        ("tokenUrl", "api-security-component-oauth-token-url-changed"),
+        ("refreshUrl", "api-security-component-oauth-token-url-changed"),
+    ] {
+        let text =
+            |entry: &Entry| entry.value.get(keyword).and_then(Node::as_str).unwrap_or("none").to_owned();
+        let (old, new) = (text(was), text(now));
+        if old != new {
+            let facts = format!("`{old}` to `{new}`");
+            let places = Places::new(
+                place(&was.value, keyword, was.key.span),
+                place(&now.value, keyword, now.key.span),
+            );
+            on.raise(id, at, places, &facts, format!("`{keyword}` went from {facts}"));
+        }
+    }
+    let scopes =
+        |entry: &Entry| entry.value.get("scopes").and_then(Node::entries).unwrap_or_default().to_vec();
+    let (bases, revisions) = (scopes(was), scopes(now));
+    let find = |among: &[Entry], name: &str| among.iter().find(|entry| entry.key.text == name).cloned();
+    for entry in &bases {
+        let name = &entry.key.text;
+        match find(&revisions, name) {
+            None => {
+                let places = Places::new(entry.key.span, place(&now.value, "scopes", now.key.span));
+                let message = format!("the scope `{name}` was removed");
+                on.raise("api-security-component-oauth-scope-removed", at, places, name, message);
+            }
+            Some(other) if entry.value.as_str() != other.value.as_str() => {
+                let places = Places::new(entry.key.span, other.key.span);
+                let message = format!("the scope `{name}` is explained otherwise");
+                on.raise("api-security-component-oauth-scope-changed", at, places, name, message);
+            }
+            Some(_) => {}
+        }
+    }
+    for entry in revisions.iter().filter(|entry| find(&bases, &entry.key.text).is_none()) {
+        let name = &entry.key.text;
+        let places = Places::new(place(&was.value, "scopes", was.key.span), entry.key.span);
+        on.raise(
+            "api-security-component-oauth-scope-added",
+            at,
+            places,
+            name,
+            format!("the scope `{name}` was added"),
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! Where an operation is served: its own servers, or those of its path, or those of the document.
+
+use std::rc::Rc;
+
+use super::operations::Operation;
+use super::{Comparison, Places, Use};
+use crate::breaking::rule::{Mirror, Rule};
+use crate::breaking::schema::value;
+use crate::contract::node::Node;
+use crate::contract::source::Span;
+
+/// The rules of this family.
+pub const RULES: &[Rule] = &[
+    Rule::info("api-server-added", Mirror::Of("api-server-removed")),
+    Rule::error(
+        "api-server-removed",
+        Mirror::Of("api-server-added"),
+        "A client that calls this address is not answered.",
+        "Keep the address beside the new one, and answer there.",
+    ),
+    Rule::error(
+        "api-server-variables-changed",
+        Mirror::Of("api-server-variables-changed"),
+        "A client that fills in the address as it did may reach nothing.",
+        "Keep the variables, their values and their defaults; add a server beside it.",
+    ),
+];
+
+/// A server by its address.
+struct Server<'n> {
+    url: &'n str,
+    at: Span,
+    variables: Option<&'n Node>,
+}
+
+/// Compares the servers of the document.
+pub fn compare_global(on: &mut Comparison<'_>) {
+    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
+    let at = Use::of("servers");
+    lists(on, &at, (of(base), head(base)), (of(revision), head(revision)));
+}
+
+const fn head(root: &Node) -> Span {
+    Span { start: root.span.start, end: root.span.start }
+}
+
+/// Compares the servers of an operation, where it has other ones than the document.
+pub fn compare(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, now: Operation<'_, '_>) {
+    let (base, revision) = (own(was), own(now));
+    if base.is_none() && revision.is_none() {
+        return;
+    }
+    let base = base.or_else(|| of(&on.base.document.root));
+    let revision = revision.or_else(|| of(&on.revision.document.root));
+    lists(on, at, (base, was.at), (revision, now.at));
+}
+
+fn own<'n>(operation: Operation<'_, 'n>) -> Option<Vec<Server<'n>>> {
+    of(operation.node).or_else(|| of(operation.item.node))
+}
+
+/// The servers that a thing names itself.
+fn of(node: &Node) -> Option<Vec<Server<'_>>> {
+    let items = node.get("servers")?.items()?;
+    let servers = items.iter().filter_map(|item| {
+        let url = item.entry("url")?;
+        Some(Server { url: url.value.as_str()?, at: url.key.span, variables: item.get("variables") })
+    });
+    Some(servers.collect())
+}
+
+fn lists(
+    on: &mut Comparison<'_>,
+    at: &Rc<Use>,
+    (was, was_at): (Option<Vec<Server<'_>>>, Span),
+    (now, now_at): (Option<Vec<Server<'_>>>, Span),
+) {
+    // A document without servers is served where it was found.
+    let or_root = |servers: Option<Vec<_>>, at| {
+        servers
+            .filter(|servers| !servers.is_empty())
+            .unwrap_or_else(|| vec![Server { url: "/", at, variables: None }])
+    };
+    let (was, now) = (or_root(was, was_at), or_root(now, now_at));
+    let plain = |url: &str| url.trim_end_matches('/').to_owned();
+    for server in &was {
+        match now.iter().find(|other| plain(other.url) == plain(server.url)) {
+            None => {
+                let places = Places::new(server.at, now_at);
+                let message = format!("the server `{}` was removed", server.url);
+                on.raise("api-server-removed", at, places, server.url, message);
+            }
+            Some(other) => {
+                let same = match (server.variables, other.variables) {
+                    (None, None) => true,
+                    (Some(was), Some(now)) => value::same(was, now),
+                    _ => false,
+                };
+                if !same {
+                    let message = format!("the variables of the server `{}` changed", server.url);
+                    on.raise(
+                        "api-server-variables-changed",
+                        at,
+                        Places::new(server.at, other.at),
+                        server.url,
+                        message,
+                    );
+                }
+            }
+        }
+    }
+    for server in now.iter().filter(|server| !was.iter().any(|other| plain(other.url) == plain(server.url))) {
+        let places = Places::new(was_at, server.at);
+        on.raise(
+            "api-server-added",
+            at,
+            places,
+            server.url,
+            format!("the server `{}` was added", server.url),
+        );
+    }
+}

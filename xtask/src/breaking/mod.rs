@@ -1,0 +1,122 @@
+//! `cargo xtask breaking`: whether a contract keeps what its base promised.
+//!
+//! A base and a revision are read ([`document`]), compared ([`compare`], [`schema`]) by the rules of the [`catalogue`], and
+//! what differs is printed ([`report`]), less what a waiver of the base's side lets pass ([`waivers`]). It works on any two
+//! OpenAPI documents, not on ours alone.
+
+mod advice;
+mod base;
+mod catalogue;
+mod compare;
+mod document;
+mod finding;
+mod references;
+mod release;
+mod report;
+mod rule;
+mod schema;
+mod waivers;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use jiff::civil::Date;
+
+use self::finding::Finding;
+use self::report::Compared;
+use self::rule::Level;
+use crate::Outcome;
+use crate::contract::{self, Refused};
+use crate::diagnostic;
+
+pub use self::release::run as release;
+
+/// Which two documents are compared, and how the differences are printed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What was promised: a file, or a git revision of the contract
+    #[arg(long, value_name = "FILE|REVISION", default_value = base::RELEASED)]
+    base: String,
+    /// What is promised now
+    #[arg(long, value_name = "FILE", default_value = base::CONTRACT)]
+    contract: String,
+    /// How differences are printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// How differences are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people: the lines are drawn.
+    Text,
+    /// For programs: one JSON object a line, at last the sums.
+    Json,
+    /// For a CI service that understands GitHub's workflow commands.
+    Github,
+    /// For a comment or a release note.
+    Markdown,
+}
+
+/// Prints what breaks, and what may break.
+///
+/// # Errors
+/// When a document cannot be had, read or compared, or a waiver cannot be read.
+pub fn run(workspace: &Path, args: &Args) -> Result<Outcome> {
+    let compared = compared(workspace, args)?;
+    print!("{}", report::gate(&compared, args.format));
+    let red = compared.findings.iter().any(Finding::breaks) || !compared.faults.is_empty();
+    Ok(if red { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// Prints every difference.
+///
+/// # Errors
+/// As [`run`].
+pub fn changelog(workspace: &Path, args: &Args) -> Result<Outcome> {
+    print!("{}", report::changelog(&compared(workspace, args)?, args.format));
+    Ok(Outcome::Fine)
+}
+
+/// The two documents, compared today.
+fn compared(workspace: &Path, args: &Args) -> Result<Compared> {
+    let side = base::read(workspace, &args.base, &args.contract)?;
+    let revision = contract::open(workspace, &args.contract).with_context(|| {
+        format!("there is no contract to compare; name one by --contract (the default is {})", base::CONTRACT)
+    })?;
+    judge(side, revision, today())
+}
+
+/// Compares what was read.
+fn judge(side: base::Side, revision: contract::source::Source, today: Date) -> Result<Compared> {
+    let base = document::read(side.source).map_err(|refused| refusal(&refused))?;
+    let revision = document::read(revision).map_err(|refused| refusal(&refused))?;
+    let mut findings = compare::compare(&base, &revision, today);
+    let faults = match &side.waivers {
+        Some((name, text)) => waivers::apply(name, text, &mut findings, today)?,
+        None => Vec::new(),
+    };
+    Ok(Compared { base, revision, findings, faults })
+}
+
+/// A document that cannot be compared, as an error.
+fn refusal(refused: &Refused) -> anyhow::Error {
+    let drawn = refused.render(diagnostic::Format::Text);
+    anyhow::anyhow!("{} cannot be compared\n{}", refused.source.name, drawn.trim_end())
+}
+
+/// The day, from the machine: everything below is told it.
+#[allow(clippy::disallowed_methods, reason = "the tools' one place that reads the machine's clock")]
+fn today() -> Date {
+    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
+impl Finding {
+    /// Whether it closes the gate.
+    pub fn breaks(&self) -> bool {
+        self.level == Level::Error && self.waived.is_none()
+    }
+}

@@ -1,0 +1,45 @@
+//! `cargo xtask release-contract`: moves the released contract forward.
+//!
+//! It refuses while the gate is red. Waivers are spent with the release that they let pass.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use super::finding::Finding;
+use super::{Format, base, document, refusal, report};
+use crate::Outcome;
+use crate::contract;
+
+/// Copies the contract over the released one, when nothing breaks.
+///
+/// # Errors
+/// When the contract cannot be read or compared, or the copy cannot be written.
+pub fn run(workspace: &Path) -> Result<Outcome> {
+    let revision = contract::open(workspace, base::CONTRACT)?;
+    let text = revision.text.clone();
+    let released = workspace.join(base::RELEASED);
+    if released.exists() {
+        let side = base::read(workspace, base::RELEASED, base::CONTRACT)?;
+        let compared = super::judge(side, revision, super::today())?;
+        if compared.findings.iter().any(Finding::breaks) || !compared.faults.is_empty() {
+            print!("{}", report::gate(&compared, Format::Text));
+            println!("{} stays as it was: clients of the released contract would break", base::RELEASED);
+            return Ok(Outcome::Findings);
+        }
+    } else {
+        document::read(revision).map_err(|refused| refusal(&refused))?;
+    }
+    if let Some(folder) = released.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    fs::write(&released, text).with_context(|| format!("cannot write {}", base::RELEASED))?;
+    let waivers = workspace.join(base::waivers_beside(base::RELEASED));
+    if waivers.exists() {
+        fs::remove_file(&waivers).with_context(|| format!("cannot remove {}", waivers.display()))?;
+        println!("the waivers are spent: {} is removed", base::waivers_beside(base::RELEASED).display());
+    }
+    println!("{} is {} now", base::RELEASED, base::CONTRACT);
+    Ok(Outcome::Fine)
+}

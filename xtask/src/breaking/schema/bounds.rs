@@ -1,0 +1,267 @@
+//! Lengths, counts, ranges, patterns.
+
+use super::Two;
+use super::value::number;
+use super::view::View;
+use crate::breaking::compare::{Comparison, Places};
+use crate::breaking::rule::{Aspect, Effect, Level, Topic};
+use crate::contract::node::{Entry, Value};
+use crate::contract::source::Span;
+
+const B: Topic = Topic::Bounds;
+
+const fn set(word: &'static str, mirror: &'static str) -> Aspect {
+    Aspect::new(B, Effect::Narrows, word, mirror).in_requests(Level::Warning)
+}
+
+const fn tighter(word: &'static str, mirror: &'static str) -> Aspect {
+    Aspect::new(B, Effect::Narrows, word, mirror)
+}
+
+const fn looser(word: &'static str, mirror: &'static str) -> Aspect {
+    Aspect::new(B, Effect::Widens, word, mirror)
+}
+
+/// The rules of this family.
+pub const ASPECTS: &[Aspect] = &[
+    set("max-set", "max-unset"),
+    looser("max-unset", "max-set"),
+    looser("max-increased", "max-decreased"),
+    tighter("max-decreased", "max-increased"),
+    set("min-set", "min-unset"),
+    looser("min-unset", "min-set"),
+    tighter("min-increased", "min-decreased"),
+    looser("min-decreased", "min-increased"),
+    set("exclusive-max-set", "exclusive-max-unset"),
+    looser("exclusive-max-unset", "exclusive-max-set"),
+    looser("exclusive-max-increased", "exclusive-max-decreased"),
+    tighter("exclusive-max-decreased", "exclusive-max-increased"),
+    set("exclusive-min-set", "exclusive-min-unset"),
+    looser("exclusive-min-unset", "exclusive-min-set"),
+    tighter("exclusive-min-increased", "exclusive-min-decreased"),
+    looser("exclusive-min-decreased", "exclusive-min-increased"),
+    set("max-length-set", "max-length-unset"),
+    looser("max-length-unset", "max-length-set"),
+    looser("max-length-increased", "max-length-decreased"),
+    tighter("max-length-decreased", "max-length-increased"),
+    tighter("min-length-increased", "min-length-decreased"),
+    looser("min-length-decreased", "min-length-increased"),
+    set("max-items-set", "max-items-unset"),
+    looser("max-items-unset", "max-items-set"),
+    looser("max-items-increased", "max-items-decreased"),
+    tighter("max-items-decreased", "max-items-increased"),
+    set("min-items-set", "min-items-unset"),
+    looser("min-items-unset", "min-items-set"),
+    tighter("min-items-increased", "min-items-decreased"),
+    looser("min-items-decreased", "min-items-increased"),
+    set("max-properties-set", "max-properties-unset"),
+    looser("max-properties-unset", "max-properties-set"),
+    looser("max-properties-increased", "max-properties-decreased"),
+    tighter("max-properties-decreased", "max-properties-increased"),
+    set("min-properties-set", "min-properties-unset"),
+    looser("min-properties-unset", "min-properties-set"),
+    tighter("min-properties-increased", "min-properties-decreased"),
+    looser("min-properties-decreased", "min-properties-increased"),
+    set("max-contains-set", "max-contains-unset"),
+    looser("max-contains-unset", "max-contains-set"),
+    looser("max-contains-increased", "max-contains-decreased"),
+    tighter("max-contains-decreased", "max-contains-increased"),
+    tighter("min-contains-increased", "min-contains-decreased"),
+    looser("min-contains-decreased", "min-contains-increased"),
+    tighter("multiple-of-added", "multiple-of-removed"),
+    looser("multiple-of-removed", "multiple-of-added"),
+    Aspect::new(B, Effect::Alters, "multiple-of-changed", "multiple-of-generalized"),
+    looser("multiple-of-generalized", "multiple-of-changed"),
+    tighter("unique-items-added", "unique-items-removed"),
+    looser("unique-items-removed", "unique-items-added"),
+    tighter("pattern-added", "pattern-removed"),
+    looser("pattern-removed", "pattern-added").in_responses(Level::Info),
+    Aspect::new(B, Effect::Alters, "pattern-changed", "pattern-changed")
+        .in_requests(Level::Warning)
+        .in_responses(Level::Info),
+    looser("pattern-generalized", "pattern-changed").in_responses(Level::Info),
+];
+
+/// The keywords of this family.
+pub const KEYWORDS: &[&str] = &[
+    "maximum",
+    "minimum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxLength",
+    "minLength",
+    "maxItems",
+    "minItems",
+    "maxProperties",
+    "minProperties",
+    "maxContains",
+    "minContains",
+    "multipleOf",
+    "uniqueItems",
+    "pattern",
+];
+
+/// A bound that counts something.
+struct Count {
+    keyword: &'static str,
+    word: &'static str,
+    upper: bool,
+    /// What holds when it is left out, where that is a bound too.
+    without: Option<f64>,
+}
+
+const COUNTS: [Count; 8] = [
+    Count { keyword: "maxLength", word: "max-length", upper: true, without: None },
+    Count { keyword: "minLength", word: "min-length", upper: false, without: Some(0.0) },
+    Count { keyword: "maxItems", word: "max-items", upper: true, without: None },
+    Count { keyword: "minItems", word: "min-items", upper: false, without: None },
+    Count { keyword: "maxProperties", word: "max-properties", upper: true, without: None },
+    Count { keyword: "minProperties", word: "min-properties", upper: false, without: None },
+    Count { keyword: "maxContains", word: "max-contains", upper: true, without: None },
+    Count { keyword: "minContains", word: "min-contains", upper: false, without: Some(1.0) },
+];
+
+/// A bound and its place.
+#[derive(Clone, Copy)]
+struct Bound {
+    value: f64,
+    /// Whether the value itself is out.
+    exclusive: bool,
+    at: Span,
+}
+
+/// Compares every bound.
+pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    for count in &COUNTS {
+        let bound = |view: &View<'_>| {
+            let found = tightest(view.entries(count.keyword), count.upper, false);
+            // At least none is no bound.
+            let found = found.filter(|bound| count.upper || count.without.is_some() || bound.value > 0.0);
+            let at = view.at;
+            found.or_else(|| count.without.map(|value| Bound { value, exclusive: false, at }))
+        };
+        let names = (count.word, count.keyword);
+        bounds(on, two, names, count.upper, bound(&two.base), bound(&two.revision));
+    }
+    for (upper, plain, exclusive) in [
+        (true, ("max", "maximum"), ("exclusive-max", "exclusiveMaximum")),
+        (false, ("min", "minimum"), ("exclusive-min", "exclusiveMinimum")),
+    ] {
+        let (base, revision) = (range(&two.base, upper), range(&two.revision, upper));
+        let named = revision.or(base);
+        let names = if named.is_some_and(|bound| bound.exclusive) { exclusive } else { plain };
+        bounds(on, two, names, upper, base, revision);
+    }
+    multiples(on, two);
+    unique(on, two);
+    pattern(on, two);
+}
+
+fn tightest<'n>(entries: impl Iterator<Item = &'n Entry>, upper: bool, exclusive: bool) -> Option<Bound> {
+    let bounds = entries
+        .filter_map(|entry| Some(Bound { value: number(&entry.value)?, exclusive, at: entry.key.span }));
+    bounds.reduce(|left, right| if tighter_than(right, left, upper) { right } else { left })
+}
+
+/// Whether the first lets less through than the second.
+fn tighter_than(left: Bound, right: Bound, upper: bool) -> bool {
+    if left.value.to_bits() == right.value.to_bits() || (left.value - right.value).abs() < f64::EPSILON {
+        return left.exclusive && !right.exclusive;
+    }
+    (left.value < right.value) == upper
+}
+
+/// The bound of a range, whichever keyword says it.
+fn range(view: &View<'_>, upper: bool) -> Option<Bound> {
+    let (plain, exclusive) =
+        if upper { ("maximum", "exclusiveMaximum") } else { ("minimum", "exclusiveMinimum") };
+    let flagged = view.entries(plain).filter(|entry| view.is_flagged(entry, exclusive));
+    let unflagged = view.entries(plain).filter(|entry| !view.is_flagged(entry, exclusive));
+    let own = view.entries(exclusive);
+    let all = [tightest(unflagged, upper, false), tightest(flagged, upper, true), tightest(own, upper, true)];
+    all.into_iter()
+        .flatten()
+        .reduce(|left, right| if tighter_than(right, left, upper) { right } else { left })
+}
+
+fn bounds<'n>(
+    on: &mut Comparison<'n>,
+    two: &Two<'n>,
+    (word, keyword): (&str, &str),
+    upper: bool,
+    base: Option<Bound>,
+    revision: Option<Bound>,
+) {
+    let (ending, facts, message) = match (base, revision) {
+        (None, Some(now)) => {
+            ("set", now.value.to_string(), format!("the bound `{keyword}` {} was set", now.value))
+        }
+        (Some(was), None) => {
+            ("unset", was.value.to_string(), format!("the bound `{keyword}` {} is gone", was.value))
+        }
+        (Some(was), Some(now)) if tighter_than(now, was, upper) || tighter_than(was, now, upper) => {
+            let ending = if tighter_than(now, was, upper) == upper { "decreased" } else { "increased" };
+            let side = |bound: Bound| if bound.exclusive { " (itself excluded)" } else { "" };
+            let change = format!("{}{} to {}{}", was.value, side(was), now.value, side(now));
+            (ending, change.clone(), format!("`{keyword}` went from {change}"))
+        }
+        _ => return,
+    };
+    let places =
+        Places::new(base.map_or(two.base.at, |was| was.at), revision.map_or(two.revision.at, |now| now.at));
+    two.note(on, &format!("{word}-{ending}"), places, &facts, message);
+}
+
+fn multiples<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    let step = |view: &View<'_>| view.entry("multipleOf").and_then(|entry| number(&entry.value));
+    let divides = |part: f64, whole: f64| part != 0.0 && (whole / part).fract().abs() < 1e-9;
+    let (word, facts, message) = match (step(&two.base), step(&two.revision)) {
+        (None, Some(now)) => {
+            ("multiple-of-added", now.to_string(), format!("only multiples of {now} are valid now"))
+        }
+        (Some(was), None) => {
+            ("multiple-of-removed", was.to_string(), format!("not only multiples of {was} are valid now"))
+        }
+        (Some(was), Some(now)) if (was - now).abs() > f64::EPSILON => {
+            let word = if divides(now, was) { "multiple-of-generalized" } else { "multiple-of-changed" };
+            (word, format!("{was} to {now}"), format!("values are multiples of {now}, no longer of {was}"))
+        }
+        _ => return,
+    };
+    two.note(on, word, two.places("multipleOf"), &facts, message);
+}
+
+fn unique<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    let places = two.places("uniqueItems");
+    match (two.base.flag("uniqueItems"), two.revision.flag("uniqueItems")) {
+        (false, true) => two.note(on, "unique-items-added", places, "", "items must differ now".to_owned()),
+        (true, false) => two.note(on, "unique-items-removed", places, "", "items may repeat now".to_owned()),
+        _ => {}
+    }
+}
+
+/// Patterns that every text matches.
+const ALL: [&str; 5] = ["", ".*", "^.*$", "^.*", "^[\\s\\S]*$"];
+
+fn pattern<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    let patterns = |view: &View<'n>| {
+        let mut texts: Vec<&str> = view.entries("pattern").filter_map(|entry| entry.value.as_str()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts.join(" and ")
+    };
+    let has =
+        |view: &View<'_>| view.entries("pattern").any(|entry| matches!(entry.value.value, Value::String(_)));
+    let (base, revision) = (patterns(&two.base), patterns(&two.revision));
+    let (word, message) = match (has(&two.base), has(&two.revision)) {
+        (false, true) => ("pattern-added", format!("the pattern `{revision}` was added")),
+        (true, false) => ("pattern-removed", format!("the pattern `{base}` was removed")),
+        (true, true) if base != revision => {
+            let word =
+                if ALL.contains(&revision.as_str()) { "pattern-generalized" } else { "pattern-changed" };
+            (word, format!("the pattern went from `{base}` to `{revision}`"))
+        }
+        _ => return,
+    };
+    two.note(on, word, two.places("pattern"), &format!("{base} to {revision}"), message);
+}

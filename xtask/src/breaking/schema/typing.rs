@@ -1,0 +1,138 @@
+//! Types, formats and `null`.
+
+use super::Two;
+use super::types::Types;
+use super::value;
+use super::view::View;
+use crate::breaking::compare::{Comparison, Places};
+use crate::breaking::rule::{Aspect, Direction, Effect, Site, Topic};
+use crate::contract::node::Node;
+
+const T: Topic = Topic::Types;
+
+/// The rules of this family.
+pub const ASPECTS: &[Aspect] = &[
+    Aspect::new(T, Effect::Alters, "type-changed", "type-changed"),
+    Aspect::new(T, Effect::Widens, "type-generalized", "type-specialized"),
+    Aspect::new(T, Effect::Narrows, "type-specialized", "type-generalized"),
+    Aspect::new(T, Effect::Notes, "type-compatible", "type-compatible"),
+    Aspect::new(T, Effect::Widens, "list-of-types-widened", "list-of-types-narrowed"),
+    Aspect::new(T, Effect::Narrows, "list-of-types-narrowed", "list-of-types-widened"),
+    Aspect::new(T, Effect::Widens, "became-nullable", "became-not-nullable"),
+    Aspect::new(T, Effect::Narrows, "became-not-nullable", "became-nullable"),
+];
+
+/// The keywords of this family.
+pub const KEYWORDS: &[&str] = &["type", "format", "nullable"];
+
+/// Compares types, then formats where the types are the same, then `null`.
+pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    let (base, revision) = (&two.base, &two.revision);
+    if base.never != revision.never {
+        let message =
+            if revision.never { "no value is valid any more" } else { "values are valid where none was" };
+        two.note(on, "type-changed", Places::new(base.at, revision.at), "never", message.to_owned());
+        return;
+    }
+    let places = Places::new(base.types_at.unwrap_or(base.at), revision.types_at.unwrap_or(revision.at));
+    if base.types == revision.types {
+        format(on, two);
+    } else {
+        let word = word(two);
+        let facts = format!("{} to {}", base.types, revision.types);
+        two.note(
+            on,
+            word,
+            places,
+            &facts,
+            format!("the type went from {} to {}", base.types, revision.types),
+        );
+    }
+    if base.types.is_any() != revision.types.is_any() && base.null != revision.null {
+        // A schema without a type lets `null` through along with all else.
+        return;
+    }
+    match (base.null, revision.null) {
+        (false, true) => {
+            two.note(on, "became-nullable", places, "", "it can be null now".to_owned());
+        }
+        (true, false) => {
+            two.note(on, "became-not-nullable", places, "", "it cannot be null any more".to_owned());
+        }
+        _ => {}
+    }
+}
+
+/// What the change of types is called.
+fn word(two: &Two<'_>) -> &'static str {
+    let (base, revision) = (two.base.types, two.revision.types);
+    let implied =
+        |view: &View<'_>, types: Types| view.values_types().is_some_and(|values| types.holds(values));
+    if implied(&two.base, base.and(revision)) && implied(&two.revision, base.and(revision)) {
+        return "type-compatible";
+    }
+    // In a URL or a header every plain value is a string already.
+    if two.site.is_parameter() && revision == Types::STRING && Types::PLAIN.holds(base) {
+        return "type-generalized";
+    }
+    let listed = base.is_list() || revision.is_list();
+    if revision.holds(base) {
+        return if listed { "list-of-types-widened" } else { "type-generalized" };
+    }
+    if base.holds(revision) {
+        return if listed { "list-of-types-narrowed" } else { specialized(two.site) };
+    }
+    "type-changed"
+}
+
+/// What fewer values are called: oasdiff tells them from other changes in responses only, and inside of parameters.
+fn specialized(site: Site) -> &'static str {
+    match site {
+        Site::ParameterProperty => "type-specialized",
+        _ if site.direction() == Direction::Request => "type-changed",
+        _ => "type-specialized",
+    }
+}
+
+fn format<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    let name = |view: &View<'n>| view.entry("format").and_then(|entry| entry.value.as_str());
+    let (base, revision) = (name(&two.base), name(&two.revision));
+    if base == revision {
+        return;
+    }
+    let word = match (base, revision) {
+        (Some(_), None) => "type-generalized",
+        (None, Some(_)) => specialized(two.site),
+        (Some("int32"), Some("int64")) | (Some("float"), Some("double")) => "type-generalized",
+        (Some("int64"), Some("int32")) | (Some("double"), Some("float")) => specialized(two.site),
+        _ => "type-changed",
+    };
+    let shown = |name: Option<&str>| name.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
+    let change = format!("{} to {}", shown(base), shown(revision));
+    two.note(
+        on,
+        word,
+        two.places("format"),
+        &format!("format {change}"),
+        format!("the format went from {change}"),
+    );
+}
+
+impl View<'_> {
+    /// The types of the only values that are valid, when those are listed.
+    fn values_types(&self) -> Option<Types> {
+        let listed = self.entries("enum").filter_map(|entry| entry.value.items()).flatten();
+        let fixed = self.entries("const").map(|entry| &entry.value);
+        let values: Vec<&Node> = listed.chain(fixed).collect();
+        let (first, rest) = values.split_first()?;
+        let of = |value: &&Node| {
+            if value::number(value).is_some_and(|number| number.fract() == 0.0) {
+                // 1.0 is an integer too.
+                Types::of_integer()
+            } else {
+                Types::of_value(value)
+            }
+        };
+        Some(rest.iter().fold(of(first), |types, value| types.or(of(value))).without_null())
+    }
+}

@@ -1,0 +1,262 @@
+//! A schema as it works: references followed, `allOf` merged, the spellings of 3.0 turned into those of 3.1.
+//!
+//! Owns what is the same in spite of another spelling. It never compares.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::types::Types;
+use crate::breaking::document::Side;
+use crate::contract::node::{Entry, Node, Value};
+use crate::contract::source::Span;
+use crate::contract::version::Version;
+
+/// The texts that make up one schema: more than one where `allOf` brings the same property twice; none lets all through.
+#[derive(Clone, Debug)]
+pub struct Parts<'n> {
+    /// The texts.
+    pub nodes: Vec<&'n Node>,
+    /// Where the schema is named.
+    pub at: Span,
+}
+
+impl<'n> Parts<'n> {
+    /// A schema that one text says.
+    pub fn one(node: &'n Node, at: Span) -> Self {
+        Self { nodes: vec![node], at }
+    }
+
+    /// A schema under a key.
+    pub fn under(entry: &'n Entry) -> Self {
+        Self::one(&entry.value, entry.key.span)
+    }
+
+    /// What lets everything through.
+    pub const fn any(at: Span) -> Self {
+        Self { nodes: Vec::new(), at }
+    }
+
+    /// The same schemas have the same address.
+    pub fn address(&self) -> Vec<usize> {
+        self.nodes.iter().map(|node| std::ptr::from_ref(*node) as usize).collect()
+    }
+}
+
+/// Alternatives: `oneOf` or `anyOf`, but for `null`.
+#[derive(Clone, Debug, Default)]
+pub struct Alternatives<'n> {
+    /// The members.
+    pub members: Vec<&'n Node>,
+    /// Where the keyword stands.
+    pub at: Option<Span>,
+}
+
+impl Alternatives<'_> {
+    /// Whether there are any.
+    pub const fn is_set(&self) -> bool {
+        self.at.is_some()
+    }
+}
+
+/// A schema as it works.
+#[derive(Debug)]
+pub struct View<'n> {
+    /// Where it is named.
+    pub at: Span,
+    /// The component that it is, when it is one.
+    pub name: Option<&'n str>,
+    /// Whether it is `false`.
+    pub never: bool,
+    /// Its types, without `null`.
+    pub types: Types,
+    /// Where they are said.
+    pub types_at: Option<Span>,
+    /// Whether `null` is valid.
+    pub null: bool,
+    /// `oneOf`.
+    pub one_of: Alternatives<'n>,
+    /// `anyOf`.
+    pub any_of: Alternatives<'n>,
+    /// All other keywords, each with the number of the text that it is from.
+    keywords: Vec<(usize, &'n Entry)>,
+}
+
+impl<'n> View<'n> {
+    /// Looks at a schema.
+    pub fn of(side: &Side<'n>, parts: &Parts<'n>) -> Self {
+        let mut reading = Reading {
+            side,
+            view: Self {
+                at: parts.at,
+                name: None,
+                never: false,
+                types: Types::ANY,
+                types_at: None,
+                null: true,
+                one_of: Alternatives::default(),
+                any_of: Alternatives::default(),
+                keywords: Vec::new(),
+            },
+            nullable: false,
+            types: Types::ANY,
+            left: parts.nodes.iter().rev().copied().collect(),
+            seen: HashSet::new(),
+        };
+        reading.run();
+        reading.finish()
+    }
+
+    /// Every entry of a keyword.
+    pub fn entries<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'n Entry> + use<'a, 'n> {
+        self.keywords.iter().map(|(_, entry)| *entry).filter(move |entry| entry.key.text == keyword)
+    }
+
+    /// The first entry of a keyword.
+    pub fn entry(&self, keyword: &str) -> Option<&'n Entry> {
+        self.keywords.iter().map(|(_, entry)| *entry).find(|entry| entry.key.text == keyword)
+    }
+
+    /// Whether a keyword is `true` somewhere.
+    pub fn flag(&self, keyword: &str) -> bool {
+        self.entries(keyword).any(|entry| matches!(entry.value.value, Value::Bool(true)))
+    }
+
+    /// Every keyword there is.
+    pub fn keywords(&self) -> BTreeSet<&'n str> {
+        self.keywords.iter().map(|(_, entry)| entry.key.text.as_str()).collect()
+    }
+
+    /// Where a keyword stands, or else where the schema is named.
+    pub fn place(&self, keyword: &str) -> Span {
+        self.entry(keyword).map_or(self.at, |entry| entry.key.span)
+    }
+
+    /// Whether a bound counts its own value out, as 3.0 says it: `exclusiveMinimum: true` beside `minimum`.
+    pub fn is_flagged(&self, bound: &Entry, flag: &str) -> bool {
+        let part = self.keywords.iter().find(|(_, entry)| std::ptr::eq(*entry, bound)).map(|(part, _)| *part);
+        self.keywords.iter().any(|(of, entry)| {
+            Some(*of) == part && entry.key.text == flag && matches!(entry.value.value, Value::Bool(true))
+        })
+    }
+
+    /// The names of the properties, each with the schemas that it must meet.
+    pub fn properties(&self) -> BTreeMap<&'n str, Parts<'n>> {
+        let mut properties: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
+        for entry in self.entries("properties").filter_map(|entry| entry.value.entries()).flatten() {
+            properties
+                .entry(entry.key.text.as_str())
+                .and_modify(|parts| parts.nodes.push(&entry.value))
+                .or_insert_with(|| Parts::under(entry));
+        }
+        properties
+    }
+
+    /// The names of the properties that must be there, each with the place that says so.
+    pub fn required(&self) -> BTreeMap<&'n str, Span> {
+        let names = self.entries("required").filter_map(|entry| entry.value.items()).flatten();
+        names.filter_map(|name| Some((name.as_str()?, name.span))).collect()
+    }
+}
+
+struct Reading<'a, 'n> {
+    side: &'a Side<'n>,
+    view: View<'n>,
+    /// Whether `null` is let in from outside of `type`.
+    nullable: bool,
+    types: Types,
+    /// Texts that are still to be read, the next one last: a chain of references must not cost stack.
+    left: Vec<&'n Node>,
+    seen: HashSet<usize>,
+}
+
+impl<'n> Reading<'_, 'n> {
+    fn run(&mut self) {
+        let mut part = 0;
+        while let Some(node) = self.left.pop() {
+            if !self.seen.insert(std::ptr::from_ref(node) as usize) {
+                continue;
+            }
+            match &node.value {
+                Value::Bool(false) => self.view.never = true,
+                Value::Mapping(entries) => self.mapping(part, entries),
+                _ => {}
+            }
+            part += 1;
+        }
+    }
+
+    fn mapping(&mut self, part: usize, entries: &'n [Entry]) {
+        if let Some(reference) = entries.iter().find(|entry| entry.key.text == "$ref")
+            && let Some(target) = reference.value.as_str()
+        {
+            if part == 0 {
+                self.view.name = target.rsplit('/').next();
+                // What a shared schema lacks, it lacks once, whoever uses it.
+                self.view.at = self.side.named_at(target).unwrap_or(self.view.at);
+            }
+            self.left.extend(self.side.resolve(target));
+            // In 3.0 what stands beside a reference is not read.
+            if self.side.document.version == Version::V30 {
+                return;
+            }
+        }
+        for entry in entries {
+            match entry.key.text.as_str() {
+                "$ref" => {}
+                "allOf" => self.left.extend(entry.value.items().unwrap_or_default().iter().rev()),
+                "oneOf" | "anyOf" => self.alternatives(entry),
+                "type" => {
+                    self.types = self.types.and(Types::of_keyword(&entry.value));
+                    self.view.types_at = Some(entry.key.span);
+                }
+                "nullable" if self.side.document.version == Version::V30 => {
+                    self.nullable |= matches!(entry.value.value, Value::Bool(true));
+                }
+                _ => self.view.keywords.push((part, entry)),
+            }
+        }
+    }
+
+    /// An alternative that is only `null` is a flag; a single one that is left is the schema itself.
+    fn alternatives(&mut self, entry: &'n Entry) {
+        let all = entry.value.items().unwrap_or_default();
+        let members: Vec<&Node> = all.iter().filter(|member| !is_null(member)).collect();
+        self.nullable |= members.len() < all.len();
+        if let ([only], true) = (members.as_slice(), entry.key.text == "anyOf" || members.len() < all.len()) {
+            self.left.push(only);
+            return;
+        }
+        let alternatives =
+            if entry.key.text == "oneOf" { &mut self.view.one_of } else { &mut self.view.any_of };
+        alternatives.members.extend(members);
+        alternatives.at.get_or_insert(entry.key.span);
+    }
+
+    fn finish(mut self) -> View<'n> {
+        let nullless = self
+            .view
+            .entries("enum")
+            .filter_map(|entry| entry.value.items())
+            .any(|items| !items.iter().any(|item| matches!(item.value, Value::Null)));
+        let fixed = self.view.entries("const").any(|entry| !matches!(entry.value.value, Value::Null));
+        self.view.null = self.nullable || (self.types.holds(Types::NULL) && !nullless && !fixed);
+        self.view.types = self.types.without_null();
+        self.view
+    }
+}
+
+/// Whether a schema lets `null` through and nothing else.
+fn is_null(node: &Node) -> bool {
+    let words = ["type", "enum", "const"];
+    let only = |entry: &Entry| match entry.key.text.as_str() {
+        "type" => Types::of_keyword(&entry.value) == Types::NULL,
+        "enum" => entry
+            .value
+            .items()
+            .is_some_and(|items| items.iter().all(|item| matches!(item.value, Value::Null))),
+        "const" => matches!(entry.value.value, Value::Null),
+        key => matches!(key, "description" | "title" | "$comment"),
+    };
+    node.entries().is_some_and(|entries| {
+        entries.iter().any(|entry| words.contains(&entry.key.text.as_str())) && entries.iter().all(only)
+    })
+}

@@ -1,0 +1,181 @@
+//! The command as a whole: where the base comes from, what waivers do, how it is printed, what a release does.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use jiff::civil::Date;
+
+use super::super::report::{self, Compared};
+use super::super::{Format, base, judge, waivers};
+use super::TODAY;
+use crate::contract::source::Source;
+
+const BASE: &str = "openapi: 3.1.0
+info: {title: T, version: 1.0.0}
+paths:
+  /a:
+    get:
+      operationId: getA
+      responses:
+        '200':
+          description: Fine.
+          content:
+            application/json:
+              schema:
+                type: object
+                required: [name]
+                properties:
+                  name: {type: string, maxLength: 10}
+";
+
+/// The base with a greater bound, which breaks who reads.
+fn revision() -> String {
+    BASE.replace("maxLength: 10", "maxLength: 20")
+}
+
+fn compared(waivers: Option<&str>, today: Date) -> anyhow::Result<Compared> {
+    let waivers = waivers.map(|text| ("waivers.toml".to_owned(), text.to_owned()));
+    judge(
+        base::Side { source: Source::new("base.yaml", BASE), waivers },
+        Source::new("v1.yaml", revision()),
+        today,
+    )
+}
+
+fn waiver(fingerprint: &str, expires: &str) -> String {
+    format!(
+        "[[waiver]]\nfingerprint = \"{fingerprint}\"\nreason = \"agreed with all partners\"\nexpires = \"{expires}\"\n"
+    )
+}
+
+fn breaking(compared: &Compared) -> usize {
+    compared.findings.iter().filter(|finding| finding.breaks()).count()
+}
+
+#[test]
+fn a_waiver_lets_one_finding_pass_until_its_day() {
+    let bare = compared(None, TODAY).unwrap();
+    assert_eq!(breaking(&bare), 1);
+    let found = bare.findings.iter().find(|finding| finding.breaks()).unwrap();
+    let by_fingerprint = waiver(&found.fingerprint, "2026-03-01");
+    let passed = compared(Some(&by_fingerprint), TODAY).unwrap();
+    assert_eq!((breaking(&passed), passed.faults.len()), (0, 0));
+    let by_rule = format!(
+        "[[waiver]]\nrule = \"{}\"\npath = \"{}\"\nreason = \"r\"\nexpires = \"2026-03-01\"\n",
+        found.id, found.path
+    );
+    assert_eq!(breaking(&compared(Some(&by_rule), TODAY).unwrap()), 0);
+    let late = compared(Some(&by_fingerprint), TODAY.tomorrow().unwrap()).unwrap();
+    assert_eq!(breaking(&late), 1);
+    assert!(late.faults[0].contains("expired on 2026-03-01"), "{:?}", late.faults);
+}
+
+#[test]
+fn a_waiver_that_matches_nothing_is_a_fault() {
+    let stale = compared(Some(&waiver("000000000000", "2027-01-01")), TODAY).unwrap();
+    assert_eq!(stale.faults, ["waivers.toml: the waiver `000000000000` matches nothing; take it out"]);
+}
+
+#[test]
+fn a_waiver_without_reason_day_or_name_cannot_be_read() {
+    let fault =
+        |text: &str| format!("{:#}", waivers::apply("waivers.toml", text, &mut [], TODAY).unwrap_err());
+    assert!(fault(&waiver("a", "soon")).contains("`soon`, which is not a day"));
+    assert!(
+        fault("[[waiver]]\nfingerprint = 'a'\nreason = ' '\nexpires = '2027-01-01'")
+            .contains("has no reason")
+    );
+    assert!(fault("[[waiver]]\nreason = 'r'\nexpires = '2027-01-01'").contains("must have a `fingerprint`"));
+    assert!(fault("[[waiver]]\nfingerprint = 'a'\nbecause = 'r'").contains("cannot read the waivers"));
+}
+
+#[test]
+fn what_is_printed_for_people_programs_and_ci() {
+    let compared = compared(None, TODAY).unwrap();
+    insta::assert_snapshot!("text", report::gate(&compared, Format::Text));
+    insta::assert_snapshot!("json", report::gate(&compared, Format::Json));
+    insta::assert_snapshot!("github", report::gate(&compared, Format::Github));
+    insta::assert_snapshot!("markdown", report::gate(&compared, Format::Markdown));
+    insta::assert_snapshot!("changelog_text", report::changelog(&compared, Format::Text));
+    insta::assert_snapshot!("changelog_markdown", report::changelog(&compared, Format::Markdown));
+}
+
+fn git(folder: &Path, args: &[&str]) {
+    let identity = ["-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
+    let output =
+        Command::new("git").args(identity).args(args).current_dir(folder).output().expect("git runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A repository with the contract in two commits.
+fn repository() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    fs::create_dir_all(path.join("openapi/released")).expect("folders");
+    git(path, &["init", "--quiet"]);
+    for (text, name) in [(BASE.to_owned(), "one"), (revision(), "two")] {
+        fs::write(path.join("openapi/v1.yaml"), text).expect("a contract");
+        git(path, &["add", "."]);
+        git(path, &["commit", "--quiet", "--message", name]);
+    }
+    folder
+}
+
+fn refusal(folder: &Path, name: &str) -> String {
+    format!("{:#}", base::read(folder, name, "openapi/v1.yaml").unwrap_err())
+}
+
+#[test]
+fn a_base_is_a_file_or_a_revision_with_the_waivers_of_its_side() {
+    let folder = repository();
+    let path = folder.path();
+    let side = base::read(path, "HEAD~1", "openapi/v1.yaml").unwrap();
+    assert_eq!((side.source.name.as_str(), side.source.text.as_str()), ("HEAD~1:openapi/v1.yaml", BASE));
+    // A change that brings its own waiver is not waived by it.
+    fs::write(path.join("openapi/released/waivers.toml"), waiver("a", "2027-01-01")).unwrap();
+    git(path, &["add", "."]);
+    git(path, &["commit", "--quiet", "--message", "three"]);
+    assert!(base::read(path, "HEAD~1", "openapi/v1.yaml").unwrap().waivers.is_none());
+    assert!(base::read(path, "HEAD", "openapi/v1.yaml").unwrap().waivers.is_some());
+    fs::write(path.join("openapi/released/v1.yaml"), BASE).unwrap();
+    let side = base::read(path, "openapi/released/v1.yaml", "openapi/v1.yaml").unwrap();
+    assert_eq!(side.waivers.unwrap().0, "openapi/released/waivers.toml");
+}
+
+#[test]
+fn a_base_that_cannot_be_had_is_an_error_with_a_remedy() {
+    let folder = repository();
+    let path = folder.path();
+    assert!(refusal(path, "openapi/released/v1.yaml").contains("cargo xtask release-contract"));
+    assert!(refusal(path, "v9").contains("neither a file nor a git revision"));
+    assert!(refusal(path, "--help").contains("neither a file nor a git revision"));
+    let elsewhere = tempfile::tempdir().unwrap();
+    assert!(refusal(elsewhere.path(), "main").contains("no git repository"));
+    let url = format!("file://{}", path.display());
+    git(elsewhere.path(), &["clone", "--quiet", "--depth", "1", &url, "shallow"]);
+    assert!(refusal(&elsewhere.path().join("shallow"), "HEAD~1").contains("git fetch --unshallow"));
+    let missing = format!("{:#}", base::read(path, "HEAD", "openapi/v2.yaml").unwrap_err());
+    assert!(missing.contains("openapi/v2.yaml is not in the revision `HEAD`"), "{missing}");
+}
+
+#[test]
+fn a_release_moves_forward_only_while_nothing_breaks() {
+    use crate::Outcome;
+    let folder = repository();
+    let path = folder.path();
+    let released = path.join("openapi/released/v1.yaml");
+    fs::write(path.join("openapi/v1.yaml"), BASE).unwrap();
+    assert_eq!(super::super::release(path).unwrap(), Outcome::Fine);
+    assert_eq!(fs::read_to_string(&released).unwrap(), BASE);
+    fs::write(path.join("openapi/v1.yaml"), revision()).unwrap();
+    assert_eq!(super::super::release(path).unwrap(), Outcome::Findings);
+    assert_eq!(fs::read_to_string(&released).unwrap(), BASE, "it stays as it was");
+    let found =
+        compared(None, TODAY).unwrap().findings.into_iter().find(super::super::Finding::breaks).unwrap();
+    let waivers = path.join("openapi/released/waivers.toml");
+    fs::write(&waivers, waiver(&found.fingerprint, "2099-01-01")).unwrap();
+    assert_eq!(super::super::release(path).unwrap(), Outcome::Fine);
+    assert_eq!(fs::read_to_string(&released).unwrap(), revision());
+    assert!(!waivers.exists(), "the waivers are spent");
+}
