@@ -156,6 +156,11 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     },
     Exception {
         from: "app",
+        path: &["events", "Handoff"],
+        why: "the process keeps one desk where new deliveries meet its worker; only `events` and `webhooks` use it",
+    },
+    Exception {
+        from: "app",
         path: &["domain", "keys", "Principals"],
         why: "the process keeps one cache of principals, and only `domain::keys` reads it",
     },
