@@ -25,6 +25,10 @@ pub use flow::Pace;
 pub use host::Host;
 pub use receiver::Receiver;
 
+/// Events of one transaction where as many are committed as arrive: it is then the worker that is measured, and not how
+/// often the disk takes a commit. `apply` does likewise.
+const TOGETHER: &str = "16";
+
 /// What is committed, to whom it goes, and for how long.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -146,9 +150,10 @@ impl Run {
         command.arg("events").arg("--folder").arg(site.folder()).args(["--url", site.url()]);
         command.args(["--workspace", workspace, "--seconds", &self.window.as_secs_f64().to_string()]);
         command.args(["--subscriptions", &self.subscriptions.to_string(), "--hung", &self.hung.to_string()]);
-        if let Some(rate) = self.rate {
-            command.args(["--rate", &rate.to_string()]);
-        }
+        match self.rate {
+            Some(rate) => command.args(["--rate", &rate.to_string()]),
+            None => command.args(["--together", TOGETHER]),
+        };
         let output = process::output_beside(command, &log(site.folder())).await?;
         serde_json::from_str(output.trim()).context("the figures cannot be read")
     }

@@ -30,7 +30,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
         bench.report(row.detail(steady.latencies()));
 
         let full = Run { rate: None, ..run }.on(&site, &format!("full-{subscriptions}")).await?;
-        let what = format!("as many events as arrive, to {to}, {}", kind.name());
+        let what = format!("as many events as arrive, 16 a commit, to {to}, {}", kind.name());
         let figure = (full.per_second, "deliveries/s");
         bench.report(Row::new(NAME, what, figure, None, Goal::Above(goal)).detail(full.latencies()));
     }
