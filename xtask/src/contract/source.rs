@@ -47,12 +47,26 @@ impl Source {
         Place { line, column: self.text[start..span.start].chars().count() + 1 }
     }
 
-    /// The span cut off at the end of its first line, and at least one byte wide where the text allows it.
+    /// The span cut off at the end of its first line, and at least one character wide where the text allows it.
     pub fn on_one_line(&self, span: Span) -> Range<usize> {
         let rest = &self.text[span.start..];
         let line_end = span.start + rest.find('\n').unwrap_or(rest.len());
         let end = span.end.min(line_end);
         let visible = self.text[span.start..end.max(span.start)].trim_end().len();
-        span.start..(span.start + visible).max((span.start + 1).min(line_end))
+        let character = rest.chars().next().map_or(0, char::len_utf8);
+        span.start..(span.start + visible).max((span.start + character).min(line_end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_without_width_is_drawn_one_character_wide() {
+        let source = Source::new("a.yaml", "é: [\nb");
+        assert_eq!(source.on_one_line(Span { start: 0, end: 0 }), 0..2);
+        assert_eq!(source.on_one_line(Span { start: 5, end: 5 }), 5..5);
+        assert_eq!(source.on_one_line(Span { start: 6, end: 7 }), 6..7);
     }
 }
