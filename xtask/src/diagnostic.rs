@@ -55,7 +55,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// Every code.
+    /// Every code that the reading of our own contract gives.
     #[cfg(test)]
     pub const ALL: [Self; 20] = [
         Self::Syntax,

@@ -15,6 +15,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         compare::OPERATION_RULES,
         compare::PARAMETER_RULES,
         compare::BODY_RULES,
+        compare::ENCODING_RULES,
         compare::RESPONSE_RULES,
         compare::SECURITY_RULES,
         compare::SERVER_RULES,

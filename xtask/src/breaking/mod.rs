@@ -21,8 +21,9 @@ mod waivers;
 mod tests;
 
 use std::path::Path;
+use std::thread;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Result, ensure};
 use jiff::civil::Date;
 
 use self::finding::Finding;
@@ -84,16 +85,26 @@ pub fn changelog(workspace: &Path, args: &Args) -> Result<Outcome> {
 /// The two documents, compared today.
 fn compared(workspace: &Path, args: &Args) -> Result<Compared> {
     let side = base::read(workspace, &args.base, &args.contract)?;
-    let revision = contract::open(workspace, &args.contract).with_context(|| {
-        format!("there is no contract to compare; name one by --contract (the default is {})", base::CONTRACT)
-    })?;
+    ensure!(
+        workspace.join(&args.contract).exists(),
+        "there is no contract to compare: {} does not exist; name another file by --contract",
+        args.contract
+    );
+    let revision = contract::open(workspace, &args.contract)?;
     judge(side, revision, today())
 }
 
 /// Compares what was read.
 fn judge(side: base::Side, revision: contract::source::Source, today: Date) -> Result<Compared> {
-    let base = document::read(side.source).map_err(|refused| refusal(&refused))?;
-    let revision = document::read(revision).map_err(|refused| refusal(&refused))?;
+    // Reading takes longer than comparing: the two are read at once.
+    let (base, revision) = thread::scope(|scope| {
+        let base = scope.spawn(|| document::read(side.source));
+        let revision = document::read(revision);
+        (base.join(), revision)
+    });
+    let base = base.map_err(|_| anyhow::anyhow!("the base cannot be read: its reader failed"))?;
+    let base = base.map_err(|refused| refusal(&refused))?;
+    let revision = revision.map_err(|refused| refusal(&refused))?;
     let mut findings = compare::compare(&base, &revision, today);
     let faults = match &side.waivers {
         Some((name, text)) => waivers::apply(name, text, &mut findings, today)?,

@@ -131,6 +131,7 @@ impl Site {
     /// The id of a rule about schemas.
     pub fn id(self, word: &str) -> String {
         match (self, word) {
+            (_, "unclassified-change") => word.to_owned(),
             // oasdiff calls this one otherwise.
             (Self::ResponseBody, "enum-value-removed") => "response-mediatype-enum-value-removed".to_owned(),
             _ => format!("{}-{word}", self.prefix()),

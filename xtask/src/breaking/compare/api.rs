@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::operations::{self, Item};
-use super::{Comparison, Places, Use, lifecycle, security, servers};
+use super::{Comparison, Places, Use, lifecycle, security};
 use crate::breaking::rule::{Level, Mirror, Rule};
 use crate::contract::node::{Entry, Node};
 use crate::contract::source::Span;
@@ -31,8 +31,6 @@ pub const RULES: &[Rule] = &[
 /// Compares the two documents from their top.
 pub fn compare(on: &mut Comparison<'_>) {
     security::compare_components(on);
-    security::compare_global(on);
-    servers::compare_global(on);
     paths(on);
     webhooks(on);
     removed_schemas(on);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::operations::{Operation, place, rest};
-use super::{Comparison, Origin, Places, Use};
+use super::{Comparison, Origin, Places, Use, encoding};
 use crate::breaking::rule::{Direction, Mirror, Rule, Site};
 use crate::breaking::schema::view::Parts;
 use crate::contract::node::{Entry, Node, Value};
@@ -255,5 +255,7 @@ fn media_type<'n>(
             on.raise(&format!("{stem}-media-type-schema-{ending}"), at, places, &was.key.text, message);
         }
     }
-    rest(on, at, &was.value, &now.value, (was.key.span, now.key.span), |key| key == "schema");
+    encoding::compare(on, at, was, now, direction);
+    let known = ["schema", "encoding"];
+    rest(on, at, &was.value, &now.value, (was.key.span, now.key.span), |key| known.contains(&key));
 }

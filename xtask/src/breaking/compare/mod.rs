@@ -6,6 +6,7 @@
 
 pub mod api;
 mod bodies;
+mod encoding;
 mod lifecycle;
 mod operations;
 mod parameters;
@@ -31,6 +32,7 @@ use crate::contract::source::Span;
 
 pub use self::api::RULES as API_RULES;
 pub use self::bodies::RULES as BODY_RULES;
+pub use self::encoding::RULES as ENCODING_RULES;
 pub use self::lifecycle::{ASPECTS as LIFECYCLE_ASPECTS, RULES as LIFECYCLE_RULES, judge_schema};
 pub use self::operations::RULES as OPERATION_RULES;
 pub use self::parameters::RULES as PARAMETER_RULES;

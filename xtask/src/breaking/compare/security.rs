@@ -130,62 +130,68 @@ fn alternative(item: &Node) -> Alternative<'_> {
     Alternative { schemes: schemes.collect(), at: item.span }
 }
 
-/// Compares what the document asks for where an operation says nothing.
-pub fn compare_global(on: &mut Comparison<'_>) {
-    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
-    let head = |root: &Node| Span { start: root.span.start, end: root.span.start };
-    let (was, now) = (alternatives(base, head(base)), alternatives(revision, head(revision)));
-    if was.is_some() || now.is_some() {
-        let places =
-            Places::new(place(base, "security", head(base)), place(revision, "security", head(revision)));
-        lists(on, &Use::of("security"), "api-global-security", was, now, places);
-    }
-}
-
-/// Compares what an operation asks for by itself; where neither side says so, the document's own is compared once.
+/// Compares what an operation asks for: its own list, or else the document's. What webhooks ask for is the receiver's affair.
 pub fn compare(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, now: Operation<'_, '_>) {
-    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
-    let (own_was, own_now) = (alternatives(was.node, was.at), alternatives(now.node, now.at));
-    if at.flipped || (own_was.is_none() && own_now.is_none()) {
+    if at.flipped {
         return;
     }
-    let places = Places::new(place(was.node, "security", was.at), place(now.node, "security", now.at));
-    let old = own_was.or_else(|| alternatives(base, was.at));
-    let new = own_now.or_else(|| alternatives(revision, now.at));
-    lists(on, at, "api-security", old, new, places);
+    let (base, base_at, of_base) = effective(&on.base.document.root, was);
+    let (revision, revision_at, of_revision) = effective(&on.revision.document.root, now);
+    let stem = if of_base && of_revision { "api-global-security" } else { "api-security" };
+    lists(on, at, stem, &base, &revision, Places::new(base_at, revision_at));
+}
+
+/// What an operation asks for, where that is said, and whether the document says it for all.
+fn effective<'n>(root: &'n Node, operation: Operation<'_, 'n>) -> (Vec<Alternative<'n>>, Span, bool) {
+    let head = Span { start: root.span.start, end: root.span.start };
+    let own = alternatives(operation.node, operation.at);
+    let of_root = own.is_none();
+    let all = own.or_else(|| alternatives(root, head));
+    let at =
+        if of_root { place(root, "security", head) } else { place(operation.node, "security", operation.at) };
+    (all.unwrap_or_else(|| vec![Alternative { schemes: BTreeMap::new(), at }]), at, of_root)
 }
 
 fn lists(
     on: &mut Comparison<'_>,
     at: &Rc<Use>,
     stem: &str,
-    was: Option<Vec<Alternative<'_>>>,
-    now: Option<Vec<Alternative<'_>>>,
+    was: &[Alternative<'_>],
+    now: &[Alternative<'_>],
     places: Places,
 ) {
-    let open = |at| vec![Alternative { schemes: BTreeMap::new(), at }];
-    let (was, now) = (was.unwrap_or_else(|| open(places.base)), now.unwrap_or_else(|| open(places.revision)));
     let mut left: Vec<&Alternative<'_>> = now.iter().collect();
-    let mut gone = Vec::new();
-    for old in &was {
-        // The one with the same scopes first: one scheme may stand in several alternatives.
-        let same = left.iter().position(|new| new.schemes == old.schemes);
-        match same.or_else(|| left.iter().position(|new| new.names() == old.names())) {
-            Some(found) => scopes(on, at, stem, old, left.remove(found)),
-            None => gone.push(old),
-        }
+    let mut gone: Vec<&Alternative<'_>> = was.iter().collect();
+    // The ones with the same scopes first: one scheme may stand in several alternatives.
+    let pairings: [fn(&Alternative<'_>, &Alternative<'_>) -> bool; 2] =
+        [|old, new| old.schemes == new.schemes, |old, new| old.names() == new.names()];
+    for is_it in pairings {
+        gone.retain(|old| match left.iter().position(|new| is_it(old, new)) {
+            Some(found) => {
+                scopes(on, at, stem, old, left.remove(found));
+                false
+            }
+            None => true,
+        });
     }
-    let kept = gone.len() < was.len();
-    for old in gone.iter().filter(|old| !old.schemes.is_empty()) {
+    let opened = left.iter().any(|new| new.schemes.is_empty());
+    let was_open = gone.iter().any(|old| old.schemes.is_empty());
+    for old in gone.iter().filter(|old| !old.schemes.is_empty() && !opened) {
         let message = format!("{} does not open it any more", old.shown());
-        let message = if left.iter().any(|new| new.schemes.is_empty()) {
-            format!("it asks for nothing any more, where it asked for {}", old.shown())
-        } else {
-            message
-        };
         on.raise(&format!("{stem}-removed"), at, Places::new(old.at, places.revision), &old.shown(), message);
     }
-    for new in left.iter().filter(|new| !new.schemes.is_empty()) {
+    if opened {
+        let names: Vec<String> = was.iter().map(Alternative::shown).collect();
+        let message = format!("it asks for nothing any more, where it asked for {}", names.join(" or "));
+        on.raise(&format!("{stem}-removed"), at, places, "open", message);
+    }
+    if was_open {
+        let names: Vec<String> = now.iter().map(Alternative::shown).collect();
+        let message = format!("it asks for {} now, where it asked for nothing", names.join(" or "));
+        on.raise(&format!("{stem}-added"), at, places, "closed", message);
+    }
+    let kept = gone.len() < was.len();
+    for new in left.iter().filter(|new| !new.schemes.is_empty() && !was_open) {
         let places = Places::new(places.base, new.at);
         let (id, message) = if kept {
             (format!("{stem}-alternative-added"), format!("{} opens it as well", new.shown()))

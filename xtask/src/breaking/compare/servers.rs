@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::operations::Operation;
+use super::operations::{Operation, place};
 use super::{Comparison, Places, Use};
 use crate::breaking::rule::{Mirror, Rule};
 use crate::breaking::schema::value;
@@ -33,30 +33,27 @@ struct Server<'n> {
     variables: Option<&'n Node>,
 }
 
-/// Compares the servers of the document.
-pub fn compare_global(on: &mut Comparison<'_>) {
-    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
-    let at = Use::of("servers");
-    lists(on, &at, (of(base), head(base)), (of(revision), head(revision)));
-}
-
-const fn head(root: &Node) -> Span {
-    Span { start: root.span.start, end: root.span.start }
-}
-
-/// Compares the servers of an operation, where it has other ones than the document.
+/// Compares where an operation is served. A webhook is served by its receiver.
 pub fn compare(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, now: Operation<'_, '_>) {
-    let (base, revision) = (own(was), own(now));
-    if base.is_none() && revision.is_none() {
+    if at.flipped {
         return;
     }
-    let base = base.or_else(|| of(&on.base.document.root));
-    let revision = revision.or_else(|| of(&on.revision.document.root));
-    lists(on, at, (base, was.at), (revision, now.at));
+    let (base, base_at) = effective(&on.base.document.root, was);
+    let (revision, revision_at) = effective(&on.revision.document.root, now);
+    lists(on, at, (base, base_at), (revision, revision_at));
 }
 
-fn own<'n>(operation: Operation<'_, 'n>) -> Option<Vec<Server<'n>>> {
-    of(operation.node).or_else(|| of(operation.item.node))
+/// The servers of an operation, and where they are named.
+fn effective<'n>(root: &'n Node, operation: Operation<'_, 'n>) -> (Vec<Server<'n>>, Span) {
+    let head = Span { start: root.span.start, end: root.span.start };
+    let owners = [(operation.node, operation.at), (operation.item.node, operation.item.at), (root, head)];
+    for (owner, at) in owners {
+        if let Some(servers) = of(owner).filter(|servers| !servers.is_empty()) {
+            return (servers, place(owner, "servers", at));
+        }
+    }
+    // A document without servers is served where it was found.
+    (vec![Server { url: "/", at: head, variables: None }], head)
 }
 
 /// The servers that a thing names itself.
@@ -72,16 +69,9 @@ fn of(node: &Node) -> Option<Vec<Server<'_>>> {
 fn lists(
     on: &mut Comparison<'_>,
     at: &Rc<Use>,
-    (was, was_at): (Option<Vec<Server<'_>>>, Span),
-    (now, now_at): (Option<Vec<Server<'_>>>, Span),
+    (was, was_at): (Vec<Server<'_>>, Span),
+    (now, now_at): (Vec<Server<'_>>, Span),
 ) {
-    // A document without servers is served where it was found.
-    let or_root = |servers: Option<Vec<_>>, at| {
-        servers
-            .filter(|servers| !servers.is_empty())
-            .unwrap_or_else(|| vec![Server { url: "/", at, variables: None }])
-    };
-    let (was, now) = (or_root(was, was_at), or_root(now, now_at));
     let plain = |url: &str| url.trim_end_matches('/').to_owned();
     for server in &was {
         match now.iter().find(|other| plain(other.url) == plain(server.url)) {

@@ -5,7 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level as Drawn, Renderer, Snippet
 use super::super::document::Document;
 use super::super::finding::Finding;
 use super::super::rule::Level;
-use super::{Compared, groups, reached, verdict};
+use super::{Compared, count, groups, reached, verdict};
 use crate::contract::source::Span;
 
 /// Operations that are named before the rest is counted.
@@ -85,7 +85,7 @@ fn notes(finding: &Finding) -> Vec<(&'static str, String)> {
         notes.push(("reached by", reach.path.clone()));
     }
     if finding.reach.len() > NAMED {
-        notes.push(("reached by", format!("{} more operations", finding.reach.len() - NAMED)));
+        notes.push(("reached by", count(finding.reach.len() - NAMED, "more operation", "more operations")));
     }
     for (name, sentence) in [("who breaks", &finding.who), ("instead", &finding.instead)] {
         if !sentence.is_empty() {

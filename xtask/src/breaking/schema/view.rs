@@ -221,7 +221,7 @@ impl<'n> Reading<'_, 'n> {
         let all = entry.value.items().unwrap_or_default();
         let members: Vec<&Node> = all.iter().filter(|member| !is_null(member)).collect();
         self.nullable |= members.len() < all.len();
-        if let ([only], true) = (members.as_slice(), entry.key.text == "anyOf" || members.len() < all.len()) {
+        if let [only] = members.as_slice() {
             self.left.push(only);
             return;
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::catalogue;
-use super::super::rule::{Level, Mirror, Site};
+use super::super::rule::{Direction, Level, Mirror, Site};
 use super::super::schema;
 
 /// Rules of oasdiff that are not here, by how they end, and why.
@@ -149,4 +149,63 @@ fn no_two_rules_share_an_id() {
     for aspect in schema::aspects() {
         assert!(words.insert(aspect.word), "{} stands twice", aspect.word);
     }
+}
+
+/// The rules about requests whose ids begin so: the rule about responses that answers it, or the reason why none does.
+const COUNTERPARTS: [(&str, Result<&str, &str>); 28] = [
+    ("new-required-request-property", Ok("response-required-property-added")),
+    ("new-optional-request-property", Ok("response-optional-property-added")),
+    ("new-required-request-header-property", Ok("response-required-property-added")),
+    ("request-property-removed", Ok("response-required-property-removed")),
+    ("request-read-only-property-removed", Ok("response-required-write-only-property-removed")),
+    ("request-optional-property-became-read-only", Ok("response-optional-property-became-write-only")),
+    (
+        "request-optional-property-became-not-read-only",
+        Ok("response-optional-property-became-not-write-only"),
+    ),
+    ("request-required-property-became-read-only", Ok("response-required-property-became-write-only")),
+    (
+        "request-required-property-became-not-read-only",
+        Ok("response-required-property-became-not-write-only"),
+    ),
+    ("request-optional-property-became-write-only", Ok("response-optional-property-became-read-only")),
+    (
+        "request-optional-property-became-not-write-only",
+        Ok("response-optional-property-became-not-read-only"),
+    ),
+    ("request-required-property-became-write-only", Ok("response-required-property-became-read-only")),
+    (
+        "request-required-property-became-not-write-only",
+        Ok("response-required-property-became-not-read-only"),
+    ),
+    ("request-body-media-type-added", Ok("response-media-type-added")),
+    ("request-body-media-type-removed", Ok("response-media-type-removed")),
+    ("request-body-media-type-schema-added", Ok("response-body-media-type-schema-added")),
+    ("request-body-media-type-schema-removed", Ok("response-body-media-type-schema-removed")),
+    ("request-body-encoding-changed", Ok("response-body-encoding-changed")),
+    ("request-body-added", Err("a response's body comes with its first media type")),
+    ("request-body-removed", Err("a response's body goes with its last media type")),
+    ("request-body-became", Err("whether a response has a body follows from its status")),
+    ("new-required-request-parameter", Ok("response-header-added")),
+    ("new-optional-request-parameter", Ok("response-header-added")),
+    ("new-required-request-default-parameter", Err("a response has nothing that holds for a whole path")),
+    ("new-optional-request-default-parameter", Err("a response has nothing that holds for a whole path")),
+    ("new-request-path-parameter", Err("a response has no path")),
+    ("request-path-parameter", Err("a response has no path")),
+    ("request-parameter-", Ok("required-response-header-removed")),
+];
+
+#[test]
+fn every_rule_about_requests_has_its_counterpart_or_a_reason() {
+    for rule in catalogue::rules().filter(|rule| rule.id.contains("request")) {
+        let counterpart = COUNTERPARTS.iter().filter(|(start, _)| rule.id.starts_with(start));
+        match counterpart.max_by_key(|(start, _)| start.len()).map(|(_, answer)| answer) {
+            None => panic!("{} has no counterpart", rule.id),
+            Some(Ok(id)) => assert!(catalogue::rule(id).is_some(), "{id} is no rule"),
+            Some(Err(reason)) => assert!(!reason.is_empty()),
+        }
+    }
+    // Those about schemas stand at sites of both directions by what they are.
+    let both = |direction| Site::ALL.iter().filter(|site| site.direction() == direction).count();
+    assert!(both(Direction::Request) >= 5 && both(Direction::Response) >= 4);
 }

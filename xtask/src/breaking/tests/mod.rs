@@ -8,6 +8,7 @@ mod mutations;
 mod random;
 mod schemas;
 mod stories;
+mod unseen;
 
 use jiff::civil::{Date, date};
 

@@ -146,3 +146,81 @@ fn a_name_in_braces_does_not_count() {
     let findings = differences(&document("id"), &document("key"));
     assert_eq!(told(&findings), [("request-path-parameter-renamed".to_owned(), Level::Info)]);
 }
+
+/// A document with one operation, and what else is said of both.
+fn operating(root: &Value, operation: &Value) -> String {
+    let mut document = json!({"openapi": "3.1.0", "paths": {"/a": {"get": operation}}});
+    for (key, value) in root.as_object().expect("keys") {
+        document[key] = value.clone();
+    }
+    document.to_string()
+}
+
+#[test]
+fn what_is_said_for_all_may_be_said_for_each() {
+    let security = json!([{"key": ["read"]}]);
+    let servers = json!([{"url": "https://a.example"}]);
+    let parameter = json!([{"name": "q", "in": "query", "schema": {"type": "string"}}]);
+    let shared = json!({"security": security, "servers": servers, "paths": {"/a": {"parameters": parameter, "get": {}}}});
+    let own = json!({"security": security, "servers": servers, "parameters": parameter});
+    assert_eq!(told(&differences(&operating(&shared, &json!({})), &operating(&json!({}), &own))), []);
+    assert_eq!(told(&differences(&operating(&json!({}), &own), &operating(&shared, &json!({})))), []);
+}
+
+#[test]
+fn a_key_that_was_optional_and_is_asked_for_breaks() {
+    let asking = |security: Value| operating(&json!({}), &json!({"security": security}));
+    let found = |was: Value, now: Value| {
+        let findings = differences(&asking(was), &asking(now));
+        ids_of_security(&findings)
+    };
+    assert_eq!(found(json!([{}, {"key": []}]), json!([{"key": []}])), ["api-security-added"]);
+    assert_eq!(found(json!([{"key": []}]), json!([{}, {"key": []}])), ["api-security-removed"]);
+    assert_eq!(found(json!([{"a": []}, {"b": []}]), json!([{"b": []}])), ["api-security-removed"]);
+    assert_eq!(
+        found(json!([{"a": []}]), json!([{"a": [], "b": []}])),
+        ["api-security-added", "api-security-removed"]
+    );
+    assert_eq!(found(json!([{"a": ["x"]}, {"a": ["y"]}]), json!([{"a": ["y"]}])), ["api-security-removed"]);
+}
+
+fn ids_of_security(findings: &[Finding]) -> Vec<String> {
+    let mut ids: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
+    ids.retain(|id| id.starts_with("api-security"));
+    ids.sort();
+    ids
+}
+
+#[test]
+fn a_change_of_a_shared_thing_has_one_place_whatever_lacked_it() {
+    let document = |pattern: bool| {
+        let schema =
+            if pattern { json!({"type": "string", "pattern": "^a"}) } else { json!({"type": "string"}) };
+        let body = |name: &str| {
+            let schema = json!({"properties": {name: {"$ref": "#/components/schemas/S"}}});
+            json!({"post": {"operationId": name, "requestBody": {"content": {"application/json": {"schema": schema}}}}})
+        };
+        json!({"openapi": "3.1.0", "paths": {"/a": body("a"), "/b": body("b")}, "components": {"schemas": {"S": schema}}})
+            .to_string()
+    };
+    let findings = differences(&document(false), &document(true));
+    assert_eq!(ids(&findings), ["request-property-pattern-added"]);
+    let reached: Vec<&str> =
+        findings.iter().flat_map(|finding| &finding.reach).map(|reach| reach.operation.as_str()).collect();
+    assert_eq!(reached, ["a", "b"]);
+}
+
+#[test]
+fn a_success_is_not_covered_by_the_default() {
+    let answering = |status: &str| {
+        operating(
+            &json!({}),
+            &json!({"responses": {status: {"description": "D"}, "default": {"description": "D"}}}),
+        )
+    };
+    let removed = |was, now| {
+        ids(&differences(&answering(was), &answering(now))).contains(&"response-success-status-removed")
+    };
+    assert!(removed("200", "202"));
+    assert!(!removed("200", "2XX"));
+}
