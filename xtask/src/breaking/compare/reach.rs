@@ -17,7 +17,7 @@ pub struct Reach {
     pub path: String,
 }
 
-/// Every operation that is reached from one of the origins, once.
+/// Every operation that is reached from one of the origins, once, the shortest way first.
 pub fn of(comparison: &Comparison<'_>, origins: &[&Origin]) -> Vec<Reach> {
     let mut reached = BTreeMap::new();
     let mut seen = HashSet::new();
@@ -45,7 +45,11 @@ pub fn of(comparison: &Comparison<'_>, origins: &[&Origin]) -> Vec<Reach> {
             }
         }
     }
-    reached.into_iter().map(|(operation, path)| Reach { operation, path }).collect()
+    let mut reached: Vec<Reach> =
+        reached.into_iter().map(|(operation, path)| Reach { operation, path }).collect();
+    // The shortest way explains most.
+    reached.sort_by_key(|reach| reach.path.matches(" -> ").count());
+    reached
 }
 
 fn path(used: &Use, trail: &[(Option<usize>, &str)], last: Option<usize>) -> String {

@@ -56,7 +56,7 @@ fn draw(compared: &Compared, finding: &Finding) -> String {
 fn snippet<'a>(
     document: &'a Document,
     span: Span,
-    label: &'a str,
+    label: &str,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let source = &document.source;
     let place = source.place(span);
@@ -64,7 +64,9 @@ fn snippet<'a>(
     let start = source.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let end = source.text[range.start..].find('\n').map_or(source.text.len(), |at| range.start + at);
     let line = &source.text[start..end];
+    let mut label = label.to_owned();
     let (line, within) = if line.len() > LONGEST_LINE {
+        label = format!("{label}, at column {}", place.column);
         let end = (range.start..=range.end.min(range.start + LONGEST_LINE))
             .rev()
             .find(|at| source.text.is_char_boundary(*at));

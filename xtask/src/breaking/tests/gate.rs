@@ -101,6 +101,22 @@ fn what_is_printed_for_people_programs_and_ci() {
     insta::assert_snapshot!("changelog_markdown", report::changelog(&compared, Format::Markdown));
 }
 
+#[test]
+fn a_document_on_one_line_is_drawn_where_it_matters() {
+    let line = |length: u32| {
+        let more = "x".repeat(1000);
+        let schema = format!("{{\"type\":\"string\",\"maxLength\":{length}}}");
+        let body = format!("{{\"content\":{{\"application/json\":{{\"schema\":{schema}}}}}}}");
+        format!(
+            "{{\"openapi\":\"3.1.0\",\"x\":\"{more}\",\"paths\":{{\"/a\":{{\"post\":{{\"requestBody\":{body}}}}}}}}}"
+        )
+    };
+    let side = base::Side { source: Source::new("a.json", line(9)), waivers: None };
+    let compared = judge(side, Source::new("b.json", line(8)), TODAY).unwrap();
+    let text = report::gate(&compared, Format::Text);
+    assert!(text.contains("now, at column 11") && text.lines().all(|line| line.len() < 200), "{text}");
+}
+
 fn git(folder: &Path, args: &[&str]) {
     let identity = ["-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
     let output =

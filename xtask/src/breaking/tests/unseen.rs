@@ -68,6 +68,8 @@ fn a_value_that_means_something_cannot_change_unseen() {
     let mut pointers = Vec::new();
     meaningful(&contract, "", false, &mut pointers);
     let mut unseen = Vec::new();
+    // A parameter of a path must be sent, whatever is written.
+    pointers.retain(|pointer| pointer != "/paths/~1api~1v1~1courses~1{id}/get/parameters/0/required");
     for pointer in pointers.iter().step_by(stride()) {
         let mut changed = contract.clone();
         let value = changed.pointer_mut(pointer).expect("the pointer leads to a value");
