@@ -107,17 +107,19 @@ fn check<O: Describes>(admission: &Arc<Admission>, request: &Request) -> Result<
         let cause = format!("a call of {} was admitted as {}", operation.id, admission.operation.id);
         return Err(ApiError::internal(anyhow::Error::msg(cause)));
     }
-    if operation.body.is_some() {
-        check_media(request.headers())?;
+    if let Some(body) = &operation.body {
+        check_media(request.headers(), body.media_type)?;
     }
     let schemas = &admission.front.schemas;
     let mut faults = Faults::new();
     schemas.check_path(operation, &admission.captured, &mut faults);
     let mut query_faults = Faults::new();
-    let pairs = query::read(request.original_uri().query().unwrap_or_default(), &mut query_faults);
+    let text = request.original_uri().query().unwrap_or_default();
+    let pairs = query::read(text, |name| operation.is_repeated(name), &mut query_faults);
     schemas.check_query(operation, &pairs, &mut query_faults);
     faults.append(&mut query_faults);
     schemas.check_headers(operation, request.headers(), &mut faults);
+    schemas.check_cookies(operation, request.headers(), &mut faults);
     if operation.body.is_some() {
         schemas.check_body(operation, &admission.body, &mut faults);
     }
@@ -135,28 +137,32 @@ fn check<O: Describes>(admission: &Arc<Admission>, request: &Request) -> Result<
     })
 }
 
-/// The body must be declared as JSON, in UTF-8, and not encoded.
-fn check_media(headers: &HeaderMap) -> Result<(), ApiError> {
+/// The body must be declared as of its media type, in UTF-8, and not encoded.
+fn check_media(headers: &HeaderMap, media_type: &'static str) -> Result<(), ApiError> {
     let encoded = headers
         .get_all(header::CONTENT_ENCODING)
         .iter()
         .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
     if encoded {
-        return Err(ApiError::not_json("Content-Encoding", "must be absent: an encoded body is not taken"));
+        let must = "must be absent: an encoded body is not taken";
+        return Err(ApiError::wrong_media(media_type, "Content-Encoding", must.to_owned()));
     }
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let json = match (types.next().map(|value| value.to_str()), types.next()) {
-        (Some(Ok(value)), None) => is_json(value),
+    let fits = match (types.next().map(|value| value.to_str()), types.next()) {
+        (Some(Ok(value)), None) => is_of(value, media_type),
         _ => false,
     };
-    if json { Ok(()) } else { Err(ApiError::not_json("Content-Type", "must be application/json")) }
+    if fits {
+        return Ok(());
+    }
+    Err(ApiError::wrong_media(media_type, "Content-Type", format!("must be {media_type}")))
 }
 
-/// Whether a media type is `application/json`, in UTF-8 where it names a character set.
-fn is_json(media_type: &str) -> bool {
+/// Whether a media type is the one wanted, in UTF-8 where it names a character set.
+fn is_of(media_type: &str, wanted: &str) -> bool {
     let mut parts = media_type.split(';').map(str::trim);
-    let json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
-    json && parts.filter(|part| !part.is_empty()).all(|parameter| match parameter.split_once('=') {
+    let same = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case(wanted));
+    same && parts.filter(|part| !part.is_empty()).all(|parameter| match parameter.split_once('=') {
         Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
             value.trim_matches('"').eq_ignore_ascii_case("utf-8")
         }
@@ -167,14 +173,15 @@ fn is_json(media_type: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_json;
+    use super::is_of;
+    use crate::api::payload::JSON;
 
     #[test]
     fn json_may_name_its_character_set() {
         for taken in
             ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
         {
-            assert!(is_json(taken), "{taken}");
+            assert!(is_of(taken, JSON), "{taken}");
         }
         for refused in [
             "",
@@ -185,7 +192,7 @@ mod tests {
             "application/json; charset",
             "application/x-www-form-urlencoded",
         ] {
-            assert!(!is_json(refused), "{refused}");
+            assert!(!is_of(refused, JSON), "{refused}");
         }
     }
 }

@@ -147,6 +147,7 @@ impl Serialize for Fault {
             Part::Query => "query",
             Part::Path => "path",
             Part::Header => "header",
+            Part::Cookie => "cookie",
         };
         let mut fields = serializer.serialize_struct("ErrorDetail", 3)?;
         fields.serialize_field("in", place)?;

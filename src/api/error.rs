@@ -9,6 +9,7 @@ use poem::http::{HeaderValue, StatusCode, header};
 
 use super::answer::Answer;
 use super::call::Call;
+use super::contract::Credential;
 use super::envelope::summary;
 use super::validate::{Fault, Faults, Part};
 use crate::domain;
@@ -117,10 +118,16 @@ impl ApiError {
     }
 
     /// 401: no valid key. The answer is the same whatever is wrong with it.
-    pub fn unauthorized() -> Self {
+    pub fn unauthorized(credential: Credential) -> Self {
         let mut error =
             Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, "The API key is missing or not valid.");
-        error.header = Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+        let challenge = match credential {
+            Credential::Bearer => "Bearer",
+            Credential::Basic => "Basic realm=\"api\", charset=\"UTF-8\"",
+            // No scheme is registered for keys in places of their own; the header must stand there all the same.
+            Credential::Header(_) | Credential::Cookie(_) => "ApiKey",
+        };
+        error.header = Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge)));
         error
     }
 
@@ -212,12 +219,12 @@ impl ApiError {
         )
     }
 
-    /// 415: a header says that the body is something else than JSON.
-    pub fn not_json(field: &str, must: &str) -> Self {
+    /// 415: a header says that the body is something else than what the operation takes.
+    pub fn wrong_media(media_type: &str, field: &str, must: String) -> Self {
         Self::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Code::InvalidRequest,
-            "The request body must be sent as application/json.",
+            format!("The request body must be sent as {media_type}."),
         )
         .with_detail(Part::Header, field, must)
     }

@@ -8,7 +8,7 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 use jiff::tz::TimeZone;
 use poem::http::HeaderValue;
 
-use super::contract::Operation;
+use super::contract::{Contract, Credential};
 use super::cursor::Cursors;
 use super::pages::Pages;
 use super::routes::Routes;
@@ -91,13 +91,15 @@ pub struct Front {
     /// The shared parts of the process.
     pub app: App,
     /// Who has called how often.
-    pub limiter: Limiter,
+    pub limiter: Arc<Limiter>,
     /// The contract's schemas.
     pub schemas: Schemas,
     /// The contract's paths.
     pub routes: Routes,
+    /// Where callers put their keys.
+    pub credential: Credential,
     /// Seals and opens cursors.
-    pub cursors: Cursors,
+    pub cursors: Arc<Cursors>,
     /// Ready pages of the catalogue.
     pub pages: Pages,
     /// What was configured.
@@ -113,17 +115,34 @@ impl Front {
         app: App,
         settings: Settings,
         master: &MasterKey,
-        document: &str,
-        operations: &[&'static Operation],
+        contract: &Contract,
     ) -> anyhow::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             app,
-            limiter: Limiter::default(),
-            schemas: Schemas::compile(document, operations)?,
-            routes: Routes::new(operations)?,
-            cursors: Cursors::new(master.derive(Purpose::Cursor)),
+            limiter: Arc::default(),
+            schemas: Schemas::compile(contract.json, contract.operations)?,
+            routes: Routes::new(contract.operations)?,
+            credential: contract.credential,
+            cursors: Arc::new(Cursors::new(master.derive(Purpose::Cursor))),
             pages: Pages::default(),
             settings,
+        }))
+    }
+
+    /// The front of another version of the API: the same app, limits and keys, a contract of its own, and no end.
+    ///
+    /// # Errors
+    /// When the document and the operation tables do not belong together.
+    pub fn beside(&self, contract: &Contract) -> anyhow::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            app: self.app.clone(),
+            limiter: Arc::clone(&self.limiter),
+            schemas: Schemas::compile(contract.json, contract.operations)?,
+            routes: Routes::new(contract.operations)?,
+            credential: contract.credential,
+            cursors: Arc::clone(&self.cursors),
+            pages: Pages::default(),
+            settings: Settings { deprecation: None, ..self.settings.clone() },
         }))
     }
 }

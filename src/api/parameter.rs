@@ -5,12 +5,76 @@
 //! extractors declare the validators and read the value, and do no more. Never judges anything.
 
 use poem::{Request, RequestBody};
+use poem_openapi::error::ParseParamError;
 use poem_openapi::registry::{MetaParamIn, MetaSchemaRef, Registry};
-use poem_openapi::types::ParseFromParameter;
+use poem_openapi::types::{ParseError, ParseFromParameter};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, param};
 
+use super::validate::texts;
+
+/// Reads a list that is sent as one value with commas; poem-openapi panics where it is absent.
+fn listed<T: ParseFromParameter>(text: Option<&str>, options: &ExtractParamOptions<T>) -> poem::Result<T> {
+    match (text, options.default_value) {
+        (None, Some(default)) => Ok(default()),
+        (text, _) => {
+            let items = text.into_iter().flat_map(|text| text.split(','));
+            T::parse_from_parameters(items).map_err(|error| refused(options.name, error))
+        }
+    }
+}
+
+fn refused<T: ParseFromParameter>(name: &'static str, error: ParseError<T>) -> poem::Error {
+    ParseParamError { name, reason: error.into_message() }.into()
+}
+
+async fn path<T: ParseFromParameter>(
+    request: &Request,
+    body: &mut RequestBody,
+    options: ExtractParamOptions<T>,
+) -> poem::Result<T> {
+    <param::Path<T> as ApiExtractor>::from_request(request, body, options).await.map(|read| read.0)
+}
+
+async fn query<T: ParseFromParameter>(
+    request: &Request,
+    body: &mut RequestBody,
+    options: ExtractParamOptions<T>,
+) -> poem::Result<T> {
+    if options.explode {
+        return <param::Query<T> as ApiExtractor>::from_request(request, body, options)
+            .await
+            .map(|read| read.0);
+    }
+    let text = texts::query(request.original_uri().query().unwrap_or_default(), options.name);
+    listed(text.as_deref(), &options)
+}
+
+async fn header<T: ParseFromParameter>(
+    request: &Request,
+    body: &mut RequestBody,
+    options: ExtractParamOptions<T>,
+) -> poem::Result<T> {
+    if options.explode {
+        return <param::Header<T> as ApiExtractor>::from_request(request, body, options)
+            .await
+            .map(|read| read.0);
+    }
+    listed(texts::header_list(request.headers(), options.name).as_deref(), &options)
+}
+
+async fn cookie<T: ParseFromParameter>(
+    request: &Request,
+    _: &mut RequestBody,
+    options: ExtractParamOptions<T>,
+) -> poem::Result<T> {
+    match (texts::cookies(request.headers(), options.name).into_iter().next(), options.default_value) {
+        (None, Some(default)) => Ok(default()),
+        (text, _) => T::parse_from_parameters(text.iter()).map_err(|error| refused(options.name, error)),
+    }
+}
+
 macro_rules! judged_before {
-    ($($(#[$about:meta])* $name:ident),*) => {$(
+    ($($(#[$about:meta])* $name:ident, $read:ident;)*) => {$(
         $(#[$about])*
         #[derive(Debug, Clone)]
         pub struct $name<T>(pub T);
@@ -39,8 +103,7 @@ macro_rules! judged_before {
                 body: &mut RequestBody,
                 options: ExtractParamOptions<T>,
             ) -> poem::Result<Self> {
-                let read = <param::$name<T> as ApiExtractor<'a>>::from_request(request, body, options);
-                read.await.map(|read| Self(read.0))
+                $read(request, body, options).await.map(Self)
             }
         }
     )*};
@@ -48,9 +111,11 @@ macro_rules! judged_before {
 
 judged_before!(
     /// A parameter of the path. poem-openapi knows path parameters by this type's name.
-    Path,
+    Path, path;
     /// A parameter of the query string.
-    Query,
+    Query, query;
     /// A parameter sent as a header.
-    Header
+    Header, header;
+    /// A parameter sent in a cookie.
+    Cookie, cookie;
 );

@@ -1,32 +1,47 @@
 //! The security scheme as poem-openapi sees it.
 //!
-//! Keys are judged by the middleware before a route is chosen; this type only declares the scheme, so that
+//! Keys are judged by the middleware before a route is chosen; these types only declare the scheme, so that
 //! the code's own document names it with the scope of each operation.
+
+use std::marker::PhantomData;
 
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
-/// Declares `apiKey`, an HTTP bearer scheme.
-pub struct ApiKey;
+use super::contract::Credential;
 
-/// The scheme's name in the contract.
-pub const SCHEME: &str = "apiKey";
+/// The security scheme of a contract.
+pub trait Scheme {
+    /// Its name in the contract.
+    const NAME: &'static str;
+    /// Where callers put their keys.
+    const CREDENTIAL: Credential;
+}
 
-impl<'a> ApiExtractor<'a> for ApiKey {
+/// Declares a scheme at an operation.
+pub struct Key<S>(PhantomData<S>);
+
+impl<'a, S: Scheme> ApiExtractor<'a> for Key<S> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
     type ParamType = ();
     type ParamRawType = ();
 
     fn register(registry: &mut Registry) {
+        let (scheme, key_in, name) = match S::CREDENTIAL {
+            Credential::Bearer => (Some("bearer"), None, None),
+            Credential::Basic => (Some("basic"), None, None),
+            Credential::Header(name) => (None, Some("header"), Some(name)),
+            Credential::Cookie(name) => (None, Some("cookie"), Some(name)),
+        };
         registry.create_security_scheme(
-            SCHEME,
+            S::NAME,
             MetaSecurityScheme {
-                ty: "http",
+                ty: if scheme.is_some() { "http" } else { "apiKey" },
                 description: None,
-                name: None,
-                key_in: None,
-                scheme: Some("bearer"),
+                name,
+                key_in,
+                scheme,
                 bearer_format: None,
                 flows: None,
                 openid_connect_url: None,
@@ -35,7 +50,7 @@ impl<'a> ApiExtractor<'a> for ApiKey {
     }
 
     fn security_schemes() -> Vec<&'static str> {
-        vec![SCHEME]
+        vec![S::NAME]
     }
 
     async fn from_request(
@@ -43,6 +58,6 @@ impl<'a> ApiExtractor<'a> for ApiKey {
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(Self)
+        Ok(Self(PhantomData))
     }
 }

@@ -9,7 +9,7 @@ use poem::{Body, Request, Response};
 use utoipa_swagger_ui::{Config, Url};
 
 use super::page;
-use crate::api::generated::document;
+use crate::api::contract::Contract;
 use crate::api::middleware::{Coding, Packable, etag};
 use crate::api::payload::JSON;
 
@@ -21,12 +21,22 @@ const SWAGGER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src '
 /// Swagger UI over the contract, and the contract itself.
 pub(super) struct Docs {
     config: Arc<Config<'static>>,
-    documents: [Document; 3],
+    urls: Vec<Url<'static>>,
+    documents: Vec<Document>,
 }
 
 impl Docs {
-    pub(super) fn new() -> Self {
-        let config = Config::new([Url::new(document::TITLE, "/openapi/v1.json")])
+    pub(super) fn new(contract: &'static Contract) -> Self {
+        let mut docs = Self { config: Arc::default(), urls: Vec::new(), documents: Vec::new() };
+        docs.add(contract);
+        docs
+    }
+
+    /// Adds the documents of a contract.
+    pub(super) fn add(&mut self, contract: &'static Contract) {
+        let stem = contract.stem;
+        self.urls.push(Url::new(contract.title, contract.json_path));
+        let config = Config::new(self.urls.clone())
             .persist_authorization(true)
             .try_it_out_enabled(true)
             .display_operation_id(true)
@@ -34,12 +44,12 @@ impl Docs {
             .deep_linking(true)
             .default_model_rendering("model")
             .validator_url("none");
-        let documents = [
-            Document::new("v1.yaml", "application/yaml; charset=utf-8", document::YAML),
-            Document::new("v1.json", JSON, document::JSON),
-            Document::new("v1.openapi-3.0.json", JSON, document::OPENAPI_3_0_JSON),
-        ];
-        Self { config: Arc::new(config), documents }
+        self.config = Arc::new(config);
+        self.documents.extend([
+            Document::new(format!("{stem}.yaml"), "application/yaml; charset=utf-8", contract.yaml),
+            Document::new(format!("{stem}.json"), JSON, contract.json),
+            Document::new(format!("{stem}.openapi-3.0.json"), JSON, contract.json_3_0),
+        ]);
     }
 
     /// The document behind a file's name.
@@ -79,14 +89,14 @@ impl Docs {
 
 /// One of the contract's documents, packed once.
 pub(super) struct Document {
-    file: &'static str,
+    file: String,
     media_type: &'static str,
     body: Packable,
     tag: HeaderValue,
 }
 
 impl Document {
-    fn new(file: &'static str, media_type: &'static str, text: &'static str) -> Self {
+    fn new(file: String, media_type: &'static str, text: &'static str) -> Self {
         let tag = etag::of(text.as_bytes());
         Self { file, media_type, body: Packable::new(Bytes::from_static(text.as_bytes())), tag }
     }

@@ -18,10 +18,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use poem::IntoEndpoint;
-use poem_openapi::OpenApiService;
+use poem_openapi::{OpenApi, OpenApiService};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use crate::api::contract::Contract;
 use crate::api::front::{Front, Settings};
 use crate::api::generated::adapter::V1;
 use crate::api::generated::{document, operations};
@@ -47,11 +48,27 @@ impl Server {
         telemetry::metrics::install();
         let settings = Settings::new(&app.config, local_url)?;
         let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
-        let front = Front::new(app.clone(), settings, master, document::JSON, operations::OPERATIONS)?;
+        let front = Front::new(app.clone(), settings, master, &operations::CONTRACT)?;
         let operations = OpenApiService::new(V1(Handlers { app }), document::TITLE, document::VERSION);
         let gate = Gate::new(Arc::clone(&front), operations.into_endpoint());
-        let site = site::Site::new(Arc::clone(&front), gate);
+        let site = site::Site::new(Arc::clone(&front), gate, &operations::CONTRACT);
         Ok(Self { front, site, patience })
+    }
+
+    /// Serves another version of the API beside v1, under `/api/` and the name of its contract: the same keys and limits,
+    /// operations and documents of its own.
+    ///
+    /// # Errors
+    /// When the contract's generated files do not belong together.
+    pub fn with_version(
+        mut self,
+        contract: &'static Contract,
+        api: impl OpenApi + 'static,
+    ) -> anyhow::Result<Self> {
+        let front = self.front.beside(contract)?;
+        let operations = OpenApiService::new(api, contract.title, contract.stem);
+        self.site.add(contract, Gate::new(front, operations.into_endpoint()));
+        Ok(self)
     }
 
     /// Serves until `shutdown` is done; then takes no more connections, lets running requests finish within the

@@ -6,20 +6,32 @@ use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
 use super::{docs, errors_page, guide, health, metrics, page};
+use crate::api::contract::Contract;
 use crate::api::front::Front;
 use crate::api::middleware::Gate;
 
 /// Everything behind the listener.
 pub(super) struct Site {
     front: Arc<Front>,
-    api: Gate<poem::endpoint::BoxEndpoint<'static>>,
+    api: Api,
+    /// Other versions of the API, by the beginning of their paths.
+    others: Vec<(String, Api)>,
     docs: docs::Docs,
     figures: metrics::Figures,
 }
 
+type Api = Gate<poem::endpoint::BoxEndpoint<'static>>;
+
 impl Site {
-    pub(super) fn new(front: Arc<Front>, api: Gate<poem::endpoint::BoxEndpoint<'static>>) -> Self {
-        Self { front, api, docs: docs::Docs::new(), figures: metrics::Figures::default() }
+    pub(super) fn new(front: Arc<Front>, api: Api, contract: &'static Contract) -> Self {
+        let (others, docs) = (Vec::new(), docs::Docs::new(contract));
+        Self { front, api, others, docs, figures: metrics::Figures::default() }
+    }
+
+    /// Adds another version of the API.
+    pub(super) fn add(&mut self, contract: &'static Contract, api: Api) {
+        self.others.push((format!("api/{}/", contract.stem), api));
+        self.docs.add(contract);
     }
 
     /// A page that anybody may read.
@@ -52,7 +64,8 @@ impl Endpoint for Site {
         // `//api/v1/courses` is no path of the API, but whoever sends it expects the API's kind of answer.
         let path = request.uri().path().trim_start_matches('/');
         if path == "api" || path.starts_with("api/") {
-            return self.api.call(request).await;
+            let other = self.others.iter().find(|(beginning, _)| path.starts_with(beginning));
+            return other.map_or(&self.api, |(_, api)| api).call(request).await;
         }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Ok(page::wrong_method());

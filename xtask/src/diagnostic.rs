@@ -24,6 +24,12 @@ pub enum Code {
     UnknownKeyword,
     /// A keyword or value that OpenAPI 3.1 knows and the generator does not.
     UnsupportedKeyword,
+    /// A document of another version of OpenAPI.
+    UnsupportedVersion,
+    /// A required property that no property describes.
+    RequiredWithoutProperty,
+    /// A union whose shapes nothing tells apart.
+    DiscriminatorMapping,
     /// A `$ref` that leads nowhere, or to a thing of another kind.
     UnresolvedRef,
     /// A `$ref` into another document.
@@ -57,13 +63,16 @@ pub enum Code {
 impl Code {
     /// Every code that the reading of our own contract gives.
     #[cfg(test)]
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::Syntax,
         Self::DuplicateKey,
         Self::WrongType,
         Self::MissingKeyword,
         Self::UnknownKeyword,
         Self::UnsupportedKeyword,
+        Self::UnsupportedVersion,
+        Self::RequiredWithoutProperty,
+        Self::DiscriminatorMapping,
         Self::UnresolvedRef,
         Self::ExternalRef,
         Self::CyclicRef,
@@ -90,6 +99,9 @@ impl Code {
             Self::MissingKeyword => "missing-keyword",
             Self::UnknownKeyword => "unknown-keyword",
             Self::UnsupportedKeyword => "unsupported-keyword",
+            Self::UnsupportedVersion => "unsupported-version",
+            Self::RequiredWithoutProperty => "required-without-property",
+            Self::DiscriminatorMapping => "discriminator-mapping",
             Self::UnresolvedRef => "unresolved-ref",
             Self::ExternalRef => "external-ref",
             Self::CyclicRef => "cyclic-ref",

@@ -11,7 +11,7 @@ use crate::api::error::answer;
 use crate::api::parameter::{Header, Path, Query};
 use crate::api::payload::Json;
 use crate::api::scalar::Timestamp;
-use crate::api::security::ApiKey;
+use crate::api::security::{Key, Scheme};
 
 /// The tags of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
@@ -79,6 +79,14 @@ impl Scope {
     }
 }
 
+/// How callers send their keys: the security scheme `apiKey`.
+pub struct Keys;
+
+impl Scheme for Keys {
+    const NAME: &'static str = "apiKey";
+    const CREDENTIAL: crate::api::contract::Credential = operations::CREDENTIAL;
+}
+
 /// The API over whoever implements the traits of its tags.
 pub struct V1<S>(pub S);
 
@@ -97,7 +105,7 @@ impl<
     async fn list_courses(
         &self,
         #[oai(scope = "Scope::ReadCourses")]
-        _key: ApiKey,
+        _key: Key<Keys>,
         call: Checked<operations::ListCourses>,
         #[oai(
             name = "cursor",
@@ -173,7 +181,7 @@ impl<
     async fn get_course(
         &self,
         #[oai(scope = "Scope::ReadCourses")]
-        _key: ApiKey,
+        _key: Key<Keys>,
         call: Checked<operations::GetCourse>,
         #[oai(name = "id", validator(min_length = 1))]
         id: Path<String>,
@@ -204,7 +212,7 @@ impl<
     async fn list_students(
         &self,
         #[oai(scope = "Scope::ReadStudents")]
-        _key: ApiKey,
+        _key: Key<Keys>,
         call: Checked<operations::ListStudents>,
         #[oai(
             name = "cursor",
@@ -299,7 +307,7 @@ impl<
     async fn create_student(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: ApiKey,
+        _key: Key<Keys>,
         call: Checked<operations::CreateStudent>,
         #[oai(
             name = "Idempotency-Key",
@@ -334,7 +342,7 @@ impl<
     async fn list_orders(
         &self,
         #[oai(scope = "Scope::ReadOrders")]
-        _key: ApiKey,
+        _key: Key<Keys>,
         call: Checked<operations::ListOrders>,
         #[oai(
             name = "cursor",
@@ -424,7 +432,7 @@ impl<
     async fn create_enrollment(
         &self,
         #[oai(scope = "Scope::WriteEnrollments")]
-        _key: ApiKey,
+        _key: Key<Keys>,
         call: Checked<operations::CreateEnrollment>,
         #[oai(
             name = "Idempotency-Key",
@@ -459,7 +467,7 @@ impl<
     async fn get_analytics_summary(
         &self,
         #[oai(scope = "Scope::ReadAnalytics")]
-        _key: ApiKey,
+        _key: Key<Keys>,
         call: Checked<operations::GetAnalyticsSummary>,
         #[oai(name = "from")]
         from: Query<Option<Timestamp>>,

@@ -2,7 +2,10 @@
 
 //! The contract as static tables.
 
-use crate::api::contract::{Body, Describes, Operation, Parameter, ParameterKind, Place};
+use super::document;
+use crate::api::contract::{
+    Body, Contract, Credential, Describes, Operation, Parameter, ParameterKind, Place,
+};
 
 /// Every operation, in the order of the contract.
 pub static OPERATIONS: &[&Operation] = &[
@@ -14,6 +17,21 @@ pub static OPERATIONS: &[&Operation] = &[
     &CREATE_ENROLLMENT,
     &GET_ANALYTICS_SUMMARY,
 ];
+
+/// The contract, as the server serves it.
+pub static CONTRACT: Contract = Contract {
+    stem: "v1",
+    title: document::TITLE,
+    yaml: document::YAML,
+    json: document::JSON,
+    json_path: "/openapi/v1.json",
+    json_3_0: document::OPENAPI_3_0_JSON,
+    operations: OPERATIONS,
+    credential: CREDENTIAL,
+};
+
+/// Where callers put their keys.
+pub const CREDENTIAL: Credential = Credential::Bearer;
 
 /// List published courses
 #[derive(Debug, Clone, Copy)]

@@ -75,7 +75,7 @@ impl<E: Endpoint> Gate<E> {
         if let Draw::Refused { standing, exhausted, retry_after } = draw {
             return Err(throttle::refuse(standing, exhausted, retry_after));
         }
-        let principal = principal.ok_or_else(ApiError::unauthorized)?;
+        let principal = principal.ok_or_else(|| ApiError::unauthorized(front.credential))?;
 
         let (route, captured) = match front.routes.find(request.method().as_str(), request.uri().path()) {
             Found::Operation(route, captured) => (route, captured),

@@ -14,7 +14,7 @@ use super::Gate;
 use crate::api::events::{encode, example};
 use crate::api::front::{Front, Settings};
 use crate::api::generated::adapter::V1;
-use crate::api::generated::{document, operations};
+use crate::api::generated::operations;
 use crate::api::pages::Look;
 use crate::api::v1::Handlers;
 use crate::app::{App, Parts};
@@ -83,7 +83,7 @@ impl Scene {
         let bearer = format!("Bearer {}", secret.expose_secret());
         let master = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
         let settings = Settings::new(&app.config, "http://localhost").unwrap();
-        let front = Front::new(app, settings, &master, document::JSON, operations::OPERATIONS).unwrap();
+        let front = Front::new(app, settings, &master, &operations::CONTRACT).unwrap();
         Self { folder, workspace, front, bearer }
     }
 
@@ -222,7 +222,7 @@ async fn the_day_survives_a_restart() {
     let app = scene.front.app.clone();
     let master = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
     let settings = scene.front.settings.clone();
-    let again = Front::new(app, settings, &master, document::JSON, operations::OPERATIONS).unwrap();
+    let again = Front::new(app, settings, &master, &operations::CONTRACT).unwrap();
     let client = Gate::new(again, answer());
     let response = client.get_response(scene.request("GET", "/api/v1/courses", &[])).await;
     assert_eq!(response.headers()["x-ratelimit-daily-remaining"], "996");

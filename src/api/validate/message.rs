@@ -68,6 +68,9 @@ fn sentence(error: &ValidationError<'_>) -> String {
 fn form(format: &str, text: &str) -> String {
     match format {
         "date-time" => date_time::check(text).err().unwrap_or("is not a time").to_owned(),
+        "byte" => "must be bytes in base64, padded with `=`".to_owned(),
+        "date" => "must be a day of the calendar, such as `2026-02-14`".to_owned(),
+        "uuid" => "must be a UUID, such as `0198c2d4-6c1f-7a10-9d3b-5b1e6f0a2c44`".to_owned(),
         "email" => "must be an email address".to_owned(),
         "uri" => "must be an absolute address, such as `https://example.com/page`".to_owned(),
         other => format!("must be in the format `{other}`"),

@@ -6,9 +6,12 @@
 pub mod date_time;
 pub mod message;
 pub mod query;
+mod read;
 pub mod schemas;
 #[cfg(test)]
 mod tests;
+pub mod texts;
+mod widths;
 
 use std::borrow::Cow;
 
@@ -23,6 +26,8 @@ pub enum Part {
     Query,
     /// The headers.
     Header,
+    /// The cookies.
+    Cookie,
     /// The body.
     Body,
 }
@@ -33,6 +38,7 @@ impl From<Place> for Part {
             Place::Path => Self::Path,
             Place::Query => Self::Query,
             Place::Header => Self::Header,
+            Place::Cookie => Self::Cookie,
         }
     }
 }

@@ -16,9 +16,9 @@ pub struct Pair {
     pub value: String,
 }
 
-/// The parameters in the order they were sent. Those that cannot be read, are empty or repeated are reported
-/// and left out.
-pub fn read(query: &str, faults: &mut Faults) -> Vec<Pair> {
+/// The parameters in the order they were sent. Those that cannot be read, and those that are repeated though they are
+/// no lists, are reported and left out.
+pub fn read(query: &str, is_list: impl Fn(&str) -> bool, faults: &mut Faults) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
     let mut repeated: Vec<String> = Vec::new();
     for part in query.split('&').filter(|part| !part.is_empty()) {
@@ -31,7 +31,7 @@ pub fn read(query: &str, faults: &mut Faults) -> Vec<Pair> {
             faults.push(fault(name, "is not a valid percent-encoded name"));
             continue;
         };
-        if pairs.iter().any(|pair| pair.name == name) {
+        if pairs.iter().any(|pair| pair.name == name) && !is_list(&name) {
             if !repeated.contains(&name) {
                 faults.push(fault(&name, "is given more than once"));
                 repeated.push(name);
@@ -115,7 +115,10 @@ mod tests {
 
     fn reading(query: &str) -> (Vec<(String, String)>, Vec<String>) {
         let mut faults = Faults::new();
-        let pairs = read(query, &mut faults).into_iter().map(|pair| (pair.name, pair.value)).collect();
+        let pairs = read(query, |name| name == "list", &mut faults)
+            .into_iter()
+            .map(|pair| (pair.name, pair.value))
+            .collect();
         (pairs, faults.into_iter().map(|fault| format!("{} {}", fault.field, fault.message)).collect())
     }
 
@@ -124,6 +127,16 @@ mod tests {
         let (pairs, faults) = reading("a=1&b=2&a=3&a=4");
         assert_eq!(pairs, [("a".into(), "1".into()), ("b".into(), "2".into())]);
         assert_eq!(faults, ["a is given more than once"]);
+    }
+
+    #[test]
+    fn a_list_is_given_item_by_item() {
+        let (pairs, faults) = reading("list=1&a=2&list=3");
+        assert_eq!(
+            pairs,
+            [("list".into(), "1".into()), ("a".into(), "2".into()), ("list".into(), "3".into())]
+        );
+        assert_eq!(faults, [""; 0]);
     }
 
     #[test]

@@ -7,11 +7,14 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 use jsonschema::{Draft, PatternOptions, Registry, Validator};
-use serde_json::{Number, Value, json};
+use serde_json::{Value, json};
 
 use super::query::{self, Pair};
-use super::{Fault, Faults, Part, date_time, message};
+use super::read::{self, read};
+use super::{Fault, Faults, Part, date_time, message, texts, widths};
 use crate::api::contract::{Operation, Parameter, ParameterKind, Place};
+use crate::api::payload::{BYTES, TEXT};
+use crate::api::scalar::Base64;
 use crate::json::{self as strict_json, MAX_FAULTS};
 
 /// Under this name the contract's document is known to the schemas.
@@ -34,7 +37,9 @@ impl Schemas {
     /// # Errors
     /// When the document is not JSON or a pointer leads nowhere: the generated files do not belong together.
     pub fn compile(document: &str, operations: &[&'static Operation]) -> anyhow::Result<Self> {
-        let document: Value = serde_json::from_str(document).context("the contract's JSON cannot be read")?;
+        let mut document: Value =
+            serde_json::from_str(document).context("the contract's JSON cannot be read")?;
+        widths::bound(&mut document);
         let registry = Registry::new()
             .add(DOCUMENT, Draft::Draft202012.create_resource(document))
             .and_then(|builder| builder.prepare())
@@ -45,6 +50,7 @@ impl Schemas {
                 .with_registry(&registry)
                 .should_validate_formats(true)
                 .with_format("date-time", |text: &str| date_time::check(text).is_ok())
+                .with_format("byte", Base64::fits)
                 .with_pattern_options(PatternOptions::regex())
                 .build(&json!({ "$ref": format!("{DOCUMENT}#{}", fragment(pointer)) }))
                 .map_err(|error| anyhow::anyhow!("the schema at {pointer} cannot be compiled: {error}"))
@@ -69,8 +75,14 @@ impl Schemas {
 
     /// Judges the query: unknown, missing, empty and malformed parameters.
     pub fn check_query(&self, operation: &Operation, pairs: &[Pair], faults: &mut Faults) {
-        for Pair { name, value } in pairs {
-            if !self.check_value(operation, Place::Query, name, value, faults) {
+        for (at, Pair { name, value }) in pairs.iter().enumerate() {
+            if operation.is_repeated(name) {
+                // The items of a list are judged together, where the first of them stands.
+                if !pairs[..at].iter().any(|pair| pair.name == *name) {
+                    let items = pairs.iter().filter(|pair| pair.name == *name).map(|pair| &*pair.value);
+                    self.check_list(operation, name, &items.collect::<Vec<_>>(), faults);
+                }
+            } else if !self.check_value(operation, Place::Query, name, value, faults) {
                 let name = super::shorten(name).into_owned();
                 faults.push(Fault {
                     place: Part::Query,
@@ -99,6 +111,10 @@ impl Schemas {
                 }
                 (None, _) => {}
                 // A list may be spread over several lines of its header (RFC 9110, 5.3); a single value may not.
+                _ if matches!(parameter.kind, ParameterKind::List(..)) => {
+                    let whole = texts::header_list(headers, parameter.name).unwrap_or_default();
+                    self.check_value(operation, Place::Header, parameter.name, &whole, faults);
+                }
                 (Some(_), Some(_)) if !parameter.name.eq_ignore_ascii_case("if-none-match") => {
                     faults.push(parameter_fault(parameter, "is given more than once".to_owned()));
                 }
@@ -115,6 +131,43 @@ impl Schemas {
         }
     }
 
+    /// Judges the cookies that the contract names; others are none of its business.
+    pub fn check_cookies(&self, operation: &Operation, headers: &poem::http::HeaderMap, faults: &mut Faults) {
+        for parameter in operation.parameters.iter().filter(|parameter| parameter.place == Place::Cookie) {
+            match &texts::cookies(headers, parameter.name)[..] {
+                [] if parameter.required => {
+                    faults.push(parameter_fault(parameter, "is required".to_owned()));
+                }
+                [] => {}
+                [one] => {
+                    self.check_value(operation, Place::Cookie, parameter.name, one, faults);
+                }
+                _ => faults.push(parameter_fault(parameter, "is given more than once".to_owned())),
+            }
+        }
+    }
+
+    /// Judges a list that is given item by item.
+    fn check_list(&self, operation: &Operation, name: &str, items: &[&str], faults: &mut Faults) {
+        let Some((parameter, validator)) = self.known(operation, Place::Query, name) else { return };
+        let ParameterKind::List(kind, _) = parameter.kind else { return };
+        match read::list(parameter, *kind, items) {
+            Err(message) => faults.push(parameter_fault(parameter, message)),
+            Ok(value) => judge(parameter, validator, &value, faults),
+        }
+    }
+
+    /// A parameter of an operation, and its schema.
+    fn known(
+        &self,
+        operation: &Operation,
+        place: Place,
+        name: &str,
+    ) -> Option<(&'static Parameter, &Validator)> {
+        let mut known = operation.parameters.iter().zip(&self.operations[operation.id].parameters);
+        known.find(|(parameter, _)| parameter.place == place && parameter.name == name)
+    }
+
     /// Judges a parameter's text; false when the operation has no such parameter.
     fn check_value(
         &self,
@@ -124,30 +177,18 @@ impl Schemas {
         text: &str,
         faults: &mut Faults,
     ) -> bool {
-        let mut known = operation.parameters.iter().zip(&self.operations[operation.id].parameters);
-        let Some((parameter, validator)) =
-            known.find(|(parameter, _)| parameter.place == place && parameter.name == name)
-        else {
-            return false;
-        };
+        let Some((parameter, validator)) = self.known(operation, place, name) else { return false };
         if text.is_empty() {
             let message = match place {
                 Place::Query => "is empty; leave it out or give it a value",
-                Place::Path | Place::Header => "is empty",
+                Place::Path | Place::Header | Place::Cookie => "is empty",
             };
             faults.push(parameter_fault(parameter, message.to_owned()));
             return true;
         }
         match read(parameter, text) {
-            Err(message) => faults.push(parameter_fault(parameter, message.to_owned())),
-            Ok(value) if validator.is_valid(&value) => {}
-            Ok(value) => {
-                for error in validator.iter_errors(&value) {
-                    for (_, message) in message::describe(&error) {
-                        faults.push(parameter_fault(parameter, message));
-                    }
-                }
-            }
+            Err(message) => faults.push(parameter_fault(parameter, message)),
+            Ok(value) => judge(parameter, validator, &value, faults),
         }
         true
     }
@@ -156,7 +197,8 @@ impl Schemas {
     pub fn check_body(&self, operation: &Operation, body: &[u8], faults: &mut Faults) {
         let Some(validator) = &self.operations[operation.id].body else { return };
         let in_body = |field, message| Fault { place: Part::Body, field, message };
-        let value = match strict_json::read(body) {
+        let media_type = operation.body.as_ref().map_or("", |body| body.media_type);
+        let value = match whole_body(media_type, body) {
             Ok(value) => value,
             Err(found) => {
                 faults.extend(found.into_iter().map(|fault| in_body(fault.pointer, fault.message)));
@@ -172,6 +214,37 @@ impl Schemas {
     }
 }
 
+/// The value that a body of this media type stands for.
+fn whole_body(media_type: &str, body: &[u8]) -> Result<Value, Vec<strict_json::Fault>> {
+    let fault = |message: &str| strict_json::Fault { pointer: String::new(), message: message.to_owned() };
+    match media_type {
+        // Bytes have no value in JSON; their schema takes anything.
+        BYTES => Ok(Value::Null),
+        TEXT => {
+            let text = std::str::from_utf8(body).map_err(|_| vec![fault("is not valid UTF-8")])?;
+            if text.contains('\0') {
+                return Err(vec![fault("must not hold the character NUL (U+0000)")]);
+            }
+            Ok(Value::String(text.to_owned()))
+        }
+        _ => strict_json::read(body),
+    }
+}
+
+/// Holds the value of a parameter against its schema.
+fn judge(parameter: &Parameter, validator: &Validator, value: &Value, faults: &mut Faults) {
+    if validator.is_valid(value) {
+        return;
+    }
+    for error in validator.iter_errors(value) {
+        let item = error.instance_path().to_string();
+        let item = item.strip_prefix('/').and_then(|index| index.parse::<usize>().ok());
+        for (_, message) in message::describe(&error) {
+            faults.push(parameter_fault(parameter, read::of_item(item, &message)));
+        }
+    }
+}
+
 /// A JSON pointer as a URI's fragment (RFC 6901, 6).
 fn fragment(pointer: &str) -> String {
     pointer.split('/').map(query::encode).collect::<Vec<_>>().join("/")
@@ -179,30 +252,4 @@ fn fragment(pointer: &str) -> String {
 
 fn parameter_fault(parameter: &Parameter, message: String) -> Fault {
     Fault { place: parameter.place.into(), field: parameter.name.to_owned(), message }
-}
-
-/// A parameter's text as the JSON value that it stands for.
-fn read(parameter: &Parameter, text: &str) -> Result<Value, &'static str> {
-    match parameter.kind {
-        // In a path it belongs to an id that does not resolve, which is for the look-up to say.
-        ParameterKind::String if text.contains('\0') && parameter.place != Place::Path => {
-            Err("must not hold the character NUL (U+0000)")
-        }
-        ParameterKind::String => Ok(Value::String(text.to_owned())),
-        ParameterKind::Boolean => match text {
-            "true" => Ok(Value::Bool(true)),
-            "false" => Ok(Value::Bool(false)),
-            _ => Err("must be `true` or `false`"),
-        },
-        ParameterKind::Integer => {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err("must be a whole number in decimal digits");
-            }
-            text.parse::<i64>().map(Value::from).map_err(|_| "is out of range")
-        }
-        ParameterKind::Number => {
-            text.parse::<Number>().map(Value::Number).map_err(|_| "must be a number, such as `12.5`")
-        }
-    }
 }

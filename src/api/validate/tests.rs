@@ -18,6 +18,7 @@ fn told(faults: Faults) -> Vec<String> {
         Part::Path => "path",
         Part::Query => "query",
         Part::Header => "header",
+        Part::Cookie => "cookie",
         Part::Body => "body",
     };
     faults
@@ -28,7 +29,7 @@ fn told(faults: Faults) -> Vec<String> {
 
 fn asked(operation: &Operation, text: &str) -> Vec<String> {
     let mut faults = Faults::new();
-    let pairs = query::read(text, &mut faults);
+    let pairs = query::read(text, |_| false, &mut faults);
     SCHEMAS.check_query(operation, &pairs, &mut faults);
     told(faults)
 }

@@ -61,7 +61,7 @@ pub fn of(document: &Value) -> Fact {
     }
     for (name, scheme) in entries(&document["components"]["securitySchemes"]) {
         let pointer = format!("/components/securitySchemes/{}", pointer_step(name));
-        let said = ["type", "scheme"].into_iter().filter_map(|key| {
+        let said = ["type", "scheme", "in", "name"].into_iter().filter_map(|key| {
             Some(Fact::leaf(format!("{key} {}", scheme[key].as_str()?), format!("{pointer}/{key}")))
         });
         children.push(Fact { name: format!("security scheme `{name}`"), children: said.collect(), pointer });
@@ -138,6 +138,11 @@ impl<'d> Reader<'d> {
         let mut children: Vec<_> = flag(parameter, "required", &pointer).into_iter().collect();
         children.extend(flag(parameter, "deprecated", &pointer));
         children.extend(self.schema(&parameter["schema"], format!("{pointer}/schema"), &[]));
+        if children.iter().any(|fact| fact.name == "type array") {
+            let explode = parameter["explode"].as_bool().unwrap_or(place == "query");
+            let sent = if explode { "sent item by item" } else { "sent with commas" };
+            children.push(Fact::leaf(sent, format!("{pointer}/explode")));
+        }
         Fact { name: format!("{place} parameter `{name}`"), children, pointer: here }
     }
 
@@ -175,10 +180,11 @@ impl<'d> Reader<'d> {
                 facts.extend(self.schema(found, path.to_owned(), &above));
             }
         }
-        for composition in ["allOf", "oneOf"] {
-            for (index, part) in schema[composition].as_array().into_iter().flatten().enumerate() {
-                facts.extend(self.schema(part, format!("{pointer}/{composition}/{index}"), above));
-            }
+        for (index, part) in schema["allOf"].as_array().into_iter().flatten().enumerate() {
+            facts.extend(self.schema(part, format!("{pointer}/allOf/{index}"), above));
+        }
+        for keyword in ["oneOf", "anyOf"] {
+            facts.extend(self.shapes(schema, keyword, &pointer, above));
         }
         facts.extend(types(schema, &pointer));
         for key in PLAIN {
@@ -196,6 +202,35 @@ impl<'d> Reader<'d> {
         facts
     }
 
+    /// The shapes of a union, each by what tells it apart; a single shape is the schema itself.
+    fn shapes(&self, schema: &'d Value, keyword: &str, pointer: &str, above: &[&'d str]) -> Vec<Fact> {
+        let parts = schema[keyword].as_array().into_iter().flatten().enumerate();
+        let parts: Vec<_> =
+            parts.map(|(index, part)| (part, format!("{pointer}/{keyword}/{index}"))).collect();
+        let union = parts.iter().filter(|(part, _)| part["type"] != "null").count() > 1;
+        let discriminator = &schema["discriminator"];
+        let mut facts: Vec<Fact> = discriminator["propertyName"]
+            .as_str()
+            .map(|name| Fact::leaf(format!("told apart by `{name}`"), format!("{pointer}/discriminator")))
+            .into_iter()
+            .collect();
+        for (part, here) in parts {
+            let said = self.schema(part, here.clone(), above);
+            if union && part["type"] != "null" {
+                let mut mapping = entries(&discriminator["mapping"]);
+                let value = mapping
+                    .find(|(_, target)| **target == part["$ref"])
+                    .map(|(value, _)| format!("`{value}`"));
+                let kind = said.iter().find_map(|fact| fact.name.strip_prefix("type "));
+                let name = value.or_else(|| kind.map(str::to_owned)).unwrap_or_default();
+                facts.push(Fact { name: format!("shape {name}"), children: said, pointer: here });
+            } else {
+                facts.extend(said);
+            }
+        }
+        facts
+    }
+
     /// What a schema says of what is inside its values.
     fn inside(&self, schema: &'d Value, pointer: &str, above: &[&'d str]) -> Vec<Fact> {
         let mut facts = Vec::new();
@@ -210,7 +245,9 @@ impl<'d> Reader<'d> {
             facts.push(Fact { name: "property names".into(), children, pointer });
         }
         match schema.get("additionalProperties") {
-            None | Some(Value::Bool(true)) => {}
+            None => {}
+            // Beside properties that is what every object is.
+            Some(Value::Bool(true)) if schema.get("properties").is_some() => {}
             Some(Value::Bool(false)) => {
                 let pointer = format!("{pointer}/additionalProperties");
                 facts.push(Fact::leaf("other properties are refused", pointer));
@@ -220,6 +257,10 @@ impl<'d> Reader<'d> {
                 let children = self.schema(values, pointer.clone(), above);
                 facts.push(Fact { name: "each value".into(), children, pointer });
             }
+        }
+        if schema["unevaluatedProperties"] == Value::Bool(false) {
+            let pointer = format!("{pointer}/unevaluatedProperties");
+            facts.push(Fact::leaf("other properties are refused", pointer));
         }
         let required: Vec<_> = schema["required"].as_array().into_iter().flatten().collect();
         for (name, property) in entries(&schema["properties"]) {

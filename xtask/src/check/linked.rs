@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use creator_api::api::generated::adapter::V1;
-use creator_api::api::generated::{document, events};
+use creator_api::api::generated::{document, events, operations};
 use creator_api::api::v1::Handlers;
 use serde_json::Value;
 
-use super::{compare, facts, own, report};
+use super::finding::{self, Finding};
+use super::{compare, facts, own, report, tables};
 use crate::Outcome;
-use crate::codegen::Names;
+use crate::codegen::V1 as NAMES;
 use crate::contract;
 use crate::diagnostic::Format;
 
@@ -32,29 +33,75 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
         println!("{}", serde_json::to_string_pretty(&code)?);
         return Ok(Outcome::Fine);
     }
-    let Ok(contract) = contract::read(contract::open(workspace, &Names::v1().contract)?) else {
+    let Ok(contract) = contract::read(contract::open(workspace, NAMES.contract)?) else {
         bail!("the contract has findings; `cargo xtask codegen --check` shows them");
     };
     let differences = compare::compare(&facts::of(&contract.root.to_json()), &facts::of(&code));
     print!("{}", report::render(&contract, &differences, format));
+    let mut findings = served(workspace)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let postgres = std::env::var("DATABASE_URL").ok().filter(|url| url.starts_with("postgres"));
+    findings.extend(runtime.block_on(tables::judge(postgres.as_deref()))?);
+    print!("{}", finding::render(&findings, format));
     if format == Format::Text {
         for (row, count) in &differences.unsayable {
             eprintln!("beyond poem-openapi ({count} times): {}; shown by {}", row.what, row.test);
         }
     }
-    Ok(if differences.is_empty() { Outcome::Fine } else { Outcome::Findings })
+    Ok(if differences.is_empty() && findings.is_empty() { Outcome::Fine } else { Outcome::Findings })
 }
+
+/// The documents that the server carries, against the files that they were made from: byte for byte.
+fn served(workspace: &Path) -> anyhow::Result<Vec<Finding>> {
+    let carried = &operations::CONTRACT;
+    let generated = |file: String| format!("{}/{file}", NAMES.output);
+    let documents = [
+        (NAMES.contract.to_owned(), carried.yaml),
+        (generated(format!("{}.json", NAMES.stem)), carried.json),
+        (generated(format!("{}.openapi-3.0.json", NAMES.stem)), carried.json_3_0),
+    ];
+    let mut findings = Vec::new();
+    for (file, text) in documents {
+        let there =
+            std::fs::read_to_string(workspace.join(&file)).with_context(|| format!("cannot read {file}"))?;
+        if let Some((line, _)) = lines(&there, text).next() {
+            findings.push(Finding {
+                code: "served",
+                message: format!("the server carries another {file} than the one that stands here"),
+                file,
+                line,
+                column: 1,
+                help: "build the server anew from what stands here".to_owned(),
+            });
+        }
+    }
+    Ok(findings)
+}
+
+/// The lines in which two texts differ, counted from 1.
+fn lines<'t>(one: &'t str, other: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+    let longest = one.lines().count().max(other.lines().count()) + 1;
+    let (mut ours, mut theirs) = (one.split_inclusive('\n'), other.split_inclusive('\n'));
+    (1..=longest).filter_map(move |line| {
+        let (our, their) = (ours.next(), theirs.next());
+        (our != their).then(|| (line, our.unwrap_or_default()))
+    })
+}
+
+#[cfg(test)]
+mod second;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::check::compare::{Difference, Differences};
     use crate::check::unsayable;
+    use crate::codegen;
     use crate::contract::Contract;
 
     fn contract() -> Contract {
         let workspace = crate::workspace();
-        let source = contract::open(&workspace, &Names::v1().contract).expect("the contract can be read");
+        let source = contract::open(&workspace, NAMES.contract).expect("the contract can be read");
         contract::read(source).expect("the contract has no findings")
     }
 
@@ -82,14 +129,36 @@ mod tests {
 
     #[test]
     fn every_row_of_what_cannot_be_said_is_needed() {
-        let differences = between(&contract().root.to_json(), &code().expect("the code has a document"));
+        let first = between(&contract().root.to_json(), &code().expect("the code has a document"));
+        let second = second_version().1;
         for row in unsayable::ROWS {
-            assert!(
-                differences.unsayable.iter().any(|(used, _)| used.id == row.id),
-                "{} covers nothing",
-                row.id
-            );
+            let used = first.unsayable.iter().chain(&second.unsayable).any(|(used, _)| used.id == row.id);
+            assert!(used, "{} covers nothing", row.id);
         }
+    }
+
+    /// The contract with every construct, and what only it or its code says.
+    fn second_version() -> (Contract, Differences) {
+        let names = codegen::CONTRACTS.last().expect("it is the last one");
+        let source = contract::open(&crate::workspace(), names.contract).expect("the contract can be read");
+        let contract = contract::read(source).expect("the contract has no findings");
+        let code = second::code();
+        let differences = between(&contract.root.to_json(), &code);
+        (contract, differences)
+    }
+
+    #[test]
+    fn every_supported_construct_is_in_the_code_as_the_contract_has_it() {
+        let (contract, differences) = second_version();
+        assert!(differences.is_empty(), "{}", report::render(&contract, &differences, Format::Text));
+    }
+
+    #[test]
+    fn a_document_that_was_changed_since_the_server_was_built_is_found() {
+        assert_eq!(served(&crate::workspace()).expect("the files are read"), []);
+        assert_eq!(lines("a\nb\n", "a\nb\n").next(), None);
+        assert_eq!(lines("a\nb\n", "a\nc\n").next(), Some((2, "b\n")));
+        assert_eq!(lines("a\n", "a").next(), Some((1, "a\n")));
     }
 
     #[test]

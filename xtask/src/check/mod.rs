@@ -7,15 +7,19 @@
 // Without the feature nothing below is called; the tests call it with and without.
 #[cfg(any(feature = "check", test))]
 mod compare;
-#[cfg(any(feature = "check", test))]
+#[cfg_attr(not(any(feature = "check", test)), allow(dead_code, reason = "taken apart by the linked half"))]
 mod facts;
+mod finding;
+mod gates;
 #[cfg(feature = "check")]
 pub mod linked;
 #[cfg(feature = "check")]
 mod own;
 #[cfg(feature = "check")]
 mod report;
-#[cfg(any(feature = "check", test))]
+#[cfg(feature = "check")]
+mod tables;
+#[cfg_attr(not(any(feature = "check", test)), allow(dead_code, reason = "judged by the linked half"))]
 mod unsayable;
 
 use std::path::Path;
@@ -24,7 +28,7 @@ use std::process::Command;
 use anyhow::{Context, bail};
 
 use crate::Outcome;
-use crate::codegen::{self, Names};
+use crate::codegen::{self, V1, stale};
 use crate::contract;
 use crate::diagnostic::Format;
 
@@ -36,18 +40,26 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
     if print_code {
         return second_half(workspace, format, true);
     }
-    let names = Names::v1();
-    let contract = match contract::read(contract::open(workspace, &names.contract)?) {
-        Ok(contract) => contract,
-        Err(refused) => {
-            print!("{}", refused.render(format));
-            return Ok(Outcome::Findings);
+    let mut outcome = Outcome::Fine;
+    for names in codegen::CONTRACTS {
+        let contract = match contract::read(contract::open(workspace, names.contract)?) {
+            Ok(contract) => contract,
+            Err(refused) => {
+                print!("{}", refused.render(format));
+                return Ok(Outcome::Findings);
+            }
+        };
+        let stale = stale::of(workspace, &contract, names)?;
+        print!("{}", stale::render(&stale, format));
+        // The gates are those of the contract that the server serves.
+        let open = if names.stem == V1.stem { gates::judge(workspace, &contract)? } else { Vec::new() };
+        print!("{}", finding::render(&open, format));
+        if !stale.is_empty() || !open.is_empty() {
+            outcome = Outcome::Findings;
         }
-    };
-    let stale = codegen::stale(workspace, &contract, &names)?;
-    print!("{}", codegen::render_stale(&stale, format));
+    }
     let second = second_half(workspace, format, false)?;
-    Ok(if stale.is_empty() { second } else { Outcome::Findings })
+    Ok(if outcome == Outcome::Fine { second } else { outcome })
 }
 
 /// Builds the server with this tool and runs `check-linked`.

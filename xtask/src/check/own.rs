@@ -6,8 +6,8 @@
 use anyhow::Context;
 use poem_openapi::OpenApi;
 use poem_openapi::registry::{
-    MetaMediaType, MetaOperation, MetaOperationParam, MetaParamIn, MetaResponse, MetaSchema, MetaSchemaRef,
-    Registry,
+    MetaDiscriminatorObject, MetaMediaType, MetaOperation, MetaOperationParam, MetaParamIn, MetaResponse,
+    MetaSchema, MetaSchemaRef, Registry,
 };
 use serde_json::{Map, Value, json};
 
@@ -34,9 +34,33 @@ pub fn document<A: OpenApi>(title: &str, version: &str, events: &[&str]) -> anyh
         "webhooks": webhooks,
         "components": { "schemas": schemas, "securitySchemes": schemes(&registry) },
     });
-    let read: Result<utoipa::openapi::OpenApi, _> = serde_json::from_value(document.clone());
+    let mut spelled_out = document.clone();
+    spell_out(&mut spelled_out);
+    let read: Result<utoipa::openapi::OpenApi, _> = serde_json::from_value(spelled_out);
     read.context("utoipa cannot read the code's own document")?;
     Ok(document)
+}
+
+/// Gives every schema that takes anything all types: utoipa reads none without a type.
+fn spell_out(value: &mut Value) {
+    let any = || json!({ "type": ["array", "boolean", "integer", "null", "number", "object", "string"] });
+    let empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(spell_out),
+        Value::Object(fields) => {
+            for (name, field) in fields.iter_mut() {
+                let schema = ["schema", "items", "additionalProperties"].contains(&&**name);
+                if schema && empty(field) {
+                    *field = any();
+                }
+                if let ("properties", Some(properties)) = (&**name, field.as_object_mut()) {
+                    properties.values_mut().filter(|property| empty(property)).for_each(|it| *it = any());
+                }
+                spell_out(field);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn schemes(registry: &Registry) -> Value {
@@ -76,10 +100,18 @@ fn parameter(meta: &MetaOperationParam) -> Value {
         "required": meta.required,
         "schema": reference(&meta.schema),
     });
+    if is_list(&meta.schema) {
+        // In a header commas are the only form, and poem-openapi is told so as in a query.
+        value["explode"] = json!(meta.explode);
+    }
     if meta.deprecated {
         value["deprecated"] = json!(true);
     }
     value
+}
+
+fn is_list(meta: &MetaSchemaRef) -> bool {
+    matches!(meta, MetaSchemaRef::Inline(meta) if meta.ty == "array" || meta.all_of.iter().any(is_list))
 }
 
 fn response(meta: &MetaResponse) -> (String, Value) {
@@ -165,8 +197,15 @@ fn schema(meta: &MetaSchema) -> Map<String, Value> {
     say("properties", (!meta.properties.is_empty()).then(|| Value::Object(properties.collect())));
     say("items", meta.items.as_deref().map(reference));
     say("additionalProperties", meta.additional_properties.as_deref().map(reference));
+    say("discriminator", meta.discriminator.as_ref().map(discriminator));
     for (key, parts) in [("allOf", &meta.all_of), ("oneOf", &meta.one_of), ("anyOf", &meta.any_of)] {
         say(key, (!parts.is_empty()).then(|| parts.iter().map(reference).collect()));
     }
     map
+}
+
+fn discriminator(meta: &MetaDiscriminatorObject) -> Value {
+    let mapping: Map<_, _> =
+        meta.mapping.iter().map(|(value, target)| (value.clone(), json!(target))).collect();
+    json!({ "propertyName": meta.property_name, "mapping": mapping })
 }

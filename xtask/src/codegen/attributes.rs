@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::types::{Module, Types};
-use crate::contract::model::{Document, NumberShape, Schema, Shape};
+use crate::contract::model::{ArrayShape, Document, NumberShape, Schema, Shape};
 use crate::contract::node::{Node, Value};
 use crate::contract::rust_name;
 
@@ -45,26 +45,55 @@ pub fn validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
     let mut parts = Vec::new();
     match &document.resolve(schema).shape {
         Shape::Array(array) => {
-            parts = validators(document, &array.items);
-            parts.extend(array.min_items.map(|count| sized("min_items", count)));
-            parts.extend(array.max_items.map(|count| sized("max_items", count)));
-            parts.extend(array.unique_items.then(|| quote!(unique_items)));
+            parts = within(document, &array.items);
+            parts.extend(array_bounds(array));
         }
         Shape::Map(map) => {
-            parts = validators(document, &map.values);
+            parts = within(document, &map.values);
             parts.extend(map.min_properties.map(|count| sized("min_properties", count)));
             parts.extend(map.max_properties.map(|count| sized("max_properties", count)));
         }
         // A time is no text to poem-openapi; what else its schema says is implied by the format.
-        Shape::String(string) if string.is_time() => {}
+        Shape::String(string) if string.scalar().is_some() => {}
         Shape::String(string) => {
             parts.extend(string.min_length.map(|count| sized("min_length", count)));
             parts.extend(string.max_length.map(|count| sized("max_length", count)));
             parts.extend(string.pattern.as_deref().map(|pattern| quote!(pattern = #pattern)));
         }
         Shape::Integer(number) | Shape::Number(number) => parts = bounds(number),
-        Shape::Reference(_) | Shape::Object(_) | Shape::Enum(_) | Shape::Boolean => {}
+        Shape::Any
+        | Shape::Reference(_)
+        | Shape::Object(_)
+        | Shape::Union(_)
+        | Shape::Enum(_)
+        | Shape::IntegerEnum(_)
+        | Shape::Boolean => {}
     }
+    parts
+}
+
+/// What poem-openapi is told of a list that is sent as a parameter: nothing of its items.
+pub fn list_validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
+    match &document.resolve(schema).shape {
+        Shape::Array(array) => array_bounds(array),
+        _ => validators(document, schema),
+    }
+}
+
+/// What it is told of the values inside a list or map. It knows one level: of a list within a list it would hear the
+/// bounds as those of the outer one.
+fn within(document: &Document, schema: &Schema) -> Vec<TokenStream> {
+    match &document.resolve(schema).shape {
+        Shape::Array(_) | Shape::Map(_) => Vec::new(),
+        _ => validators(document, schema),
+    }
+}
+
+fn array_bounds(array: &ArrayShape) -> Vec<TokenStream> {
+    let counts = [("min_items", array.min_items), ("max_items", array.max_items)];
+    let mut parts: Vec<_> =
+        counts.into_iter().filter_map(|(name, count)| count.map(|count| sized(name, count))).collect();
+    parts.extend(array.unique_items.then(|| quote!(unique_items)));
     parts
 }
 
@@ -98,7 +127,7 @@ pub fn default_of<'a>(document: &'a Document, schema: &'a Schema) -> Option<&'a 
     })
 }
 
-/// A default as an expression of Rust. Only scalars get this far: a rule refuses every other default.
+/// A default as an expression of Rust. Only scalars and empty lists get this far: others are refused.
 pub fn default_expression(
     types: &Types<'_>,
     document: &Document,
@@ -112,9 +141,19 @@ pub fn default_expression(
             let variant = format_ident!("{}", rust_name::upper(value));
             quote!(#path::#variant)
         }
+        (Shape::IntegerEnum(_), Value::Integer(value)) => {
+            let path = types.bare(schema, owner, from);
+            let variant = format_ident!("{}", rust_name::upper(&value.to_string()));
+            quote!(#path::#variant)
+        }
+        (Shape::Array(_), Value::Sequence(_)) => quote!(Vec::new()),
         (Shape::String(_), Value::String(value)) => quote!(#value.to_owned()),
         (Shape::Integer(_), Value::Integer(value)) => Literal::i64_unsuffixed(*value).into_token(),
         (Shape::Number(_), Value::Float(value)) => Literal::f64_unsuffixed(*value).into_token(),
+        // What takes a whole number with a fraction of zero takes it as a default, too.
+        #[allow(clippy::cast_possible_truncation)]
+        // The schema took it, so it is whole and within its bounds.
+        (Shape::Integer(_), Value::Float(value)) => Literal::i64_unsuffixed(*value as i64).into_token(),
         (Shape::Number(_), Value::Integer(value)) => {
             format!("{value}.0").parse::<Literal>().ok()?.into_token()
         }

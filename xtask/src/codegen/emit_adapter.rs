@@ -5,15 +5,15 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::attributes::{default_expression, docs, validators};
-use super::emit_schemas::uses_times;
-use super::emit_tag::{names, of_tag, parameter_type, variable};
+use super::attributes::{default_expression, docs, list_validators};
+use super::emit_tag::{names, of_tag, parameter_type, payload, variable};
+use super::imports;
 use super::types::Types;
-use crate::contract::model::{Document, Location, Operation, Parameter, Tag};
+use crate::contract::model::{Document, Location, Media, Operation, Parameter, Shape, Tag};
 use crate::contract::rust_name;
 
 /// The items of `adapter.rs`, for the adapter of that name.
-pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str) -> TokenStream {
+pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str, library: &Ident) -> TokenStream {
     let adapter = format_ident!("{adapter}");
     let tags = served(document);
     let modules: Vec<Ident> = tags.iter().map(|tag| module(tag)).collect();
@@ -23,37 +23,36 @@ pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str) -> TokenSt
         document.operations.iter().map(|operation| method(document, types, operation)).collect();
     let defaults: TokenStream =
         document.operations.iter().map(|operation| defaults(document, types, operation)).collect();
-    let times = uses_times(&methods).then(|| {
+    let (tag_enum, scope_enum, scheme) = (tag_enum(&tags), scope_enum(document), scheme(document, library));
+    let value = imports::names(&methods, "Json").then(value);
+    let all = quote!(#methods #defaults);
+    let scalars = imports::scalars(library, &all);
+    let places = ["Cookie", "Header", "Path", "Query"];
+    let parameters = imports::named(library, "parameter", &places, &methods);
+    let payload = imports::named(library, "payload", &["Bytes", "Json", "Text"], &methods);
+    let schemas = imports::names(&all, "schemas").then(|| {
         quote!(
-            use crate::api::scalar::Timestamp;
+            use super::schemas;
         )
     });
-    let places = places(document);
-    let parameters = (!places.is_empty()).then(|| quote!(use crate::api::parameter::{#(#places),*};));
-    let (tag_enum, scope_enum) = (tag_enum(&tags), scope_enum(document));
-    let body = document.operations.iter().any(|operation| operation.body.is_some());
-    let payload = body.then(|| {
-        quote!(
-            use crate::api::payload::Json;
-        )
-    });
-    let value = body.then(value);
     quote! {
         use poem_openapi::OpenApi;
 
         use super::operations;
-        use super::schemas;
+        #schemas
         use super::{#(#modules),*};
-        use crate::api::call::Checked;
-        use crate::api::error::answer;
+        use #library::api::call::Checked;
+        use #library::api::error::answer;
         #parameters
         #payload
-        #times
-        use crate::api::security::ApiKey;
+        #scalars
+        use #library::api::security::{Key, Scheme};
 
         #tag_enum
 
         #scope_enum
+
+        #scheme
 
         /// The API over whoever implements the traits of its tags.
         pub struct #adapter<S>(pub S);
@@ -90,15 +89,19 @@ pub fn module(tag: &Tag) -> Ident {
     syn::parse_str(&rust_name::lower(&tag.name)).expect("the name was made to be an identifier")
 }
 
-fn places(document: &Document) -> Vec<Ident> {
-    let all = || document.operations.iter().flat_map(|operation| &operation.parameters);
-    let used = |location| all().any(|parameter: &Parameter| parameter.location == location);
-    let known = [(Location::Header, "Header"), (Location::Path, "Path"), (Location::Query, "Query")];
-    known
-        .into_iter()
-        .filter(|(location, _)| used(*location))
-        .map(|(_, name)| format_ident!("{name}"))
-        .collect()
+/// What declares the contract's security scheme.
+fn scheme(document: &Document, library: &Ident) -> TokenStream {
+    let name = document.operations.first().map_or("", |operation| &operation.scheme.text);
+    let about = format!(" How callers send their keys: the security scheme `{name}`.");
+    quote! {
+        #[doc = #about]
+        pub struct Keys;
+
+        impl Scheme for Keys {
+            const NAME: &'static str = #name;
+            const CREDENTIAL: #library::api::contract::Credential = operations::CREDENTIAL;
+        }
+    }
 }
 
 fn tag_enum(tags: &[&Tag]) -> TokenStream {
@@ -160,8 +163,12 @@ fn method(document: &Document, types: &Types<'_>, operation: &Operation) -> Toke
     let (body_argument, body_field) = match &operation.body {
         None => (None, None),
         Some(body) => {
-            let ty = types.full(&body.content.schema, &(rust_name::upper(&operation.id) + "Body"), None);
-            (Some(quote!(body: Json<#ty>,)), Some(quote!(body: value(body)?,)))
+            let ty = payload(types, &body.content, &(rust_name::upper(&operation.id) + "Body"));
+            let taken = match body.content.media {
+                Media::Json => quote!(body: value(body)?,),
+                Media::Text | Media::Bytes => quote!(body: body.0,),
+            };
+            (Some(quote!(body: #ty,)), Some(taken))
         }
     };
     let (output, run) = match body_field {
@@ -179,7 +186,7 @@ fn method(document: &Document, types: &Types<'_>, operation: &Operation) -> Toke
         #[oai(path = #path, method = #method, operation_id = #id, tag = #tag #deprecated)]
         async fn #name(
             &self,
-            #[oai(scope = #scope)] _key: ApiKey,
+            #[oai(scope = #scope)] _key: Key<Keys>,
             call: Checked<operations::#marker>,
             #(#arguments,)*
             #body_argument
@@ -200,6 +207,7 @@ fn argument(
         Location::Path => quote!(Path),
         Location::Query => quote!(Query),
         Location::Header => quote!(Header),
+        Location::Cookie => quote!(Cookie),
     };
     let ty = parameter_type(document, types, operation, parameter);
     let mut oai = vec![quote!(name = #name)];
@@ -207,8 +215,10 @@ fn argument(
         let function = default_name(operation, parameter);
         oai.push(quote!(default = #function));
     }
-    let validators = validators(document, &parameter.schema);
+    let validators = list_validators(document, &parameter.schema);
     oai.extend((!validators.is_empty()).then(|| quote!(validator(#(#validators),*))));
+    let list = matches!(document.resolve(&parameter.schema).shape, Shape::Array(_));
+    oai.extend((list && !parameter.explode).then(|| quote!(explode = false)));
     oai.extend(parameter.deprecated.then(|| quote!(deprecated)));
     quote!(#[oai(#(#oai),*)] #variable: #place<#ty>)
 }

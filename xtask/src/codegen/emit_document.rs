@@ -9,7 +9,7 @@ use crate::contract::model::Document;
 /// The items of `document.rs`.
 pub fn document(document: &Document, names: &Names, digest: &str) -> TokenStream {
     let (title, version) = (&document.title, &document.version);
-    let (yaml, json, twin) = (&names.contract_from_output, names.json(), names.twin());
+    let (yaml, json, twin) = (names.contract_from_output, names.json(), names.twin());
     quote! {
         /// The title of the API.
         pub const TITLE: &str = #title;

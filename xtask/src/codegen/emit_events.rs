@@ -1,16 +1,17 @@
 //! `events.rs`: what the contract's webhooks send.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::docs;
-use super::emit_schemas::{items, uses_times};
+use super::emit_schemas::items;
+use super::imports;
 use super::types::{Module, Types};
 use crate::contract::model::{Document, Webhook};
 use crate::contract::rust_name;
 
 /// The items of `events.rs`.
-pub fn events(document: &Document, types: &Types<'_>) -> TokenStream {
+pub fn events(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
     let names: Vec<&str> = document.webhooks.iter().map(|webhook| &*webhook.name).collect();
     let types_of_events = items(document, types, Module::Events);
     let event = event(types, &document.webhooks);
@@ -20,14 +21,10 @@ pub fn events(document: &Document, types: &Types<'_>) -> TokenStream {
             use super::schemas;
         )
     });
-    let times = uses_times(&all).then(|| {
-        quote!(
-            use crate::api::scalar::Timestamp;
-        )
-    });
+    let scalars = imports::scalars(library, &all);
     quote! {
         #schemas
-        #times
+        #scalars
 
         /// Every type of event, in the order of the contract.
         pub const EVENT_TYPES: &[&str] = &[#(#names),*];

@@ -1,24 +1,60 @@
 //! `operations.rs`: the contract as static tables.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::docs;
-use crate::contract::model::{Document, Location, Operation, Parameter, Shape};
+use crate::contract::model::{Credential, Document, Location, Operation, Parameter, Schema, Shape};
 use crate::contract::rust_name;
 
 /// The items of `operations.rs`.
-pub fn operations(document: &Document) -> TokenStream {
+pub fn operations(document: &Document, stem: &str, library: &Ident) -> TokenStream {
     let items = document.operations.iter().map(|operation| table(document, operation));
     let statics =
         document.operations.iter().map(|operation| format_ident!("{}", rust_name::constant(&operation.id)));
+    let lists = document.operations.iter().flat_map(|operation| &operation.parameters);
+    let lists = lists.clone().any(|one| matches!(document.resolve(&one.schema).shape, Shape::Array(_)));
+    let split = lists.then(|| quote!(, Split));
+    let contract = contract(document, stem);
     quote! {
-        use crate::api::contract::{Body, Describes, Operation, Parameter, ParameterKind, Place};
+        use super::document;
+        use #library::api::contract::{Body, Contract, Credential, Describes, Operation, Parameter, ParameterKind, Place #split};
 
         /// Every operation, in the order of the contract.
         pub static OPERATIONS: &[&Operation] = &[#(&#statics),*];
 
+        #contract
+
         #(#items)*
+    }
+}
+
+/// The contract as the server takes it. Its operations share one scheme.
+fn contract(document: &Document, stem: &str) -> TokenStream {
+    let scheme = document.operations.first().map(|operation| &operation.scheme.text);
+    let scheme = document.schemes.iter().find(|known| Some(&known.name.text) == scheme);
+    let json_path = format!("/openapi/{stem}.json");
+    let credential = match scheme.map(|scheme| &scheme.credential) {
+        None | Some(Credential::Bearer) => quote!(Bearer),
+        Some(Credential::Basic) => quote!(Basic),
+        Some(Credential::Header(name)) => quote!(Header(#name)),
+        Some(Credential::Cookie(name)) => quote!(Cookie(#name)),
+    };
+    quote! {
+        /// The contract, as the server serves it.
+        pub static CONTRACT: Contract = Contract {
+            stem: #stem,
+            title: document::TITLE,
+            yaml: document::YAML,
+            json: document::JSON,
+            json_path: #json_path,
+            json_3_0: document::OPENAPI_3_0_JSON,
+            operations: OPERATIONS,
+            credential: CREDENTIAL,
+        };
+
+        /// Where callers put their keys.
+        pub const CREDENTIAL: Credential = Credential::#credential;
     }
 }
 
@@ -33,7 +69,7 @@ fn table(document: &Document, operation: &Operation) -> TokenStream {
     let body = match &operation.body {
         None => quote!(None),
         Some(body) => {
-            let (required, media_type) = (body.required, &*body.content.media_type);
+            let (required, media_type) = (body.required, body.content.media.as_str());
             let schema = &body.content.schema.pointer;
             quote!(Some(Body { required: #required, media_type: #media_type, schema: #schema }))
         }
@@ -69,12 +105,15 @@ fn row(document: &Document, parameter: &Parameter) -> TokenStream {
         Location::Path => quote!(Path),
         Location::Query => quote!(Query),
         Location::Header => quote!(Header),
+        Location::Cookie => quote!(Cookie),
     };
-    let kind = match document.resolve(&parameter.schema).shape {
-        Shape::Integer(_) => quote!(Integer),
-        Shape::Number(_) => quote!(Number),
-        Shape::Boolean => quote!(Boolean),
-        _ => quote!(String),
+    let kind = match &document.resolve(&parameter.schema).shape {
+        Shape::Array(array) => {
+            let (of, split) = (kind(document, &array.items), parameter.explode);
+            let split = if split { quote!(Repeated) } else { quote!(Commas) };
+            quote!(List(&ParameterKind::#of, Split::#split))
+        }
+        _ => kind(document, &parameter.schema),
     };
     quote! {
         Parameter {
@@ -84,5 +123,15 @@ fn row(document: &Document, parameter: &Parameter) -> TokenStream {
             schema: #schema,
             kind: ParameterKind::#kind,
         }
+    }
+}
+
+/// How the text of a scalar is read.
+fn kind(document: &Document, schema: &Schema) -> TokenStream {
+    match document.resolve(schema).shape {
+        Shape::Integer(_) | Shape::IntegerEnum(_) => quote!(Integer),
+        Shape::Number(_) => quote!(Number),
+        Shape::Boolean => quote!(Boolean),
+        _ => quote!(String),
     }
 }

@@ -1,27 +1,20 @@
 //! `schemas.rs`, and the types of `events.rs`: one item for each schema.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::{default_expression, docs, validators};
+use super::emit_unions;
+use super::imports;
 use super::types::{Module, TypeItem, TypeKind, Types};
 use crate::contract::model::{Document, EnumShape, Property, Schema};
 use crate::contract::rust_name;
 
 /// The items of `schemas.rs`.
-pub fn schemas(document: &Document, types: &Types<'_>) -> TokenStream {
+pub fn schemas(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
     let items = items(document, types, Module::Schemas);
-    let times = uses_times(&items).then(|| {
-        quote!(
-            use crate::api::scalar::Timestamp;
-        )
-    });
-    quote!(#times #items)
-}
-
-/// Whether items name the scalar for times.
-pub fn uses_times(items: &TokenStream) -> bool {
-    items.to_string().contains("Timestamp")
+    let scalars = imports::scalars(library, &items);
+    quote!(#scalars #items)
 }
 
 /// Every type of a module.
@@ -41,6 +34,8 @@ impl Writer<'_> {
         match &self.item.kind {
             TypeKind::Struct { properties, closed } => self.structure(properties, *closed),
             TypeKind::Enum(shape) => self.enumeration(shape),
+            TypeKind::IntegerEnum(shape) => emit_unions::integers(self.module, self.item, shape),
+            TypeKind::Union(shape) => emit_unions::union(self.types, self.module, self.item, shape),
         }
     }
 
@@ -85,16 +80,26 @@ impl Writer<'_> {
         oai.extend(nullable.then(|| quote!(nullable)));
         let bare = self.types.bare(&property.schema, &owner, Some(self.module));
         let default = default_expression(self.types, self.document, &property.schema, inside);
-        let ty = match default.filter(|_| !property.required && !nullable) {
+        let ty = match default.filter(|_| !property.required) {
             Some(expression) => {
                 let function = format!("{}_default", rust_name::lower(&owner));
                 let ident = format_ident!("{function}");
-                defaults.extend(quote!(fn #ident() -> #bare { #expression }));
+                let (ty, expression) = if nullable {
+                    (quote!(Option<#bare>), quote!(Some(#expression)))
+                } else {
+                    (bare, expression)
+                };
+                defaults.extend(quote!(fn #ident() -> #ty { #expression }));
                 serde.push(quote!(default = #function));
                 oai.push(quote!(default = #function));
-                bare
+                ty
             }
             None if property.required && !nullable => bare,
+            None if !property.required && nullable && self.item.patch => {
+                serde.push(quote!(default, skip_serializing_if = "MaybeUndefined::is_undefined"));
+                oai.push(quote!(skip_serializing_if = "MaybeUndefined::is_undefined"));
+                quote!(MaybeUndefined<#bare>)
+            }
             None => {
                 if !property.required {
                     serde.push(quote!(skip_serializing_if = "Option::is_none"));

@@ -4,9 +4,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::{default_expression, docs, docs_with_summary};
-use super::emit_schemas::uses_times;
+use super::imports;
 use super::types::Types;
-use crate::contract::model::{Document, Header, Operation, Parameter, Response, Shape, Tag};
+use crate::contract::model::{Content, Document, Header, Media, Operation, Parameter, Response, Shape, Tag};
 use crate::contract::rust_name;
 
 /// Headers that middleware sets on whole classes of answers. A variant declares them and does not carry them.
@@ -30,7 +30,7 @@ fn carried(header: &Header) -> bool {
 }
 
 /// The items of one tag's file.
-pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag) -> TokenStream {
+pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag, library: &Ident) -> TokenStream {
     let name = format_ident!("{}", rust_name::upper(&tag.name));
     let about = docs(tag.description.as_deref(), &format!("The operations of `{}`.", tag.name.text));
     let operations: Vec<_> = of_tag(document, tag).collect();
@@ -43,24 +43,20 @@ pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag) -> TokenStream {
             quote!(#request #response)
         })
         .collect();
-    let times = uses_times(&items).then(|| {
+    let scalars = imports::scalars(library, &items);
+    let payload = imports::named(library, "payload", &["Bytes", "Json", "Text"], &items);
+    let schemas = imports::names(&items, "schemas").then(|| {
         quote!(
-            use crate::api::scalar::Timestamp;
-        )
-    });
-    let answers = operations.iter().any(|operation| !operation.responses.is_empty());
-    let answer = answers.then(|| {
-        quote!(
-            use crate::api::answer::{Answer, Parts};
+            use super::schemas;
         )
     });
     quote! {
-        use super::schemas;
-        #answer
-        use crate::api::call::Call;
-        use crate::api::error::Reply;
-        use crate::api::payload::Json;
-        #times
+        #schemas
+        use #library::api::answer::{Answer, Parts};
+        use #library::api::call::Call;
+        use #library::api::error::Reply;
+        #payload
+        #scalars
 
         #about
         pub trait #name: Send + Sync + 'static { #(#methods)* }
@@ -107,8 +103,11 @@ fn request(document: &Document, types: &Types<'_>, operation: &Operation) -> Tok
     });
     let body = operation.body.as_ref().map(|body| {
         let owner = rust_name::upper(&operation.id) + "Body";
-        let ty = types.full(&body.content.schema, &owner, None);
-        let ty = if body.required { ty } else { quote!(Option<#ty>) };
+        let ty = match body.content.media {
+            Media::Json => types.full(&body.content.schema, &owner, None),
+            Media::Text => quote!(String),
+            Media::Bytes => quote!(bytes::Bytes),
+        };
         quote! {
             /// The body.
             pub body: #ty,
@@ -118,6 +117,18 @@ fn request(document: &Document, types: &Types<'_>, operation: &Operation) -> Tok
         #[doc = #about]
         #[derive(Debug, Clone, PartialEq)]
         pub struct #name { #(#fields)* #body }
+    }
+}
+
+/// The type of a body as it is sent.
+pub fn payload(types: &Types<'_>, content: &Content, owner: &str) -> TokenStream {
+    match content.media {
+        Media::Json => {
+            let ty = types.full(&content.schema, owner, None);
+            quote!(Json<#ty>)
+        }
+        Media::Text => quote!(Text),
+        Media::Bytes => quote!(Bytes),
     }
 }
 
@@ -193,6 +204,7 @@ impl Variant<'_> {
             Shape::Integer(_) | Shape::Number(_) | Shape::Boolean => {
                 self.types.bare(&header.schema, "Header", None)
             }
+            Shape::IntegerEnum(_) => quote!(i64),
             _ => quote!(String),
         }
     }
@@ -238,8 +250,7 @@ impl Variant<'_> {
         let attribute = quote!(#[oai(status = #status #(#ambient)*)]);
         let body = self.response.content.as_ref().map(|content| {
             let owner = rust_name::upper(&self.operation.id) + &ident.to_string() + "Body";
-            let ty = self.types.full(&content.schema, &owner, None);
-            quote!(Json<#ty>)
+            payload(self.types, content, &owner)
         });
         let headers = self.carried().into_iter().map(|header| {
             let (name, ty) = (&*header.name, self.header_type(header));
@@ -256,7 +267,11 @@ impl Variant<'_> {
         let (ident, status) = (self.ident(), self.status());
         let headers = self.carried();
         let reads = headers.iter().map(|header| self.header_read(header));
-        let body = self.response.content.as_ref().map(|_| quote!(Json::Ready(parts.body?)));
+        let body = self.response.content.as_ref().map(|content| match content.media {
+            Media::Json => quote!(Json::Ready(parts.body?)),
+            Media::Text => quote!(Text(String::from_utf8(parts.body?.into()).ok()?)),
+            Media::Bytes => quote!(Bytes(parts.body?)),
+        });
         let fields: Vec<_> = body
             .into_iter()
             .chain(headers.iter().map(|header| header_variable(header)).map(|name| quote!(#name)))

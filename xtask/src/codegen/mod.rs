@@ -11,45 +11,64 @@ mod emit_mod;
 mod emit_operations;
 mod emit_schemas;
 mod emit_tag;
+mod emit_unions;
 pub mod files;
+mod imports;
 mod pretty;
+pub mod stale;
 mod twin;
 mod types;
 
 use std::path::Path;
 
 use heck::ToUpperCamelCase;
+use quote::format_ident;
 use sha2::{Digest, Sha256};
 
 use self::files::File;
 use self::types::Types;
 use crate::Outcome;
 use crate::contract::{self, Contract};
-use crate::diagnostic::{self, Format};
+use crate::diagnostic::Format;
 
 /// Where a contract and its generated code stand, relative to the workspace.
+#[derive(Clone, Copy, Debug)]
 pub struct Names {
     /// The contract.
-    pub contract: String,
+    pub contract: &'static str,
     /// The generated folder.
-    pub output: String,
+    pub output: &'static str,
     /// The contract as seen from the generated folder.
-    pub contract_from_output: String,
-    /// The contract's name without its ending: `v1`.
-    pub stem: String,
+    pub contract_from_output: &'static str,
+    /// The contract's name: `v1`.
+    pub stem: &'static str,
+    /// What the generated code calls the server's library.
+    pub library: &'static str,
 }
 
-impl Names {
-    /// The one contract of this workspace.
-    pub fn v1() -> Self {
-        Self {
-            contract: "openapi/v1.yaml".into(),
-            output: "src/api/generated".into(),
-            contract_from_output: "../../../openapi/v1.yaml".into(),
-            stem: "v1".into(),
-        }
-    }
+/// The contract that the server serves.
+pub const V1: Names = Names {
+    contract: "openapi/v1.yaml",
+    output: "src/api/generated",
+    contract_from_output: "../../../openapi/v1.yaml",
+    stem: "v1",
+    library: "crate",
+};
 
+/// Every contract that code is generated from. A version of the API is one line more.
+pub const CONTRACTS: &[Names] = &[
+    V1,
+    // Every supported construct, compiled and called by the tests beside v1.
+    Names {
+        contract: "tests/second/contract.yaml",
+        output: "tests/second/generated",
+        contract_from_output: "../contract.yaml",
+        stem: "v2",
+        library: "creator_api",
+    },
+];
+
+impl Names {
     fn json(&self) -> String {
         format!("{}.json", self.stem)
     }
@@ -63,14 +82,22 @@ impl Names {
     }
 }
 
-/// Generates, or compares with `check`.
+/// Generates from every contract, or compares with `check`.
 ///
 /// # Errors
-/// When the contract cannot be read or the folder not written.
+/// When a contract cannot be read or a folder not written.
 pub fn run(workspace: &Path, check: bool, format: Format) -> anyhow::Result<Outcome> {
-    let names = Names::v1();
-    let source = contract::open(workspace, &names.contract)?;
-    let contract = match contract::read(source) {
+    let mut outcome = Outcome::Fine;
+    for names in CONTRACTS {
+        if one(workspace, names, check, format)? == Outcome::Findings {
+            outcome = Outcome::Findings;
+        }
+    }
+    Ok(outcome)
+}
+
+fn one(workspace: &Path, names: &Names, check: bool, format: Format) -> anyhow::Result<Outcome> {
+    let contract = match contract::read(contract::open(workspace, names.contract)?) {
         Ok(contract) => contract,
         Err(refused) => {
             print!("{}", refused.render(format));
@@ -78,62 +105,21 @@ pub fn run(workspace: &Path, check: bool, format: Format) -> anyhow::Result<Outc
         }
     };
     if check {
-        let stale = stale(workspace, &contract, &names)?;
-        print!("{}", render_stale(&stale, format));
+        let stale = stale::of(workspace, &contract, names)?;
+        print!("{}", stale::render(&stale, format));
         return Ok(if stale.is_empty() { Outcome::Fine } else { Outcome::Findings });
     }
-    for line in files::write(workspace, &names.output, &generate(&contract, &names))? {
+    for line in files::write(workspace, names.output, &generate(&contract, names))? {
         println!("{line}");
     }
     Ok(Outcome::Fine)
-}
-
-/// What of the generated folder is not what the contract generates.
-///
-/// # Errors
-/// When the folder cannot be read.
-pub fn stale(workspace: &Path, contract: &Contract, names: &Names) -> anyhow::Result<Vec<files::Stale>> {
-    files::compare(workspace, &names.output, &generate(contract, names))
-}
-
-/// What to do about stale files.
-const REMEDY: &str = "run `cargo xtask codegen` and commit what it writes";
-
-/// Stale files as people or programs read them.
-pub fn render_stale(stale: &[files::Stale], format: Format) -> String {
-    let mut text = String::new();
-    for file in stale {
-        let what = match file {
-            files::Stale::Differs { .. } => "is not what the contract generates",
-            files::Stale::Orphan { .. } => "stands in the generated folder and nothing generates it",
-        };
-        match (format, file) {
-            (Format::Github, _) => {
-                let message = format!("{} {what}\n{REMEDY}", file.path());
-                text += &diagnostic::workflow_command(file.path(), 1, 1, "stale", &message);
-            }
-            (Format::Json, _) => {
-                let path = file.path();
-                text += &diagnostic::line(
-                    &serde_json::json!({ "code": "stale", "file": path, "message": what, "help": REMEDY }),
-                );
-            }
-            (Format::Text, files::Stale::Differs { diff, path }) => {
-                text += &format!("{path} {what}\n{diff}\n")
-            }
-            (Format::Text, files::Stale::Orphan { path }) => text += &format!("{path} {what}\n"),
-        }
-    }
-    if format == Format::Text && !stale.is_empty() {
-        text += &format!("{REMEDY}\n");
-    }
-    text
 }
 
 /// Every file of the generated folder.
 pub fn generate(contract: &Contract, names: &Names) -> Vec<File> {
     let document = &contract.document;
     let types = Types::new(document);
+    let library = &format_ident!("{}", names.library);
     let digest = digest(&contract.source.text);
     let heading = format!(
         "// Generated from {} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
@@ -149,21 +135,33 @@ pub fn generate(contract: &Contract, names: &Names) -> Vec<File> {
         rust(
             "adapter",
             "The traits of all tags as one poem-openapi API.",
-            emit_adapter::adapter(document, &types, &names.adapter()),
+            emit_adapter::adapter(document, &types, &names.adapter(), library),
         ),
         rust(
             "document",
             "The contract itself, for serving.",
             emit_document::document(document, names, &digest),
         ),
-        rust("events", "What webhooks send.", emit_events::events(document, &types)),
-        rust("operations", "The contract as static tables.", emit_operations::operations(document)),
-        rust("schemas", "The types of requests and responses.", emit_schemas::schemas(document, &types)),
+        rust("events", "What webhooks send.", emit_events::events(document, &types, library)),
+        rust(
+            "operations",
+            "The contract as static tables.",
+            emit_operations::operations(document, names.stem, library),
+        ),
+        rust(
+            "schemas",
+            "The types of requests and responses.",
+            emit_schemas::schemas(document, &types, library),
+        ),
     ];
     for tag in emit_adapter::served(document) {
         let name = emit_adapter::module(tag).to_string();
         let about = format!("The operations of `{}`.", tag.name.text);
-        files.push(rust(name.trim_start_matches("r#"), &about, emit_tag::tag(document, &types, tag)));
+        files.push(rust(
+            name.trim_start_matches("r#"),
+            &about,
+            emit_tag::tag(document, &types, tag, library),
+        ));
     }
     files.push(File { name: names.json(), text: json(&contract.root) });
     files.push(File { name: names.twin(), text: json(&twin::twin(&contract.root)) });
@@ -181,21 +179,14 @@ fn digest(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::source::Source;
 
-    /// A contract of its own with every construct that is supported.
+    /// The contract with every construct that is supported.
     fn constructs() -> Vec<File> {
-        let text = include_str!("fixtures/constructs.yaml");
-        let source = Source::new("constructs.yaml", text);
+        let names = CONTRACTS.last().expect("it is the last one");
+        let source = contract::open(&crate::workspace(), names.contract).expect("it can be read");
         let contract =
             contract::read(source).unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
-        let names = Names {
-            contract: "constructs.yaml".into(),
-            output: "constructs".into(),
-            contract_from_output: "constructs.yaml".into(),
-            stem: "constructs".into(),
-        };
-        generate(&contract, &names)
+        generate(&contract, names)
     }
 
     #[test]
@@ -210,8 +201,8 @@ mod tests {
             "schemas.rs",
             "things.rs",
             "type.rs",
-            "constructs.json",
-            "constructs.openapi-3.0.json",
+            "v2.json",
+            "v2.openapi-3.0.json",
         ];
         assert_eq!(names, expected);
     }
@@ -225,7 +216,7 @@ mod tests {
     #[test]
     fn the_json_is_the_contract_key_by_key() {
         let files = constructs();
-        let json = files.iter().find(|file| file.name == "constructs.json").expect("it is generated");
+        let json = files.iter().find(|file| file.name == "v2.json").expect("it is generated");
         let places: Vec<_> =
             ["\"openapi\"", "\"servers\"", "\"paths\"", "\"webhooks\"", "\"NewThing\"", "\"LargeThing\""]
                 .map(|key| json.text.find(key).expect("the key is there"))

@@ -77,14 +77,13 @@ impl Twin<'_> {
         }
     }
 
+    /// A schema; `true`, which 3.0 does not know, becomes one that says nothing.
     fn schema(&self, node: &Node) -> Node {
         let entries = node.entries().unwrap_or_default();
         let mut changed = Vec::new();
-        let composed = if let Some(target) = nullable_reference(node) {
-            // A tool reads `nullable` only where the type is said too.
-            changed.extend(self.type_of(target).map(|name| pair("type", Node::string(name))));
-            changed.extend([pair("nullable", yes()), pair("allOf", list(vec![target.clone()]))]);
-            "oneOf"
+        let composed = if let Some((keyword, parts)) = nullable(node) {
+            self.nullable(keyword, &parts, &mut changed);
+            keyword
         } else if let Some(reference) = node.get("$ref").filter(|_| entries.len() > 1) {
             // In 3.0 nothing counts beside a reference, so what stands there is put around it.
             let alone = Node::made(Value::Mapping(vec![pair("$ref", reference.clone())]));
@@ -99,6 +98,29 @@ impl Twin<'_> {
         Node::made(Value::Mapping(changed))
     }
 
+    /// A union of null and these shapes. Tools read `nullable` as 'or null' of all that stands beside it, and only where the
+    /// type is said too.
+    fn nullable(&self, keyword: &str, parts: &[&Node], changed: &mut Vec<Entry>) {
+        let types: Vec<_> = parts.iter().map(|part| self.type_of(part)).collect();
+        let same = types.iter().all(|name| name.is_some() && *name == types[0]);
+        match parts {
+            // An inline shape says its type itself.
+            [one] if one.get("$ref").is_none() => {
+                for entry in one.entries().unwrap_or_default() {
+                    self.keyword(&entry.key, &entry.value, changed);
+                }
+                changed.push(pair("nullable", yes()));
+            }
+            parts => {
+                let name = types.into_iter().next().flatten().filter(|_| same);
+                changed.extend(name.map(|name| pair("type", Node::string(name))));
+                let keyword = if parts.len() == 1 { "allOf" } else { keyword };
+                let parts = parts.iter().map(|part| self.schema(part)).collect();
+                changed.extend([pair("nullable", yes()), pair(keyword, list(parts))]);
+            }
+        }
+    }
+
     fn keyword(&self, key: &str, value: &Node, changed: &mut Vec<Entry>) {
         match key {
             "type" => types(value, changed),
@@ -107,8 +129,8 @@ impl Twin<'_> {
                 let first = value.items().and_then(<[_]>::first);
                 changed.extend(first.map(|first| pair("example", first.clone())));
             }
-            // 3.0 has no word for it.
-            "propertyNames" => {}
+            // 3.0 has no word for them.
+            "propertyNames" | "unevaluatedProperties" => {}
             // In 3.0 the bound and its being exclusive are two keywords.
             "exclusiveMinimum" => changed.extend([pair("minimum", value.clone()), pair(key, yes())]),
             "exclusiveMaximum" => changed.extend([pair("maximum", value.clone()), pair(key, yes())]),
@@ -117,7 +139,7 @@ impl Twin<'_> {
             "additionalProperties" if value.entries().is_some() => {
                 changed.push(pair(key, self.schema(value)))
             }
-            "allOf" | "oneOf" => {
+            "allOf" | "oneOf" | "anyOf" => {
                 let parts = value.items().unwrap_or_default().iter().map(|part| self.schema(part));
                 changed.push(pair(key, list(parts.collect())));
             }
@@ -125,10 +147,12 @@ impl Twin<'_> {
         }
     }
 
-    /// The type of what a reference leads to.
-    fn type_of(&self, reference: &Node) -> Option<String> {
-        let target = reference.get("$ref")?.as_str()?.strip_prefix('#')?;
-        let schema = self.root.pointer(target)?;
+    /// The type of a schema, or of what its reference leads to.
+    fn type_of(&self, schema: &Node) -> Option<String> {
+        let schema = match schema.get("$ref") {
+            Some(target) => self.root.pointer(target.as_str()?.strip_prefix('#')?)?,
+            None => schema,
+        };
         match schema.get("type").map(|stated| &stated.value) {
             Some(Value::String(name)) => Some(name.clone()),
             Some(Value::Sequence(names)) => {
@@ -151,12 +175,17 @@ fn types(value: &Node, changed: &mut Vec<Entry>) {
     }));
 }
 
-/// The reference of `oneOf: [{$ref}, {type: 'null'}]`.
-fn nullable_reference(node: &Node) -> Option<&Node> {
-    let parts = node.get("oneOf")?.items()?;
-    let null = parts.iter().any(|part| part.get("type").and_then(Node::as_str) == Some("null"));
-    parts.iter().find(|part| null && parts.len() == 2 && part.get("$ref").is_some())
+/// The shapes of a union that can also be null, and its keyword.
+fn nullable(node: &Node) -> Option<(&'static str, Vec<&Node>)> {
+    let keyword = ["oneOf", "anyOf"].into_iter().find(|keyword| node.get(keyword).is_some())?;
+    let parts = node.get(keyword)?.items()?;
+    let is_null = |part: &&Node| part.get("type").and_then(Node::as_str) == Some("null");
+    let shapes: Vec<&Node> = parts.iter().filter(|part| !is_null(part)).collect();
+    (shapes.len() < parts.len()).then_some((keyword, shapes))
 }
+
+#[cfg(test)]
+mod same;
 
 #[cfg(test)]
 mod tests {

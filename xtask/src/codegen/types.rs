@@ -7,8 +7,11 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::contract::model::{Document, EnumShape, Property, Schema, Shape};
+use crate::contract::model::{
+    Document, EnumShape, IntegerEnumShape, Method, Property, Schema, Shape, UnionShape,
+};
 use crate::contract::rust_name;
+use crate::contract::sites::{self, Inline, Site};
 
 /// The module in which a type stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,8 @@ pub struct TypeItem<'a> {
     pub schema: &'a Schema,
     /// What it is made of.
     pub kind: TypeKind<'a>,
+    /// Whether it stands in a body of PATCH, where absent and null differ.
+    pub patch: bool,
 }
 
 /// The kinds of types to be written.
@@ -37,6 +42,10 @@ pub enum TypeKind<'a> {
     Struct { properties: Vec<&'a Property>, closed: bool },
     /// An enum of strings.
     Enum(&'a EnumShape),
+    /// An enum of whole numbers.
+    IntegerEnum(&'a IntegerEnumShape),
+    /// One of several types.
+    Union(&'a UnionShape),
 }
 
 /// The types of a contract.
@@ -46,6 +55,8 @@ pub struct Types<'a> {
     reached: BTreeSet<&'a str>,
     /// And those that webhooks reach besides.
     sent: BTreeSet<&'a str>,
+    /// Those that the bodies of PATCH reach, where absent and null differ.
+    patches: BTreeSet<&'a str>,
 }
 
 impl<'a> Types<'a> {
@@ -64,7 +75,11 @@ impl<'a> Types<'a> {
             reach(document, &webhook.content.schema, &mut sent);
         }
         let sent = sent.difference(&reached).copied().collect();
-        Self { document, reached, sent }
+        let mut patches = BTreeSet::new();
+        for operation in document.operations.iter().filter(|operation| operation.method == Method::Patch) {
+            operation.body.iter().for_each(|body| reach(document, &body.content.schema, &mut patches));
+        }
+        Self { document, reached, sent, patches }
     }
 
     /// The types of a module, in document order, each followed by those written inside it.
@@ -77,51 +92,46 @@ impl<'a> Types<'a> {
                 Module::Events => self.sent.contains(name),
             };
             if here {
-                self.collect(&named.schema, &rust_name::upper(name), &named.name.text, &mut items);
+                let site = Site::named(name, self.patches.contains(name));
+                self.collect(&named.schema, &site, &mut items);
             }
         }
-        if module == Module::Schemas {
-            for operation in &self.document.operations {
-                for parameter in &operation.parameters {
-                    let owner = rust_name::upper(&operation.id) + &rust_name::upper(&parameter.name);
-                    let origin = format!("{} {}", operation.id.text, parameter.name.text);
-                    self.collect(&parameter.schema, &owner, &origin, &mut items);
-                }
-            }
+        let here = |inline: &Inline<'_>| inline.sent == (module == Module::Events);
+        for inline in sites::inline(self.document).into_iter().filter(here) {
+            self.collect(inline.schema, &inline.site, &mut items);
         }
         items
     }
 
     /// Adds the types that a schema needs, when it stands for itself and is not a reference.
-    fn collect(&self, schema: &'a Schema, owner: &str, origin: &str, items: &mut Vec<TypeItem<'a>>) {
-        let (name, at) = (format_ident!("{owner}"), origin.to_owned());
+    fn collect(&self, schema: &'a Schema, site: &Site, items: &mut Vec<TypeItem<'a>>) {
+        let kind = match &schema.shape {
+            Shape::Object(object) => {
+                Some(TypeKind::Struct { properties: self.document.properties(object), closed: object.closed })
+            }
+            Shape::Enum(shape) => Some(TypeKind::Enum(shape)),
+            Shape::IntegerEnum(shape) => Some(TypeKind::IntegerEnum(shape)),
+            Shape::Union(union) => Some(TypeKind::Union(union)),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            let (name, origin) = (format_ident!("{}", site.owner), site.origin.clone());
+            items.push(TypeItem { name, origin, schema, kind, patch: site.patch });
+        }
         match &schema.shape {
             Shape::Object(object) => {
-                let properties = self.document.properties(object);
-                let kind = TypeKind::Struct { properties: properties.clone(), closed: object.closed };
-                items.push(TypeItem { name, origin: at, schema, kind });
-                for property in &properties {
-                    let owner = owner.to_owned() + &rust_name::upper(&property.name);
-                    self.collect(
-                        &property.schema,
-                        &owner,
-                        &format!("{origin}.{}", property.name.text),
-                        items,
-                    );
+                for property in self.document.properties(object) {
+                    self.collect(&property.schema, &site.below(&property.name, "."), items);
                 }
             }
-            Shape::Enum(shape) => {
-                items.push(TypeItem { name, origin: at, schema, kind: TypeKind::Enum(shape) })
+            Shape::Union(union) => {
+                for member in &union.members {
+                    self.collect(&member.schema, &site.below(&member.name, " as "), items);
+                }
             }
-            Shape::Array(array) => {
-                self.collect(&array.items, &format!("{owner}Item"), &format!("{at}[]"), items)
-            }
-            Shape::Map(map) => self.collect(&map.values, &format!("{owner}Value"), &format!("{at}.*"), items),
-            Shape::Reference(_)
-            | Shape::String(_)
-            | Shape::Integer(_)
-            | Shape::Number(_)
-            | Shape::Boolean => {}
+            Shape::Array(array) => self.collect(&array.items, &site.inside("Item", "[]"), items),
+            Shape::Map(map) => self.collect(&map.values, &site.inside("Value", ".*"), items),
+            _ => {}
         }
     }
 
@@ -130,14 +140,14 @@ impl<'a> Types<'a> {
         match &schema.shape {
             Shape::Reference(name) => {
                 let target = self.document.schema(name).expect("references were resolved");
-                let stands_for_itself = matches!(target.shape, Shape::Object(_) | Shape::Enum(_));
-                if stands_for_itself {
+                if stands_for_itself(&target.shape) {
                     self.path(name, from)
                 } else {
                     self.bare(target, &rust_name::upper(name), from)
                 }
             }
-            Shape::Object(_) | Shape::Enum(_) => {
+            Shape::Any => quote!(serde_json::Value),
+            Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_) => {
                 // A type written inside another stands where its owner stands.
                 let ident = format_ident!("{owner}");
                 if from.is_some() { quote!(#ident) } else { quote!(schemas::#ident) }
@@ -150,8 +160,10 @@ impl<'a> Types<'a> {
                 let values = self.full(&map.values, &format!("{owner}Value"), from);
                 quote!(std::collections::BTreeMap<String, #values>)
             }
-            Shape::String(string) if string.is_time() => quote!(Timestamp),
-            Shape::String(_) => quote!(String),
+            Shape::String(string) => {
+                let ident = format_ident!("{}", string.scalar().unwrap_or("String"));
+                quote!(#ident)
+            }
             Shape::Integer(number) if number.format.as_deref() == Some("int32") => quote!(i32),
             Shape::Integer(_) => quote!(i64),
             Shape::Number(number) if number.format.as_deref() == Some("float") => quote!(f32),
@@ -182,6 +194,11 @@ impl<'a> Types<'a> {
     }
 }
 
+/// Whether a shape is a type of its own.
+fn stands_for_itself(shape: &Shape) -> bool {
+    matches!(shape, Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_))
+}
+
 /// Collects the names of every schema that a schema leads to. The base of an object is written into the object, so it is
 /// reached only by who names it.
 fn reach<'a>(document: &'a Document, schema: &'a Schema, names: &mut BTreeSet<&'a str>) {
@@ -200,6 +217,15 @@ fn reach<'a>(document: &'a Document, schema: &'a Schema, names: &mut BTreeSet<&'
         }
         Shape::Array(array) => reach(document, &array.items, names),
         Shape::Map(map) => reach(document, &map.values, names),
-        Shape::String(_) | Shape::Enum(_) | Shape::Integer(_) | Shape::Number(_) | Shape::Boolean => {}
+        Shape::Union(union) => {
+            union.members.iter().for_each(|member| reach(document, &member.schema, names));
+        }
+        Shape::Any
+        | Shape::String(_)
+        | Shape::Enum(_)
+        | Shape::IntegerEnum(_)
+        | Shape::Integer(_)
+        | Shape::Number(_)
+        | Shape::Boolean => {}
     }
 }

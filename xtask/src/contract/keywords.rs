@@ -17,9 +17,12 @@ pub struct Kind {
 }
 
 const NO_USE: &str = "leave it out; nothing in the profile needs it";
+/// Why schemes that hand out tokens are refused.
+pub const NO_TOKENS: &str = "the server knows keys and hands out no tokens: use `http` or `apiKey`";
 const ONE_SERVER: &str = "name the servers once, at the top of the document";
 const SPLIT: &str =
-    "name the shape with properties, `allOf` of one `$ref` and one object, or `oneOf` of one `$ref` and null";
+    "say what a value is with `properties`, `allOf` of objects, or `oneOf` of shapes that can be told apart";
+const BY_POST: &str = "write `post`: events are sent by POST alone";
 const CLOSED: &str = "use `additionalProperties` with one schema, or `false`";
 
 /// The whole document.
@@ -56,10 +59,16 @@ pub const EXTERNAL_DOCS: Kind =
 /// `components`.
 pub const COMPONENTS: Kind = Kind {
     name: "`components`",
-    supported: &["schemas", "parameters", "headers", "responses", "securitySchemes"],
+    supported: &[
+        "schemas",
+        "parameters",
+        "headers",
+        "responses",
+        "requestBodies",
+        "examples",
+        "securitySchemes",
+    ],
     refused: &[
-        ("requestBodies", "write the body at its operation; share its schema with `$ref`"),
-        ("examples", "write the example where it belongs"),
         ("links", NO_USE),
         ("callbacks", "describe what the server sends under `webhooks`"),
         ("pathItems", "write the operation under `paths`"),
@@ -68,16 +77,29 @@ pub const COMPONENTS: Kind = Kind {
 /// A path.
 pub const PATH_ITEM: Kind = Kind {
     name: "a path",
-    supported: &["get", "put", "post", "delete", "patch"],
+    supported: &["get", "put", "post", "delete", "patch", "summary", "description", "parameters"],
     refused: &[
         ("$ref", "write the operations here"),
-        ("summary", "write it at the operation"),
-        ("description", "write it at the operation"),
-        ("parameters", "write the parameters at each operation; share them with `$ref`"),
         ("servers", ONE_SERVER),
         ("head", "leave it out: HEAD works wherever GET does"),
         ("options", "leave it out: the server answers OPTIONS by itself"),
         ("trace", NO_USE),
+    ],
+};
+/// A webhook.
+pub const WEBHOOK: Kind = Kind {
+    name: "a webhook",
+    supported: &["post", "summary", "description", "parameters"],
+    refused: &[
+        ("$ref", "write the operation here"),
+        ("servers", ONE_SERVER),
+        ("get", BY_POST),
+        ("put", BY_POST),
+        ("delete", BY_POST),
+        ("patch", BY_POST),
+        ("head", BY_POST),
+        ("options", BY_POST),
+        ("trace", BY_POST),
     ],
 };
 /// An operation.
@@ -94,16 +116,27 @@ pub const OPERATION: Kind = Kind {
         "requestBody",
         "responses",
         "deprecated",
+        "x-sunset",
     ],
     refused: &[("callbacks", "describe what the server sends under `webhooks`"), ("servers", ONE_SERVER)],
 };
 /// A parameter.
 pub const PARAMETER: Kind = Kind {
     name: "a parameter",
-    supported: &["name", "in", "description", "required", "deprecated", "schema", "example", "examples"],
+    supported: &[
+        "name",
+        "in",
+        "description",
+        "required",
+        "deprecated",
+        "x-sunset",
+        "style",
+        "explode",
+        "schema",
+        "example",
+        "examples",
+    ],
     refused: &[
-        ("style", "leave it out: scalars have one form only"),
-        ("explode", "leave it out: scalars have one form only"),
         ("allowReserved", NO_USE),
         ("allowEmptyValue", "give the parameter a schema that takes what is meant"),
         ("content", "use `schema`"),
@@ -143,13 +176,8 @@ pub const RESPONSE: Kind = Kind {
 /// A security scheme.
 pub const SECURITY_SCHEME: Kind = Kind {
     name: "a security scheme",
-    supported: &["type", "description", "scheme", "bearerFormat"],
-    refused: &[
-        ("name", "use an HTTP bearer scheme"),
-        ("in", "use an HTTP bearer scheme"),
-        ("flows", "use an HTTP bearer scheme"),
-        ("openIdConnectUrl", "use an HTTP bearer scheme"),
-    ],
+    supported: &["type", "description", "scheme", "bearerFormat", "name", "in"],
+    refused: &[("flows", NO_TOKENS), ("openIdConnectUrl", NO_TOKENS)],
 };
 /// A schema.
 pub const SCHEMA: Kind = Kind {
@@ -160,6 +188,7 @@ pub const SCHEMA: Kind = Kind {
         "title",
         "description",
         "deprecated",
+        "x-sunset",
         "readOnly",
         "default",
         "example",
@@ -182,38 +211,38 @@ pub const SCHEMA: Kind = Kind {
         "properties",
         "required",
         "additionalProperties",
+        "unevaluatedProperties",
         "propertyNames",
         "minProperties",
         "maxProperties",
         "oneOf",
+        "anyOf",
         "allOf",
+        "discriminator",
         "x-extensible-enum",
     ],
     refused: &[
-        ("anyOf", SPLIT),
         ("not", SPLIT),
         ("if", SPLIT),
         ("then", SPLIT),
         ("else", SPLIT),
         ("dependentRequired", SPLIT),
         ("dependentSchemas", SPLIT),
-        ("discriminator", SPLIT),
         ("prefixItems", "use `items` with one schema"),
         ("contains", "use `items` with one schema"),
         ("minContains", "use `items` with one schema"),
         ("maxContains", "use `items` with one schema"),
         ("unevaluatedItems", "use `items` with one schema"),
         ("patternProperties", CLOSED),
-        ("unevaluatedProperties", CLOSED),
         ("writeOnly", "give requests a schema of their own"),
         ("nullable", "that is OpenAPI 3.0; write `type: [string, 'null']`"),
         ("xml", NO_USE),
         ("externalDocs", "write the link into the description"),
         ("contentMediaType", NO_USE),
-        ("contentEncoding", NO_USE),
+        ("contentEncoding", "write `format: byte` for base64"),
         ("contentSchema", NO_USE),
         ("$id", NO_USE),
-        ("$schema", NO_USE),
+        ("$schema", "leave it out: the dialect is that of OpenAPI 3.1"),
         ("$anchor", NO_USE),
         ("$dynamicRef", "use `$ref`"),
         ("$dynamicAnchor", NO_USE),
@@ -222,6 +251,10 @@ pub const SCHEMA: Kind = Kind {
         ("$defs", "name the schema under `components.schemas`"),
     ],
 };
+
+/// What tells the members of a union apart.
+pub const DISCRIMINATOR: Kind =
+    Kind { name: "a discriminator", supported: &["propertyName", "mapping"], refused: &[] };
 
 /// Reports every key of a mapping that may not stand there.
 pub fn check(node: &Node, kind: &Kind, findings: &mut Vec<Diagnostic>) {

@@ -11,6 +11,7 @@ pub mod read;
 pub mod reader;
 pub mod rules;
 pub mod rust_name;
+pub mod sites;
 pub mod source;
 mod tree;
 pub mod version;

@@ -20,15 +20,15 @@ pub(super) struct Step {
 pub(super) const STEPS: &[Step] = &[
     Step { name: "format", about: "the source is formatted", run: format },
     Step { name: "tidy", about: "the house rules hold", run: tidy },
-    Step { name: "codegen", about: "generated code is fresh", run: |_| xtask(&["codegen", "--check"]) },
-    Step { name: "breaking", about: "the contract keeps what was released", run: |_| xtask(&["breaking"]) },
+    Step { name: "codegen", about: "generated code is fresh", run: |_| xtask(&["codegen", "--check"], None) },
+    Step { name: "breaking", about: "the contract keeps what was released", run: |_| xtask(&["breaking"], None) },
     Step {
         name: "licences",
         about: "every dependency is under a licence we may use",
         run: |_| licences::run(),
     },
     Step { name: "clippy", about: "no lint fires", run: clippy },
-    Step { name: "check", about: "contract and code say the same", run: |_| xtask(&["check"]) },
+    Step { name: "check", about: "contract, code, tests and tables say the same", run: check },
     Step { name: "unit", about: "unit tests of the workspace", run: unit },
     Step { name: "doc", about: "examples in the documentation", run: doc },
     Step { name: "sqlite", about: "integration tests on SQLite", run: on_sqlite },
@@ -60,7 +60,7 @@ fn doc(_: &Context) -> Result<()> {
 }
 
 fn on_sqlite(_: &Context) -> Result<()> {
-    tests(&["--test", "it"], None)
+    tests(&["--test", "it", "--test", "second"], None)
 }
 
 fn on_postgres(context: &Context) -> Result<()> {
@@ -80,10 +80,20 @@ fn tests(which: &[&str], postgres_url: Option<&str>) -> Result<()> {
     run(&mut command)
 }
 
-/// Runs another task of this program.
-fn xtask(args: &[&str]) -> Result<()> {
+/// The schema is looked at on both databases.
+fn check(context: &Context) -> Result<()> {
+    xtask(&["check"], Some(context.postgres_url()?))
+}
+
+/// Runs another task of this program, with or without a PostgreSQL server.
+fn xtask(args: &[&str], postgres_url: Option<&str>) -> Result<()> {
     let program = std::env::current_exe().context("this program does not know where it stands")?;
-    run(Command::new(program).args(args))
+    let mut command = Command::new(program);
+    match postgres_url {
+        Some(url) => command.env("DATABASE_URL", url),
+        None => command.env_remove("DATABASE_URL"),
+    };
+    run(command.args(args))
 }
 
 /// The cargo that started this program, so that its toolchain is used throughout.

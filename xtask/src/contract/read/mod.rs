@@ -1,10 +1,17 @@
 //! The tree of the contract into its model.
 //!
-//! Owns what stands at the top of the document; [`operation`] and [`schema`] read the rest. Whatever is not understood is
-//! reported and left out; the caller goes on only without findings.
+//! Owns what stands at the top of the document; the modules below read the rest. Whatever is not understood is reported and
+//! left out; the caller goes on only without findings.
 
+mod composition;
 mod operation;
+mod parameter;
+mod response;
+mod scalar;
 mod schema;
+mod security;
+mod shared;
+mod webhook;
 
 use super::keywords;
 use super::model::{Document, NamedSchema, Tag};
@@ -19,18 +26,18 @@ pub fn document(reader: &mut Reader<'_>) -> Document {
     let (title, version) = info(reader, &top);
     servers(reader, &top);
     let tags = tags(reader, &top);
-    let mut schemas = Vec::new();
+    let (mut schemas, mut schemes) = (Vec::new(), Vec::new());
     if let Some(components) = reader.child(&top, "components") {
         reader.object(&components, &keywords::COMPONENTS);
         schemas = named_schemas(reader, &components);
-        schemes(reader, &components);
-        operation::shared(reader, &components);
+        schemes = security::schemes(reader, &components);
+        shared::check(reader, &components);
     }
     let operations = reader.needed(&top, "paths", "the document");
     let operations = operations.map(|paths| operation::paths(reader, &paths)).unwrap_or_default();
     let webhooks = reader.child(&top, "webhooks");
-    let webhooks = webhooks.map(|webhooks| operation::webhooks(reader, &webhooks)).unwrap_or_default();
-    Document { title, version, tags, operations, webhooks, schemas }
+    let webhooks = webhooks.map(|webhooks| webhook::webhooks(reader, &webhooks)).unwrap_or_default();
+    Document { title, version, tags, operations, webhooks, schemas, schemes }
 }
 
 fn version(reader: &mut Reader<'_>, top: &At<'_>) {
@@ -44,12 +51,9 @@ fn version(reader: &mut Reader<'_>, top: &At<'_>) {
         return;
     };
     if !stated.as_str().is_some_and(|version| version.starts_with("3.1.")) {
-        reader.error(
-            Code::UnsupportedKeyword,
-            stated.span,
-            "the contract is read as OpenAPI 3.1",
-            "write `openapi: 3.1.0`; a 3.0 twin is derived from it",
-        );
+        let help = "write `openapi: 3.1.0`: null is a type there, and webhooks are known; a 3.0 twin is derived from it";
+        let message = "code is generated from OpenAPI 3.1 alone";
+        reader.error(Code::UnsupportedVersion, stated.span, message, help);
     }
 }
 
@@ -109,21 +113,19 @@ fn named_schemas<'n>(reader: &mut Reader<'n>, components: &At<'n>) -> Vec<NamedS
     read
 }
 
-/// Checks that every scheme is one that keys are sent with.
-fn schemes<'n>(reader: &mut Reader<'n>, components: &At<'n>) {
-    let Some(schemes) = reader.child(components, "securitySchemes") else { return };
-    for (name, scheme) in reader.children(&schemes) {
-        if !reader.object(&scheme, &keywords::SECURITY_SCHEME) {
-            continue;
-        }
-        let is = |key, value| scheme.node.get(key).and_then(super::node::Node::as_str) == Some(value);
-        if !is("type", "http") || !is("scheme", "bearer") {
-            reader.error(
-                Code::UnsupportedKeyword,
-                name.span,
-                format!("the security scheme `{}` is not HTTP bearer", name.text),
-                "write `type: http` and `scheme: bearer`",
-            );
-        }
+/// Checks `x-sunset`: the day on which a deprecated thing may end.
+fn sunset<'n>(reader: &mut Reader<'n>, at: &At<'n>) {
+    let Some(day) = reader.child(at, "x-sunset") else { return };
+    let Some(text) = reader.text(&day) else { return };
+    let digits =
+        |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').collect();
+    if !matches!(parts[..], [year, month, day] if digits(year, 4) && digits(month, 2) && digits(day, 2)) {
+        let message = "`x-sunset` is no day";
+        reader.error(Code::UnsupportedKeyword, text.span, message, "write it as `2027-01-31`, in quotes");
+    }
+    if !reader.flag(at, "deprecated") {
+        let message = "`x-sunset` stands beside nothing that is deprecated";
+        reader.error(Code::UnsupportedKeyword, day.named, message, "add `deprecated: true`");
     }
 }

@@ -18,13 +18,14 @@ pub fn judge(root: &Node, findings: &mut Vec<Diagnostic>) {
     let Ok(registry) = Registry::new().add(HERE, &document).and_then(|registry| registry.prepare()) else {
         return;
     };
-    let mut judge = Judge { registry: &registry, validators: BTreeMap::new(), findings };
+    let mut judge = Judge { root, registry: &registry, validators: BTreeMap::new(), findings };
     for site in sites::schemas(root) {
         judge.site(&site);
     }
 }
 
 struct Judge<'a> {
+    root: &'a Node,
     registry: &'a Registry<'a>,
     /// Validators by what they were made from: most places refer to a named schema.
     validators: BTreeMap<String, Result<Validator, String>>,
@@ -47,7 +48,10 @@ impl Judge<'_> {
             self.value(site, example, Code::ExampleRefused, "the example");
         }
         for example in owner.get("examples").and_then(Node::entries).unwrap_or_default() {
-            if let Some(value) = example.value.get("value") {
+            // A shared example is held against the schema of each of its uses.
+            let shared = example.value.get("$ref").and_then(Node::as_str);
+            let shared = shared.and_then(|target| self.root.pointer(target.trim_start_matches('#')));
+            if let Some(value) = shared.unwrap_or(&example.value).get("value") {
                 let what = format!("the example `{}`", example.key.text);
                 self.value(site, value, Code::ExampleRefused, &what);
             }

@@ -8,8 +8,11 @@ mod examples;
 mod names;
 mod paths;
 mod references;
+mod security;
 mod sites;
 mod spelling;
+mod unions;
+mod values;
 
 use super::model::Document;
 use super::node::Node;
@@ -24,8 +27,16 @@ pub fn judge(root: &Node, document: &Document, findings: &mut Vec<Diagnostic>) {
     errors::judge(document, findings);
     spelling::judge(root, document, findings);
     names::operations(document, findings);
-    if sound {
-        names::judge(document, findings);
-        examples::judge(root, findings);
+    security::judge(document, findings);
+    if !sound {
+        return;
     }
+    let before = findings.len();
+    unions::judge(document, findings);
+    values::judge(document, findings);
+    // Shapes that nothing tells apart have no names of their own either.
+    if findings.len() == before {
+        names::judge(document, findings);
+    }
+    examples::judge(root, findings);
 }

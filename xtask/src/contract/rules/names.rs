@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::contract::model::{Document, ObjectShape, Operation, Schema, Shape, Tag};
 use crate::contract::node::Text;
 use crate::contract::rust_name::{lower, upper};
+use crate::contract::sites::{self, Site};
 use crate::contract::source::Span;
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -12,10 +13,11 @@ use crate::diagnostic::{Code, Diagnostic};
 const MODULES: [&str; 5] = ["adapter", "document", "events", "operations", "schemas"];
 
 /// Names that generated files import beside a tag's trait.
-const IMPORTS: [&str; 6] = ["Answer", "Call", "Json", "Parts", "Reply", "Timestamp"];
+const IMPORTS: [&str; 11] =
+    ["Answer", "Base64", "Bytes", "Call", "Date", "Json", "Parts", "Reply", "Text", "Timestamp", "Uuid"];
 
 /// Names that the files of schemas and events use or define themselves.
-const USED: [&str; 6] = ["Event", "None", "Option", "String", "Timestamp", "Vec"];
+const USED: [&str; 9] = ["Base64", "Date", "Event", "None", "Option", "String", "Timestamp", "Uuid", "Vec"];
 
 /// Judges operation ids and tags.
 pub fn operations(document: &Document, findings: &mut Vec<Diagnostic>) {
@@ -82,6 +84,9 @@ pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
     for named in &document.schemas {
         inside(document, &named.schema, findings);
     }
+    for inline in sites::inline(document) {
+        inside(document, inline.schema, findings);
+    }
 }
 
 /// The tags that have operations; the others become nothing.
@@ -90,39 +95,49 @@ fn served(document: &Document) -> impl Iterator<Item = &Tag> {
     document.tags.iter().filter(used)
 }
 
-/// The types of all schemas, those written inside others included.
+/// The types of all schemas, those written inside others and at operations included.
 fn types(document: &Document, findings: &mut Vec<Diagnostic>) {
     let mut found = Vec::new();
     for named in &document.schemas {
-        found.push((upper(&named.name), named.name.text.clone(), named.name.span));
-        written(document, &named.schema, &upper(&named.name), &named.name.text, true, &mut found);
+        let site = Site::named(&named.name, false);
+        if !is_type(&named.schema.shape) {
+            found.push((site.owner.clone(), site.origin.clone(), named.name.span));
+        }
+        written(document, &named.schema, &site, named.name.span, &mut found);
+    }
+    for inline in sites::inline(document) {
+        written(document, inline.schema, &inline.site, inline.schema.span, &mut found);
     }
     let mut scope = Scope::new("types", findings);
     USED.iter().for_each(|used| scope.reserve(used));
     found.into_iter().for_each(|(rust, name, span)| scope.add(rust, &name, span));
 }
 
+fn is_type(shape: &Shape) -> bool {
+    matches!(shape, Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_))
+}
+
 type Found = Vec<(String, String, Span)>;
 
-fn written(document: &Document, schema: &Schema, owner: &str, origin: &str, named: bool, found: &mut Found) {
+/// Adds the type of a schema that stands at this site, and those of the schemas inside it.
+fn written(document: &Document, schema: &Schema, site: &Site, span: Span, found: &mut Found) {
+    if is_type(&schema.shape) {
+        found.push((site.owner.clone(), site.origin.clone(), span));
+    }
+    let mut below = |schema: &Schema, site: Site| written(document, schema, &site, schema.span, found);
     match &schema.shape {
         Shape::Object(object) => {
-            if !named {
-                found.push((owner.to_owned(), origin.to_owned(), schema.span));
-            }
             for property in document.properties(object) {
-                let (owner, origin) =
-                    (owner.to_owned() + &upper(&property.name), format!("{origin}.{}", property.name.text));
-                written(document, &property.schema, &owner, &origin, false, found);
+                below(&property.schema, site.below(&property.name, "."));
             }
         }
-        Shape::Enum(_) if !named => found.push((owner.to_owned(), origin.to_owned(), schema.span)),
-        Shape::Array(array) => {
-            written(document, &array.items, &format!("{owner}Item"), &format!("{origin}[]"), false, found);
+        Shape::Union(union) => {
+            for member in &union.members {
+                below(&member.schema, site.below(&member.name, " as "));
+            }
         }
-        Shape::Map(map) => {
-            written(document, &map.values, &format!("{owner}Value"), &format!("{origin}.*"), false, found);
-        }
+        Shape::Array(array) => below(&array.items, site.inside("Item", "[]")),
+        Shape::Map(map) => below(&map.values, site.inside("Value", ".*")),
         _ => {}
     }
 }
@@ -135,6 +150,19 @@ fn inside(document: &Document, schema: &Schema, findings: &mut Vec<Diagnostic>) 
             let mut scope = Scope::new("variants", findings);
             shape.values.iter().for_each(|value: &Text| scope.add(upper(value), &value.text, value.span));
         }
+        Shape::IntegerEnum(shape) => {
+            let mut scope = Scope::new("variants", findings);
+            for (value, span) in &shape.values {
+                scope.add(upper(&value.to_string()), &value.to_string(), *span);
+            }
+        }
+        Shape::Union(union) => {
+            let mut scope = Scope::new("variants", findings);
+            for member in &union.members {
+                scope.add(upper(&member.name), &member.name.text, member.name.span);
+            }
+            union.members.iter().for_each(|member| inside(document, &member.schema, findings));
+        }
         Shape::Array(array) => inside(document, &array.items, findings),
         Shape::Map(map) => inside(document, &map.values, findings),
         _ => {}
@@ -146,7 +174,7 @@ fn fields(document: &Document, object: &ObjectShape, findings: &mut Vec<Diagnost
     for property in document.properties(object) {
         scope.add(lower(&property.name), &property.name.text, property.name.span);
     }
-    for property in &object.properties {
+    for property in object.own() {
         inside(document, &property.schema, findings);
     }
 }

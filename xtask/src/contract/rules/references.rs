@@ -51,25 +51,50 @@ fn references<'a>(schema: &'a Schema, targets: &mut Vec<&'a Text>) {
     match &schema.shape {
         Shape::Reference(name) => targets.push(name),
         Shape::Object(object) => {
-            targets.extend(&object.base);
-            object.properties.iter().for_each(|property| references(&property.schema, targets));
+            targets.extend(object.bases());
+            object.own().for_each(|property| references(&property.schema, targets));
         }
+        Shape::Union(union) => union.members.iter().for_each(|member| references(&member.schema, targets)),
         Shape::Map(map) => references(&map.values, targets),
         Shape::Array(array) => references(&array.items, targets),
-        Shape::String(_) | Shape::Enum(_) | Shape::Integer(_) | Shape::Number(_) | Shape::Boolean => {}
+        Shape::Any
+        | Shape::String(_)
+        | Shape::Enum(_)
+        | Shape::IntegerEnum(_)
+        | Shape::Integer(_)
+        | Shape::Number(_)
+        | Shape::Boolean => {}
     }
 }
 
+/// What an `allOf` of schemas extends: objects that are open, since a closed one refuses what the others add.
 fn base(document: &Document, schema: &Schema, findings: &mut Vec<Diagnostic>) {
-    let Shape::Object(object) = &schema.shape else { return };
-    let Some(name) = &object.base else { return };
-    let target = document.schema(name).map(|base| &base.shape);
-    if !matches!(target, Some(Shape::Object(_)) | None) {
-        findings.push(Diagnostic::error(
-            Code::UnsupportedKeyword,
-            name.span,
+    match &schema.shape {
+        Shape::Object(object) => {
+            object.bases().for_each(|name| extended(document, name, findings));
+            object.own().for_each(|property| base(document, &property.schema, findings));
+        }
+        Shape::Array(array) => base(document, &array.items, findings),
+        Shape::Map(map) => base(document, &map.values, findings),
+        Shape::Union(union) => {
+            union.members.iter().for_each(|member| base(document, &member.schema, findings));
+        }
+        _ => {}
+    }
+}
+
+fn extended(document: &Document, name: &Text, findings: &mut Vec<Diagnostic>) {
+    let Some(target) = document.schema(name) else { return };
+    let (message, help) = match &target.shape {
+        Shape::Object(object) if !object.closed && !target.nullable => return,
+        Shape::Object(object) if object.closed => (
+            format!("`{}` is extended and refuses other properties", name.text),
+            "leave its `additionalProperties: false` out, and write `unevaluatedProperties: false` beside `allOf`",
+        ),
+        _ => (
             format!("`{}` is extended and is not an object with properties", name.text),
             "extend an object, written with `properties` or with `allOf`",
-        ));
-    }
+        ),
+    };
+    findings.push(Diagnostic::error(Code::UnsupportedKeyword, name.span, message, help));
 }

@@ -48,7 +48,7 @@ fn schema<'n>(node: &'n Node, pointer: String, owner: Option<&'n Node>, sites: &
                 }
             }
             "items" | "additionalProperties" | "propertyNames" => schema(&entry.value, below, None, sites),
-            "allOf" | "oneOf" => {
+            "allOf" | "oneOf" | "anyOf" => {
                 for (index, part) in entry.value.items().unwrap_or_default().iter().enumerate() {
                     schema(part, format!("{below}/{index}"), None, sites);
                 }

@@ -1,8 +1,12 @@
 //! The contract as the generator understands it: operations, webhooks and schemas, each with its place.
 //!
-//! Owns the shapes. [`super::read`] fills them; nothing here judges.
+//! Owns the shapes; those of schemas stand in [`schema`]. [`super::read`] fills them; nothing here judges.
 
-use super::node::{Node, Text};
+mod schema;
+
+pub use schema::*;
+
+use super::node::Text;
 use super::source::Span;
 
 /// Everything that the contract says.
@@ -20,6 +24,8 @@ pub struct Document {
     pub webhooks: Vec<Webhook>,
     /// `components.schemas`, in document order.
     pub schemas: Vec<NamedSchema>,
+    /// `components.securitySchemes`, in document order.
+    pub schemes: Vec<Scheme>,
 }
 
 impl Document {
@@ -40,16 +46,42 @@ impl Document {
         here
     }
 
-    /// Every property of an object, those of its base first.
+    /// Every property of an object, in the order of its parts.
     pub fn properties<'a>(&'a self, object: &'a ObjectShape) -> Vec<&'a Property> {
-        let base = object.base.as_ref().and_then(|base| self.schema(base));
-        let mut properties = match base.map(|base| &self.resolve(base).shape) {
-            Some(Shape::Object(base)) => self.properties(base),
-            _ => Vec::new(),
-        };
-        properties.extend(&object.properties);
+        let mut properties = Vec::new();
+        for part in &object.parts {
+            match part {
+                ObjectPart::Own(own) => properties.extend(own),
+                ObjectPart::Base(name) => match self.schema(name).map(|base| &self.resolve(base).shape) {
+                    Some(Shape::Object(base)) => properties.extend(self.properties(base)),
+                    _ => {}
+                },
+            }
+        }
         properties
     }
+}
+
+/// A security scheme: how callers send their keys.
+#[derive(Debug)]
+pub struct Scheme {
+    /// Its name.
+    pub name: Text,
+    /// Where the key stands.
+    pub credential: Credential,
+}
+
+/// Where a key stands in a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// `Authorization: Bearer`.
+    Bearer,
+    /// `Authorization: Basic`, as the user's name.
+    Basic,
+    /// In a header of its own.
+    Header(String),
+    /// In a cookie.
+    Cookie(String),
 }
 
 /// A tag: one trait and one file of generated code.
@@ -113,6 +145,8 @@ pub struct Operation {
     pub description: Option<String>,
     /// Whether it is going away.
     pub deprecated: bool,
+    /// The security scheme of its keys.
+    pub scheme: Text,
     /// The scope that a key needs.
     pub scope: Text,
     /// Its parameters, in document order.
@@ -134,6 +168,8 @@ pub enum Location {
     Query,
     /// As a header.
     Header,
+    /// In a cookie.
+    Cookie,
 }
 
 /// A parameter.
@@ -149,6 +185,8 @@ pub struct Parameter {
     pub description: Option<String>,
     /// Whether it is going away.
     pub deprecated: bool,
+    /// Whether a list is sent as one value for each item, and not as one value with commas.
+    pub explode: bool,
     /// What it may be.
     pub schema: Schema,
 }
@@ -164,11 +202,38 @@ pub struct Body {
     pub span: Span,
 }
 
+/// The media types that have a payload of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Media {
+    /// `application/json`.
+    Json,
+    /// `text/plain`.
+    Text,
+    /// `application/octet-stream`.
+    Bytes,
+}
+
+impl Media {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::Json, Self::Text, Self::Bytes];
+
+    /// As it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Text => "text/plain",
+            Self::Bytes => "application/octet-stream",
+        }
+    }
+}
+
 /// A media type and what it holds.
 #[derive(Debug)]
 pub struct Content {
     /// The media type.
-    pub media_type: Text,
+    pub media: Media,
+    /// Where it is named.
+    pub span: Span,
     /// What it holds.
     pub schema: Schema,
 }
@@ -178,12 +243,16 @@ pub struct Content {
 pub struct Response {
     /// Its status.
     pub status: u16,
+    /// Where that is named.
+    pub span: Span,
     /// When it is the answer.
     pub description: String,
     /// Its headers, in document order.
     pub headers: Vec<Header>,
     /// Its body, when it has one.
     pub content: Option<Content>,
+    /// False when some of it could not be read, which was reported.
+    pub whole: bool,
 }
 
 /// A response header.
@@ -210,145 +279,4 @@ pub struct Webhook {
     pub summary: Option<String>,
     /// Its body.
     pub content: Content,
-}
-
-/// A schema under its name.
-#[derive(Debug)]
-pub struct NamedSchema {
-    /// The name.
-    pub name: Text,
-    /// The schema.
-    pub schema: Schema,
-}
-
-/// A schema.
-#[derive(Clone, Debug)]
-pub struct Schema {
-    /// Where it stands.
-    pub span: Span,
-    /// The JSON pointer to it.
-    pub pointer: String,
-    /// Whether `null` is a value of it.
-    pub nullable: bool,
-    /// What it means.
-    pub description: Option<String>,
-    /// Whether it is going away.
-    pub deprecated: bool,
-    /// Its default.
-    pub default: Option<Node>,
-    /// Its kind, with what belongs to that.
-    pub shape: Shape,
-}
-
-/// The kinds of schemas.
-#[derive(Clone, Debug)]
-pub enum Shape {
-    /// A schema of `components.schemas`.
-    Reference(Text),
-    /// An object with named properties.
-    Object(ObjectShape),
-    /// An object with keys of the caller's choice.
-    Map(MapShape),
-    /// A list.
-    Array(ArrayShape),
-    /// A string.
-    String(StringShape),
-    /// A string out of a list.
-    Enum(EnumShape),
-    /// A whole number.
-    Integer(NumberShape),
-    /// A number.
-    Number(NumberShape),
-    /// `true` or `false`.
-    Boolean,
-}
-
-/// An object with named properties.
-#[derive(Clone, Debug, Default)]
-pub struct ObjectShape {
-    /// The object of `components.schemas` whose properties come first (`allOf`).
-    pub base: Option<Text>,
-    /// Its own properties, in document order.
-    pub properties: Vec<Property>,
-    /// Whether other properties are refused.
-    pub closed: bool,
-}
-
-/// A property of an object.
-#[derive(Clone, Debug)]
-pub struct Property {
-    /// Its name.
-    pub name: Text,
-    /// Whether it must be there.
-    pub required: bool,
-    /// What it may be.
-    pub schema: Schema,
-}
-
-/// An object with keys of the caller's choice.
-#[derive(Clone, Debug)]
-pub struct MapShape {
-    /// What each value may be.
-    pub values: Box<Schema>,
-    /// `minProperties`.
-    pub min_properties: Option<u64>,
-    /// `maxProperties`.
-    pub max_properties: Option<u64>,
-}
-
-/// A list.
-#[derive(Clone, Debug)]
-pub struct ArrayShape {
-    /// What each item may be.
-    pub items: Box<Schema>,
-    /// `minItems`.
-    pub min_items: Option<u64>,
-    /// `maxItems`.
-    pub max_items: Option<u64>,
-    /// `uniqueItems`.
-    pub unique_items: bool,
-}
-
-/// A string.
-#[derive(Clone, Debug, Default)]
-pub struct StringShape {
-    /// `format`.
-    pub format: Option<Text>,
-    /// `pattern`.
-    pub pattern: Option<Text>,
-    /// `minLength`.
-    pub min_length: Option<u64>,
-    /// `maxLength`.
-    pub max_length: Option<u64>,
-}
-
-impl StringShape {
-    /// Whether it is a time, which Rust knows by a type of its own.
-    pub fn is_time(&self) -> bool {
-        self.format.as_deref() == Some("date-time")
-    }
-}
-
-/// A string out of a list.
-#[derive(Clone, Debug)]
-pub struct EnumShape {
-    /// The values, in document order; one for `const`.
-    pub values: Vec<Text>,
-}
-
-/// A number.
-#[derive(Clone, Debug, Default)]
-pub struct NumberShape {
-    /// `format`.
-    pub format: Option<Text>,
-    /// `minimum`.
-    pub minimum: Option<f64>,
-    /// `maximum`.
-    pub maximum: Option<f64>,
-    /// `exclusiveMinimum`.
-    pub exclusive_minimum: Option<f64>,
-    /// `exclusiveMaximum`.
-    pub exclusive_maximum: Option<f64>,
-    /// `multipleOf`.
-    pub multiple_of: Option<f64>,
 }

@@ -1,4 +1,8 @@
-//! Scalars of the contract that Rust knows by a type of their own.
+//! Scalars of the contract that Rust knows by a type of their own; those but times stand in [`texts`].
+
+mod texts;
+
+pub use texts::{Base64, Date, Uuid};
 
 use std::borrow::Cow;
 

@@ -1,0 +1,109 @@
+//! Bodies that are no JSON: a text, or bytes.
+
+use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
+use poem_openapi::payload::{ParsePayload, Payload};
+use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+
+/// The media type of texts.
+pub const TEXT: &str = "text/plain";
+/// The media type of bytes.
+pub const BYTES: &str = "application/octet-stream";
+
+/// A body of `text/plain`, in UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text(pub String);
+
+/// A body of `application/octet-stream`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bytes(pub bytes::Bytes);
+
+impl Text {
+    /// The body's bytes.
+    pub fn into_bytes(self) -> bytes::Bytes {
+        self.0.into()
+    }
+
+    fn meta() -> MetaSchema {
+        MetaSchema::new("string")
+    }
+
+    fn read(bytes: bytes::Bytes) -> poem::Result<Self> {
+        String::from_utf8(bytes.into()).map(Self).map_err(poem::error::InternalServerError)
+    }
+}
+
+impl Bytes {
+    /// The body's bytes.
+    pub fn into_bytes(self) -> bytes::Bytes {
+        self.0
+    }
+
+    fn meta() -> MetaSchema {
+        MetaSchema::ANY
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "the two payloads have one form")]
+    fn read(bytes: bytes::Bytes) -> poem::Result<Self> {
+        Ok(Self(bytes))
+    }
+}
+
+macro_rules! plain {
+    ($($name:ident, $media_type:ident, $sent:literal;)*) => {$(
+        impl Payload for $name {
+            const CONTENT_TYPE: &'static str = $media_type;
+
+            fn schema_ref() -> MetaSchemaRef {
+                MetaSchemaRef::Inline(Box::new(Self::meta()))
+            }
+
+            fn register(_: &mut Registry) {}
+        }
+
+        impl IntoResponse for $name {
+            fn into_response(self) -> Response {
+                Response::builder().content_type($sent).body(self.into_bytes())
+            }
+        }
+
+        impl ParsePayload for $name {
+            const IS_REQUIRED: bool = true;
+
+            async fn from_request(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
+                Self::read(<bytes::Bytes as FromRequest>::from_request(request, body).await?)
+            }
+        }
+
+        impl<'a> ApiExtractor<'a> for $name {
+            const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+            const PARAM_IS_REQUIRED: bool = true;
+            type ParamType = ();
+            type ParamRawType = ();
+
+            fn request_meta() -> Option<MetaRequest> {
+                Some(MetaRequest {
+                    description: None,
+                    content: vec![MetaMediaType {
+                        content_type: $media_type,
+                        schema: <Self as Payload>::schema_ref(),
+                    }],
+                    required: true,
+                })
+            }
+
+            async fn from_request(
+                request: &'a Request,
+                body: &mut RequestBody,
+                _: ExtractParamOptions<()>,
+            ) -> poem::Result<Self> {
+                <Self as ParsePayload>::from_request(request, body).await
+            }
+        }
+    )*};
+}
+
+plain! {
+    Text, TEXT, "text/plain; charset=utf-8";
+    Bytes, BYTES, "application/octet-stream";
+}

@@ -1,0 +1,38 @@
+// Generated from tests/second/contract.yaml (sha256 f97d3ad607b4e0be389c91b93309f8b620952db1343d0cd5f7caf2c8ae16a9e7), do not edit. Run `cargo xtask codegen`.
+
+//! Constructs, as the contract has it.
+
+/// The traits of all tags as one poem-openapi API.
+#[rustfmt::skip]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one argument for each parameter of an operation"
+)]
+pub mod adapter;
+
+/// The contract itself, for serving.
+#[rustfmt::skip]
+pub mod document;
+
+/// What webhooks send.
+#[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+pub mod events;
+
+/// The contract as static tables.
+#[rustfmt::skip]
+pub mod operations;
+
+/// The types of requests and responses.
+#[rustfmt::skip]
+pub mod schemas;
+
+/// The operations of `things`.
+#[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+pub mod things;
+
+/// The operations of `type`.
+#[rustfmt::skip]
+#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+pub mod r#type;

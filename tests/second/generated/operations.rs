@@ -1,0 +1,386 @@
+// Generated from tests/second/contract.yaml (sha256 f97d3ad607b4e0be389c91b93309f8b620952db1343d0cd5f7caf2c8ae16a9e7), do not edit. Run `cargo xtask codegen`.
+
+//! The contract as static tables.
+
+use super::document;
+use creator_api::api::contract::{
+    Body, Contract, Credential, Describes, Operation, Parameter, ParameterKind, Place,
+    Split,
+};
+
+/// Every operation, in the order of the contract.
+pub static OPERATIONS: &[&Operation] = &[
+    &LIST_THINGS,
+    &CREATE_THING,
+    &LABEL_THING,
+    &CHANGE_THING,
+    &DELETE_THING,
+    &PAY,
+    &NOTE,
+    &UPLOAD,
+];
+
+/// The contract, as the server serves it.
+pub static CONTRACT: Contract = Contract {
+    stem: "v2",
+    title: document::TITLE,
+    yaml: document::YAML,
+    json: document::JSON,
+    json_path: "/openapi/v2.json",
+    json_3_0: document::OPENAPI_3_0_JSON,
+    operations: OPERATIONS,
+    credential: CREDENTIAL,
+};
+
+/// Where callers put their keys.
+pub const CREDENTIAL: Credential = Credential::Header("X-Api-Key");
+
+/// List things
+#[derive(Debug, Clone, Copy)]
+pub struct ListThings;
+
+impl Describes for ListThings {
+    const OPERATION: &'static Operation = &LIST_THINGS;
+}
+
+/// The description of [`ListThings`].
+pub static LIST_THINGS: Operation = Operation {
+    id: "listThings",
+    method: "GET",
+    path: "/api/v2/things",
+    tag: "things",
+    scope: Some("read:courses"),
+    parameters: &[
+        Parameter {
+            name: "X-Trace",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/Trace/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "theme",
+            place: Place::Cookie,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/parameters/1/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "limit",
+            place: Place::Query,
+            required: false,
+            schema: "/components/parameters/Limit/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "ratio",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/1/schema",
+            kind: ParameterKind::Number,
+        },
+        Parameter {
+            name: "exact",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/2/schema",
+            kind: ParameterKind::Number,
+        },
+        Parameter {
+            name: "only_open",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/3/schema",
+            kind: ParameterKind::Boolean,
+        },
+        Parameter {
+            name: "label",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/4/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "sort",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/5/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "since",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/6/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "day",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/7/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "level",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/8/schema",
+            kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "tag",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/9/schema",
+            kind: ParameterKind::List(&ParameterKind::String, Split::Repeated),
+        },
+        Parameter {
+            name: "ids",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/10/schema",
+            kind: ParameterKind::List(&ParameterKind::Integer, Split::Commas),
+        },
+        Parameter {
+            name: "kinds",
+            place: Place::Query,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/11/schema",
+            kind: ParameterKind::List(&ParameterKind::String, Split::Commas),
+        },
+        Parameter {
+            name: "X-Marks",
+            place: Place::Header,
+            required: false,
+            schema: "/paths/~1api~1v2~1things/get/parameters/12/schema",
+            kind: ParameterKind::List(&ParameterKind::Integer, Split::Commas),
+        },
+    ],
+    body: None,
+    statuses: &[200, 401, 403, 422, 429, 500],
+};
+
+/// Make a thing
+#[derive(Debug, Clone, Copy)]
+pub struct CreateThing;
+
+impl Describes for CreateThing {
+    const OPERATION: &'static Operation = &CREATE_THING;
+}
+
+/// The description of [`CreateThing`].
+pub static CREATE_THING: Operation = Operation {
+    id: "createThing",
+    method: "POST",
+    path: "/api/v2/things",
+    tag: "things",
+    scope: Some("write:students"),
+    parameters: &[
+        Parameter {
+            name: "X-Trace",
+            place: Place::Header,
+            required: false,
+            schema: "/components/parameters/Trace/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "theme",
+            place: Place::Cookie,
+            required: true,
+            schema: "/paths/~1api~1v2~1things/post/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+    ],
+    body: Some(Body {
+        required: true,
+        media_type: "application/json",
+        schema: "/components/requestBodies/NewThing/content/application~1json/schema",
+    }),
+    statuses: &[201, 401, 403, 413, 415, 422, 429, 500],
+};
+
+/// labelThing
+#[derive(Debug, Clone, Copy)]
+pub struct LabelThing;
+
+impl Describes for LabelThing {
+    const OPERATION: &'static Operation = &LABEL_THING;
+}
+
+/// The description of [`LabelThing`].
+pub static LABEL_THING: Operation = Operation {
+    id: "labelThing",
+    method: "PUT",
+    path: "/api/v2/things/{kind}/{id}",
+    tag: "things",
+    scope: Some("write:students"),
+    parameters: &[
+        Parameter {
+            name: "kind",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "id",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            kind: ParameterKind::Integer,
+        },
+    ],
+    body: Some(Body {
+        required: true,
+        media_type: "application/json",
+        schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/put/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[204, 401, 403, 404, 413, 415, 422, 429, 500],
+};
+
+/// Change what is sent and leave the rest alone
+#[derive(Debug, Clone, Copy)]
+pub struct ChangeThing;
+
+impl Describes for ChangeThing {
+    const OPERATION: &'static Operation = &CHANGE_THING;
+}
+
+/// The description of [`ChangeThing`].
+pub static CHANGE_THING: Operation = Operation {
+    id: "changeThing",
+    method: "PATCH",
+    path: "/api/v2/things/{kind}/{id}",
+    tag: "things",
+    scope: Some("write:students"),
+    parameters: &[
+        Parameter {
+            name: "kind",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "id",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            kind: ParameterKind::Integer,
+        },
+    ],
+    body: Some(Body {
+        required: true,
+        media_type: "application/json",
+        schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/patch/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200, 401, 403, 413, 415, 422, 429, 500],
+};
+
+/// deleteThing
+#[derive(Debug, Clone, Copy)]
+pub struct DeleteThing;
+
+impl Describes for DeleteThing {
+    const OPERATION: &'static Operation = &DELETE_THING;
+}
+
+/// The description of [`DeleteThing`].
+pub static DELETE_THING: Operation = Operation {
+    id: "deleteThing",
+    method: "DELETE",
+    path: "/api/v2/things/{kind}/{id}",
+    tag: "things",
+    scope: Some("write:students"),
+    parameters: &[
+        Parameter {
+            name: "kind",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
+            kind: ParameterKind::String,
+        },
+        Parameter {
+            name: "id",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            kind: ParameterKind::Integer,
+        },
+    ],
+    body: None,
+    statuses: &[202, 401, 403, 422, 429, 500],
+};
+
+/// pay
+#[derive(Debug, Clone, Copy)]
+pub struct Pay;
+
+impl Describes for Pay {
+    const OPERATION: &'static Operation = &PAY;
+}
+
+/// The description of [`Pay`].
+pub static PAY: Operation = Operation {
+    id: "pay",
+    method: "POST",
+    path: "/api/v2/payments",
+    tag: "type",
+    scope: Some("write:students"),
+    parameters: &[],
+    body: Some(Body {
+        required: true,
+        media_type: "application/json",
+        schema: "/paths/~1api~1v2~1payments/post/requestBody/content/application~1json/schema",
+    }),
+    statuses: &[200, 401, 403, 413, 415, 422, 429, 500],
+};
+
+/// note
+#[derive(Debug, Clone, Copy)]
+pub struct Note;
+
+impl Describes for Note {
+    const OPERATION: &'static Operation = &NOTE;
+}
+
+/// The description of [`Note`].
+pub static NOTE: Operation = Operation {
+    id: "note",
+    method: "POST",
+    path: "/api/v2/notes",
+    tag: "type",
+    scope: Some("write:students"),
+    parameters: &[],
+    body: Some(Body {
+        required: true,
+        media_type: "text/plain",
+        schema: "/paths/~1api~1v2~1notes/post/requestBody/content/text~1plain/schema",
+    }),
+    statuses: &[200, 401, 403, 413, 415, 422, 429, 500],
+};
+
+/// upload
+#[derive(Debug, Clone, Copy)]
+pub struct Upload;
+
+impl Describes for Upload {
+    const OPERATION: &'static Operation = &UPLOAD;
+}
+
+/// The description of [`Upload`].
+pub static UPLOAD: Operation = Operation {
+    id: "upload",
+    method: "PUT",
+    path: "/api/v2/files",
+    tag: "type",
+    scope: Some("write:students"),
+    parameters: &[],
+    body: Some(Body {
+        required: true,
+        media_type: "application/octet-stream",
+        schema: "/paths/~1api~1v2~1files/put/requestBody/content/application~1octet-stream/schema",
+    }),
+    statuses: &[200, 401, 403, 413, 415, 422, 429, 500],
+};

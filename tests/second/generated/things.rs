@@ -1,0 +1,664 @@
+// Generated from tests/second/contract.yaml (sha256 f97d3ad607b4e0be389c91b93309f8b620952db1343d0cd5f7caf2c8ae16a9e7), do not edit. Run `cargo xtask codegen`.
+
+//! The operations of `things`.
+
+use super::schemas;
+use creator_api::api::answer::{Answer, Parts};
+use creator_api::api::call::Call;
+use creator_api::api::error::Reply;
+use creator_api::api::payload::Json;
+use creator_api::api::scalar::{Date, Timestamp};
+
+/// What can be listed.
+pub trait Things: Send + Sync + 'static {
+    /// List things
+    ///
+    /// Lists things \<sorted\>, as \[asked\].
+    ///
+    /// - one
+    /// - two
+    ///
+    /// Deprecated in the contract.
+    fn list_things(
+        &self,
+        call: Call,
+        request: ListThingsRequest,
+    ) -> impl Future<Output = Reply<ListThingsResponse>> + Send;
+    /// Make a thing
+    fn create_thing(
+        &self,
+        call: Call,
+        request: CreateThingRequest,
+    ) -> impl Future<Output = Reply<CreateThingResponse>> + Send;
+    /// labelThing
+    fn label_thing(
+        &self,
+        call: Call,
+        request: LabelThingRequest,
+    ) -> impl Future<Output = Reply<LabelThingResponse>> + Send;
+    /// Change what is sent and leave the rest alone
+    fn change_thing(
+        &self,
+        call: Call,
+        request: ChangeThingRequest,
+    ) -> impl Future<Output = Reply<ChangeThingResponse>> + Send;
+    /// deleteThing
+    fn delete_thing(
+        &self,
+        call: Call,
+        request: DeleteThingRequest,
+    ) -> impl Future<Output = Reply<DeleteThingResponse>> + Send;
+}
+
+/// What `listThings` is called with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListThingsRequest {
+    /// `X-Trace`.
+    pub x_trace: Option<String>,
+    /// The reader's theme.
+    pub theme: Option<schemas::ListThingsTheme>,
+    /// How many.
+    pub limit: i32,
+    /// `ratio`.
+    pub ratio: Option<f64>,
+    /// `exact`.
+    pub exact: f32,
+    /// `only_open`.
+    pub only_open: bool,
+    /// `label`.
+    pub label: String,
+    /// `sort`.
+    pub sort: schemas::ListThingsSort,
+    /// `since`.
+    pub since: Option<Timestamp>,
+    /// `day`.
+    pub day: Option<Date>,
+    /// `level`.
+    pub level: Option<schemas::Level>,
+    /// `tag`.
+    pub tag: Option<Vec<String>>,
+    /// `ids`.
+    pub ids: Option<Vec<i32>>,
+    /// `kinds`.
+    pub kinds: Vec<schemas::Kind>,
+    /// `X-Marks`.
+    pub x_marks: Option<Vec<i64>>,
+}
+
+/// The answers of `listThings`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum ListThingsResponse {
+    /// A list.
+    #[oai(status = 200)]
+    Ok(
+        Json<Vec<schemas::Thing>>,
+        /// The next page.
+        #[oai(header = "Link")]
+        Option<String>,
+        /// X-Total
+        #[oai(header = "X-Total")]
+        i64,
+        /// X-Old
+        #[oai(header = "X-Old", deprecated)]
+        String,
+    ),
+    /// An error.
+    #[oai(status = 401)]
+    Unauthorized(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 403)]
+    Forbidden(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 422)]
+    UnprocessableEntity(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 429)]
+    TooManyRequests(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 500)]
+    InternalServerError(Json<schemas::Error>),
+}
+
+impl Answer for ListThingsResponse {
+    fn from_parts(parts: Parts) -> Option<Self> {
+        match parts.status {
+            200 => {
+                let link = parts.header("Link");
+                let x_total = parts.header("X-Total")?.parse().ok()?;
+                let x_old = parts.header("X-Old")?;
+                Some(Self::Ok(Json::Ready(parts.body?), link, x_total, x_old))
+            }
+            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> Parts {
+        match self {
+            Self::Ok(body, link, x_total, x_old) => {
+                Parts {
+                    status: 200,
+                    headers: [
+                        link.map(|value| ("Link", value)),
+                        Some(("X-Total", x_total.to_string())),
+                        Some(("X-Old", x_old)),
+                    ]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Unauthorized(body) => {
+                Parts {
+                    status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                Parts {
+                    status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnprocessableEntity(body) => {
+                Parts {
+                    status: 422,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::TooManyRequests(body) => {
+                Parts {
+                    status: 429,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::InternalServerError(body) => {
+                Parts {
+                    status: 500,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// What `createThing` is called with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateThingRequest {
+    /// `X-Trace`.
+    pub x_trace: Option<String>,
+    /// `theme`.
+    pub theme: String,
+    /// The body.
+    pub body: schemas::NewThing,
+}
+
+/// The answers of `createThing`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum CreateThingResponse {
+    /// Made.
+    #[oai(status = 201)]
+    Created(
+        Json<schemas::LargeThing>,
+        /// Location
+        #[oai(header = "Location")]
+        String,
+    ),
+    /// An error.
+    #[oai(status = 401)]
+    Unauthorized(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 403)]
+    Forbidden(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 413)]
+    PayloadTooLarge(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 415)]
+    UnsupportedMediaType(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 422)]
+    UnprocessableEntity(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 429)]
+    TooManyRequests(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 500)]
+    InternalServerError(Json<schemas::Error>),
+}
+
+impl Answer for CreateThingResponse {
+    fn from_parts(parts: Parts) -> Option<Self> {
+        match parts.status {
+            201 => {
+                let location = parts.header("Location")?;
+                Some(Self::Created(Json::Ready(parts.body?), location))
+            }
+            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
+            413 => Some(Self::PayloadTooLarge(Json::Ready(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> Parts {
+        match self {
+            Self::Created(body, location) => {
+                Parts {
+                    status: 201,
+                    headers: [Some(("Location", location))]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Unauthorized(body) => {
+                Parts {
+                    status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                Parts {
+                    status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::PayloadTooLarge(body) => {
+                Parts {
+                    status: 413,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnsupportedMediaType(body) => {
+                Parts {
+                    status: 415,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnprocessableEntity(body) => {
+                Parts {
+                    status: 422,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::TooManyRequests(body) => {
+                Parts {
+                    status: 429,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::InternalServerError(body) => {
+                Parts {
+                    status: 500,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// What `labelThing` is called with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelThingRequest {
+    /// `kind`.
+    pub kind: schemas::Kind,
+    /// `id`.
+    pub id: i64,
+    /// The body.
+    pub body: schemas::LabelThingBody,
+}
+
+/// The answers of `labelThing`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum LabelThingResponse {
+    /// Done.
+    #[oai(status = 204)]
+    NoContent(
+        /// Location
+        #[oai(header = "Location")]
+        String,
+    ),
+    /// An error.
+    #[oai(status = 401)]
+    Unauthorized(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 403)]
+    Forbidden(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 404)]
+    NotFound(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 413)]
+    PayloadTooLarge(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 415)]
+    UnsupportedMediaType(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 422)]
+    UnprocessableEntity(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 429)]
+    TooManyRequests(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 500)]
+    InternalServerError(Json<schemas::Error>),
+}
+
+impl Answer for LabelThingResponse {
+    fn from_parts(parts: Parts) -> Option<Self> {
+        match parts.status {
+            204 => {
+                let location = parts.header("Location")?;
+                Some(Self::NoContent(location))
+            }
+            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
+            404 => Some(Self::NotFound(Json::Ready(parts.body?))),
+            413 => Some(Self::PayloadTooLarge(Json::Ready(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> Parts {
+        match self {
+            Self::NoContent(location) => {
+                Parts {
+                    status: 204,
+                    headers: [Some(("Location", location))]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                    body: None,
+                }
+            }
+            Self::Unauthorized(body) => {
+                Parts {
+                    status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                Parts {
+                    status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::NotFound(body) => {
+                Parts {
+                    status: 404,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::PayloadTooLarge(body) => {
+                Parts {
+                    status: 413,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnsupportedMediaType(body) => {
+                Parts {
+                    status: 415,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnprocessableEntity(body) => {
+                Parts {
+                    status: 422,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::TooManyRequests(body) => {
+                Parts {
+                    status: 429,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::InternalServerError(body) => {
+                Parts {
+                    status: 500,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// What `changeThing` is called with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangeThingRequest {
+    /// `kind`.
+    pub kind: schemas::Kind,
+    /// `id`.
+    pub id: i64,
+    /// The body.
+    pub body: schemas::ThingPatch,
+}
+
+/// The answers of `changeThing`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum ChangeThingResponse {
+    /// What was sent.
+    #[oai(status = 200)]
+    Ok(Json<schemas::ChangeThingOkBody>),
+    /// An error.
+    #[oai(status = 401)]
+    Unauthorized(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 403)]
+    Forbidden(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 413)]
+    PayloadTooLarge(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 415)]
+    UnsupportedMediaType(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 422)]
+    UnprocessableEntity(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 429)]
+    TooManyRequests(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 500)]
+    InternalServerError(Json<schemas::Error>),
+}
+
+impl Answer for ChangeThingResponse {
+    fn from_parts(parts: Parts) -> Option<Self> {
+        match parts.status {
+            200 => Some(Self::Ok(Json::Ready(parts.body?))),
+            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
+            413 => Some(Self::PayloadTooLarge(Json::Ready(parts.body?))),
+            415 => Some(Self::UnsupportedMediaType(Json::Ready(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> Parts {
+        match self {
+            Self::Ok(body) => {
+                Parts {
+                    status: 200,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Unauthorized(body) => {
+                Parts {
+                    status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                Parts {
+                    status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::PayloadTooLarge(body) => {
+                Parts {
+                    status: 413,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnsupportedMediaType(body) => {
+                Parts {
+                    status: 415,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnprocessableEntity(body) => {
+                Parts {
+                    status: 422,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::TooManyRequests(body) => {
+                Parts {
+                    status: 429,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::InternalServerError(body) => {
+                Parts {
+                    status: 500,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}
+
+/// What `deleteThing` is called with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeleteThingRequest {
+    /// `kind`.
+    pub kind: schemas::Kind,
+    /// `id`.
+    pub id: i64,
+}
+
+/// The answers of `deleteThing`.
+#[derive(Debug, poem_openapi::ApiResponse)]
+pub enum DeleteThingResponse {
+    /// Soon.
+    #[oai(status = 202)]
+    Accepted,
+    /// An error.
+    #[oai(status = 401)]
+    Unauthorized(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 403)]
+    Forbidden(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 422)]
+    UnprocessableEntity(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 429)]
+    TooManyRequests(Json<schemas::Error>),
+    /// An error.
+    #[oai(status = 500)]
+    InternalServerError(Json<schemas::Error>),
+}
+
+impl Answer for DeleteThingResponse {
+    fn from_parts(parts: Parts) -> Option<Self> {
+        match parts.status {
+            202 => Some(Self::Accepted),
+            401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
+            403 => Some(Self::Forbidden(Json::Ready(parts.body?))),
+            422 => Some(Self::UnprocessableEntity(Json::Ready(parts.body?))),
+            429 => Some(Self::TooManyRequests(Json::Ready(parts.body?))),
+            500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+            _ => None,
+        }
+    }
+    fn into_parts(self) -> Parts {
+        match self {
+            Self::Accepted => {
+                Parts {
+                    status: 202,
+                    headers: Vec::new(),
+                    body: None,
+                }
+            }
+            Self::Unauthorized(body) => {
+                Parts {
+                    status: 401,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::Forbidden(body) => {
+                Parts {
+                    status: 403,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::UnprocessableEntity(body) => {
+                Parts {
+                    status: 422,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::TooManyRequests(body) => {
+                Parts {
+                    status: 429,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+            Self::InternalServerError(body) => {
+                Parts {
+                    status: 500,
+                    headers: Vec::new(),
+                    body: Some(body.into_bytes()),
+                }
+            }
+        }
+    }
+}

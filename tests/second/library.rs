@@ -1,0 +1,139 @@
+//! Who implements the second version: it remembers what it was called with, and answers with that.
+
+use std::sync::{Arc, Mutex};
+
+use creator_api::api::call::Call;
+use creator_api::api::error::{ApiError, Reply};
+use creator_api::api::payload::{Bytes, Json, Text};
+use poem_openapi::types::MaybeUndefined;
+
+use super::generated::schemas::{
+    ChangeThingOkBody, Kind, LargeThing, Level, PayOkBody, Payment, Place, Reference, Thing, ThingBox,
+};
+use super::generated::things::{
+    ChangeThingRequest, ChangeThingResponse, CreateThingRequest, CreateThingResponse, DeleteThingRequest,
+    DeleteThingResponse, LabelThingRequest, LabelThingResponse, ListThingsRequest, ListThingsResponse,
+    Things,
+};
+use super::generated::r#type::{
+    NoteRequest, NoteResponse, PayRequest, PayResponse, Type, UploadRequest, UploadResponse,
+};
+
+/// What the operations were called with.
+#[derive(Clone, Default)]
+pub struct Library {
+    listed: Arc<Mutex<Vec<ListThingsRequest>>>,
+    made: Arc<Mutex<Vec<CreateThingRequest>>>,
+}
+
+impl Library {
+    /// The last call of `listThings`.
+    pub fn listed(&self) -> ListThingsRequest {
+        self.listed.lock().expect("nobody panics").last().cloned().expect("it was called")
+    }
+
+    /// The last call of `createThing`.
+    pub fn made(&self) -> CreateThingRequest {
+        self.made.lock().expect("nobody panics").last().cloned().expect("it was called")
+    }
+}
+
+/// A scalar out of its text.
+fn scalar<T: serde::de::DeserializeOwned>(text: &str) -> T {
+    serde_json::from_value(text.into()).expect("a scalar")
+}
+
+fn thing() -> Thing {
+    Thing {
+        id: 1,
+        kind: Kind::Big,
+        level: Level::Value3,
+        other_ids: vec!["abc".to_owned()],
+        size: None,
+        place: Some(Place { name: "here".to_owned() }),
+        at: scalar("2026-02-14T09:12:45.5Z"),
+        day: scalar("2026-02-14"),
+        key: scalar("0198c2d4-6c1f-7a10-9d3b-5b1e6f0a2c44"),
+        seal: scalar("AP8="),
+        self_: "https://example.com/1".to_owned(),
+        labels: [("a".to_owned(), "b".to_owned())].into(),
+        r#box: ThingBox { depth: 2, colour: None },
+        grid: vec![vec![1, 2], vec![]],
+        anything: [("deep".to_owned(), serde_json::json!({ "er": [1, null] }))].into(),
+        parts: None,
+        old: None,
+    }
+}
+
+impl Things for Library {
+    async fn list_things(&self, _: Call, request: ListThingsRequest) -> Reply<ListThingsResponse> {
+        let (link, old) = (request.label.clone(), "a".to_owned());
+        self.listed.lock().expect("nobody panics").push(request);
+        Ok(ListThingsResponse::Ok(Json::Value(vec![thing()]), Some(link), 1, old))
+    }
+
+    async fn create_thing(&self, _: Call, request: CreateThingRequest) -> Reply<CreateThingResponse> {
+        let made = LargeThing {
+            id: 7,
+            name: request.body.name.clone().unwrap_or_default(),
+            weight: request.body.count.into(),
+            theme: Some(request.theme.clone()),
+        };
+        self.made.lock().expect("nobody panics").push(request);
+        Ok(CreateThingResponse::Created(Json::Value(made), "/api/v2/things/big/7".to_owned()))
+    }
+
+    async fn label_thing(&self, _: Call, request: LabelThingRequest) -> Reply<LabelThingResponse> {
+        if request.id == 404 {
+            return Err(ApiError::no_such_path());
+        }
+        let labels: Vec<String> = request.body.labels.into_values().collect();
+        Ok(LabelThingResponse::NoContent(format!(
+            "{}/{}/{}",
+            request.kind.as_str(),
+            request.id,
+            labels.join("-")
+        )))
+    }
+
+    async fn change_thing(&self, _: Call, request: ChangeThingRequest) -> Reply<ChangeThingResponse> {
+        let mut told = ChangeThingOkBody { set: Vec::new(), cleared: Vec::new() };
+        let mut tell = |name: &str, state: MaybeUndefined<String>| match state {
+            MaybeUndefined::Undefined => {}
+            MaybeUndefined::Null => told.cleared.push(name.to_owned()),
+            MaybeUndefined::Value(value) => told.set.push(format!("{name}={value}")),
+        };
+        tell("name", request.body.name);
+        tell("place", request.body.place.map_value(|place| place.name));
+        tell(
+            "count",
+            request
+                .body
+                .count
+                .map_or(MaybeUndefined::Undefined, |count| MaybeUndefined::Value(count.to_string())),
+        );
+        Ok(ChangeThingResponse::Ok(Json::Value(told)))
+    }
+
+    async fn delete_thing(&self, _: Call, _: DeleteThingRequest) -> Reply<DeleteThingResponse> {
+        Ok(DeleteThingResponse::Accepted)
+    }
+}
+
+impl Type for Library {
+    async fn pay(&self, _: Call, request: PayRequest) -> Reply<PayResponse> {
+        let r#for = match &request.body {
+            Payment::Card(card) => card.reference.clone().unwrap_or(Reference::String(card.number.clone())),
+            Payment::Cash(cash) => Reference::Integer(cash.amount),
+        };
+        Ok(PayResponse::Ok(Json::Value(PayOkBody { payment: request.body, r#for })))
+    }
+
+    async fn note(&self, _: Call, request: NoteRequest) -> Reply<NoteResponse> {
+        Ok(NoteResponse::Ok(Text(request.body.to_uppercase())))
+    }
+
+    async fn upload(&self, _: Call, request: UploadRequest) -> Reply<UploadResponse> {
+        Ok(UploadResponse::Ok(Bytes(request.body.iter().rev().copied().collect())))
+    }
+}

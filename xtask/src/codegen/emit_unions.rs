@@ -1,0 +1,181 @@
+//! Types that poem-openapi's derives cannot say: unions, and enums of whole numbers.
+//!
+//! Its own `Union` refuses every value of a closed object, and its `Enum` holds strings only. So serde reads and writes
+//! these, and poem-openapi is told what they are.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::attributes::docs;
+use super::types::{Module, TypeItem, Types};
+use crate::contract::model::{IntegerEnumShape, UnionShape};
+use crate::contract::rust_name;
+
+/// A union: an enum whose variants hold what each shape holds.
+pub fn union(types: &Types<'_>, module: Module, item: &TypeItem<'_>, shape: &UnionShape) -> TokenStream {
+    let name = &item.name;
+    let docs = docs(item.schema.description.as_deref(), &format!("`{}`.", item.origin));
+    let idents: Vec<Ident> =
+        shape.members.iter().map(|member| format_ident!("{}", rust_name::upper(&member.name))).collect();
+    let held: Vec<TokenStream> = shape
+        .members
+        .iter()
+        .zip(&idents)
+        .map(|(member, ident)| types.full(&member.schema, &format!("{name}{ident}"), Some(module)))
+        .collect();
+    let variants = shape.members.iter().zip(idents.iter().zip(&held)).map(|(member, (ident, held))| {
+        let about = format!(" `{}`.", member.name.text);
+        quote!(#[doc = #about] #ident(#held),)
+    });
+    let api = (module == Module::Schemas).then(|| {
+        let discriminator = shape.discriminator.as_ref().map(|property| {
+            let property = &property.text;
+            let lines = shape.members.iter().zip(&held).map(|(member, held)| {
+                let value = &member.name.text;
+                quote!((#value.to_owned(), format!("#/components/schemas/{}", <#held as poem_openapi::types::Type>::name())))
+            });
+            quote! {
+                discriminator: Some(poem_openapi::registry::MetaDiscriminatorObject {
+                    property_name: #property,
+                    mapping: vec![#(#lines),*],
+                }),
+            }
+        });
+        told(
+            name,
+            &quote! {
+                poem_openapi::registry::MetaSchema {
+                    one_of: vec![#(<#held as poem_openapi::types::Type>::schema_ref()),*],
+                    #discriminator
+                    ..poem_openapi::registry::MetaSchema::ANY
+                }
+            },
+            &quote!(#(<#held as poem_openapi::types::Type>::register(registry);)*),
+        )
+    });
+    quote! {
+        #docs
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(untagged)]
+        pub enum #name { #(#variants)* }
+
+        #api
+    }
+}
+
+/// A whole number out of a list.
+pub fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumShape) -> TokenStream {
+    let name = &item.name;
+    let docs = docs(item.schema.description.as_deref(), &format!("`{}`.", item.origin));
+    let values: Vec<Literal> =
+        shape.values.iter().map(|(value, _)| Literal::i64_unsuffixed(*value)).collect();
+    let idents: Vec<Ident> = shape
+        .values
+        .iter()
+        .map(|(value, _)| format_ident!("{}", rust_name::upper(&value.to_string())))
+        .collect();
+    let variants = idents.iter().zip(&values).map(|(ident, value)| {
+        let about = format!(" `{value}`.");
+        quote!(#[doc = #about] #ident,)
+    });
+    let api = (module == Module::Schemas).then(|| {
+        let told = told(
+            name,
+            &quote! {
+                poem_openapi::registry::MetaSchema {
+                    enum_items: vec![#(serde_json::Value::from(#values)),*],
+                    ..poem_openapi::registry::MetaSchema::new("integer")
+                }
+            },
+            &TokenStream::new(),
+        );
+        quote! {
+            #told
+
+            impl poem_openapi::types::ParseFromParameter for #name {
+                fn parse_from_parameter(text: &str) -> poem_openapi::types::ParseResult<Self> {
+                    let value: i64 = text.parse().map_err(poem_openapi::types::ParseError::custom)?;
+                    Self::try_from(value).map_err(poem_openapi::types::ParseError::custom)
+                }
+            }
+        }
+    });
+    quote! {
+        #docs
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(into = "i64", try_from = "i64")]
+        pub enum #name { #(#variants)* }
+
+        impl #name {
+            /// Every value, in the order of the contract.
+            pub const ALL: &'static [Self] = &[#(Self::#idents),*];
+        }
+
+        impl From<#name> for i64 {
+            fn from(value: #name) -> Self {
+                match value { #(#name::#idents => #values,)* }
+            }
+        }
+
+        impl TryFrom<i64> for #name {
+            type Error = &'static str;
+
+            fn try_from(value: i64) -> std::result::Result<Self, Self::Error> {
+                match value {
+                    #(#values => Ok(Self::#idents),)*
+                    _ => Err("is not one of the values allowed"),
+                }
+            }
+        }
+
+        #api
+    }
+}
+
+/// What poem-openapi is told of a type that serde reads and writes.
+fn told(name: &Ident, meta: &TokenStream, register: &TokenStream) -> TokenStream {
+    let ty = name.to_string();
+    let inner = if register.is_empty() { quote!(_) } else { quote!(registry) };
+    quote! {
+        impl poem_openapi::types::Type for #name {
+            const IS_REQUIRED: bool = true;
+            type RawValueType = Self;
+            type RawElementValueType = Self;
+
+            fn name() -> std::borrow::Cow<'static, str> {
+                #ty.into()
+            }
+
+            fn schema_ref() -> poem_openapi::registry::MetaSchemaRef {
+                poem_openapi::registry::MetaSchemaRef::Reference(#ty.to_owned())
+            }
+
+            fn register(registry: &mut poem_openapi::registry::Registry) {
+                registry.create_schema::<Self, _>(#ty.to_owned(), |#inner| {
+                    #register
+                    #meta
+                });
+            }
+
+            fn as_raw_value(&self) -> Option<&Self::RawValueType> {
+                Some(self)
+            }
+
+            fn raw_element_iter<'a>(&'a self) -> std::boxed::Box<dyn Iterator<Item = &'a Self::RawElementValueType> + 'a> {
+                std::boxed::Box::new(std::iter::once(self))
+            }
+        }
+
+        impl poem_openapi::types::ParseFromJSON for #name {
+            fn parse_from_json(value: Option<serde_json::Value>) -> poem_openapi::types::ParseResult<Self> {
+                serde_json::from_value(value.unwrap_or_default()).map_err(poem_openapi::types::ParseError::custom)
+            }
+        }
+
+        impl poem_openapi::types::ToJSON for #name {
+            fn to_json(&self) -> Option<serde_json::Value> {
+                serde_json::to_value(self).ok()
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What of a generated folder is not what its contract generates.
+
+use std::path::Path;
+
+use super::files::{self, Stale};
+use super::{Names, generate};
+use crate::contract::Contract;
+use crate::diagnostic::{self, Format};
+
+/// Compares a generated folder with what its contract generates.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn of(workspace: &Path, contract: &Contract, names: &Names) -> anyhow::Result<Vec<Stale>> {
+    files::compare(workspace, names.output, &generate(contract, names))
+}
+
+/// What to do about stale files.
+const REMEDY: &str = "run `cargo xtask codegen` and commit what it writes";
+
+/// Stale files as people or programs read them.
+pub fn render(stale: &[Stale], format: Format) -> String {
+    let mut text = String::new();
+    for file in stale {
+        let what = match file {
+            Stale::Differs { .. } => "is not what the contract generates",
+            Stale::Orphan { .. } => "stands in the generated folder and nothing generates it",
+        };
+        match (format, file) {
+            (Format::Github, _) => {
+                let message = format!("{} {what}\n{REMEDY}", file.path());
+                text += &diagnostic::workflow_command(file.path(), 1, 1, "stale", &message);
+            }
+            (Format::Json, _) => {
+                let path = file.path();
+                text += &diagnostic::line(
+                    &serde_json::json!({ "code": "stale", "file": path, "message": what, "help": REMEDY }),
+                );
+            }
+            (Format::Text, Stale::Differs { diff, path }) => text += &format!("{path} {what}\n{diff}\n"),
+            (Format::Text, Stale::Orphan { path }) => text += &format!("{path} {what}\n"),
+        }
+    }
+    if format == Format::Text && !stale.is_empty() {
+        text += &format!("{REMEDY}\n");
+    }
+    text
+}
