@@ -1,12 +1,12 @@
 //! Builds what is measured and what measures, for release.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use crate::test::steps::cargo_program;
+use crate::test::steps::cargo_command;
 
 /// The programs of a run.
 pub(super) struct Programs {
@@ -26,7 +26,7 @@ pub(super) fn programs() -> Result<Programs> {
 
 fn build([kind, name]: [&str; 2]) -> Result<PathBuf> {
     println!("building {name} for release");
-    let output = Command::new(cargo_program())
+    let output = cargo_command()
         .args(["build", "--release", "--locked", "--package", "creator-api", kind, name])
         .arg("--message-format=json-render-diagnostics")
         .stderr(Stdio::inherit())

@@ -23,7 +23,6 @@ mod tables;
 mod unsayable;
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, bail};
 
@@ -31,6 +30,7 @@ use crate::Outcome;
 use crate::codegen::{self, V1, stale};
 use crate::contract;
 use crate::diagnostic::Format;
+use crate::test::steps::cargo_command;
 
 /// Runs both halves.
 ///
@@ -64,9 +64,8 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
 
 /// Builds the server with this tool and runs `check-linked`.
 fn second_half(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result<Outcome> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let format = clap::ValueEnum::to_possible_value(&format).context("every format has a name")?;
-    let mut command = Command::new(cargo);
+    let mut command = cargo_command();
     command
         .current_dir(workspace)
         .args(["run", "--quiet", "--package", "xtask", "--features", "check", "--"])

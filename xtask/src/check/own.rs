@@ -43,18 +43,19 @@ pub fn document<A: OpenApi>(title: &str, version: &str, events: &[&str]) -> anyh
 
 /// Gives every schema that takes anything all types: utoipa reads none without a type.
 fn spell_out(value: &mut Value) {
+    const SAID: [&str; 5] = ["type", "$ref", "oneOf", "anyOf", "allOf"];
+    let untyped = |value: &Value| SAID.iter().all(|key| value.get(key).is_none()) && value.is_object();
     let any = || json!({ "type": ["array", "boolean", "integer", "null", "number", "object", "string"] });
-    let empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
     match value {
         Value::Array(items) => items.iter_mut().for_each(spell_out),
         Value::Object(fields) => {
             for (name, field) in fields.iter_mut() {
                 let schema = ["schema", "items", "additionalProperties"].contains(&&**name);
-                if schema && empty(field) {
+                if schema && untyped(field) {
                     *field = any();
                 }
                 if let ("properties", Some(properties)) = (&**name, field.as_object_mut()) {
-                    properties.values_mut().filter(|property| empty(property)).for_each(|it| *it = any());
+                    properties.values_mut().filter(|property| untyped(property)).for_each(|it| *it = any());
                 }
                 spell_out(field);
             }

@@ -69,7 +69,7 @@ fn on_postgres(context: &Context) -> Result<()> {
 
 /// Runs tests of the whole workspace, with or without a PostgreSQL server.
 fn tests(which: &[&str], postgres_url: Option<&str>) -> Result<()> {
-    let mut command = Command::new(cargo_program());
+    let mut command = cargo_command();
     command.args(["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]).args(which);
     match postgres_url {
         Some(url) => command.env("TEST_POSTGRES_URL", url),
@@ -102,7 +102,22 @@ pub(crate) fn cargo_program() -> PathBuf {
 }
 
 fn cargo<const N: usize>(args: [&str; N]) -> Result<()> {
-    run(Command::new(cargo_program()).args(args))
+    run(cargo_command().args(args))
+}
+
+/// The same, to be started as if from a shell.
+///
+/// `cargo xtask` is a `cargo run`, which leaves the names of this package in the environment. Build scripts that look at
+/// them (ring's does) would run anew, and with them everything above be built anew, at each change between the two.
+pub(crate) fn cargo_command() -> Command {
+    let mut command = Command::new(cargo_program());
+    for (name, _) in std::env::vars_os() {
+        let left = name.to_string_lossy();
+        if left.starts_with("CARGO_PKG_") || left.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
 }
 
 /// Runs a command with its output shown; anything but success is an error that names it.

@@ -52,10 +52,12 @@ impl Document {
         for part in &object.parts {
             match part {
                 ObjectPart::Own(own) => properties.extend(own),
-                ObjectPart::Base(name) => match self.schema(name).map(|base| &self.resolve(base).shape) {
-                    Some(Shape::Object(base)) => properties.extend(self.properties(base)),
-                    _ => {}
-                },
+                ObjectPart::Base(name) => {
+                    let base = self.schema(name).map(|base| &self.resolve(base).shape);
+                    if let Some(Shape::Object(base)) = base {
+                        properties.extend(self.properties(base));
+                    }
+                }
             }
         }
         properties
