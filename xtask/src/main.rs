@@ -8,6 +8,7 @@
 mod bench;
 mod breaking;
 mod check;
+mod clients;
 mod codegen;
 mod contract;
 mod diagnostic;
@@ -70,6 +71,8 @@ enum Command {
     Changelog(breaking::Args),
     /// Make the contract the released one, which the gate compares with; refused while clients would break.
     ReleaseContract,
+    /// Make clients of the served contract with other people's generators; or lint it with their linters.
+    Clients(clients::Args),
     /// Hold the house rules that a compiler does not know.
     Tidy,
     /// Run everything that CI runs.
@@ -115,6 +118,7 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Breaking(args) => breaking::run(&workspace, &args),
         Command::Changelog(args) => breaking::changelog(&workspace, &args),
         Command::ReleaseContract => breaking::release(&workspace),
+        Command::Clients(args) => clients::run(&args, &workspace),
         Command::Tidy => tidy::run(&workspace),
         Command::Test(args) => test::run(&args, &workspace),
         Command::Bench(args) => bench::run(&args, &workspace),
