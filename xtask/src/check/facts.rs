@@ -30,6 +30,9 @@ impl Fact {
     }
 }
 
+/// The keys of a path that are operations.
+const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
+
 /// Keywords of a schema that are facts by themselves.
 const PLAIN: [&str; 14] = [
     "format",
@@ -53,10 +56,18 @@ pub fn of(document: &Value) -> Fact {
     let reader = Reader { document };
     let mut children = Vec::new();
     for (path, item) in entries(&document["paths"]) {
-        for (method, operation) in entries(item) {
+        for (method, operation) in entries(item).filter(|(key, _)| METHODS.contains(&key.as_str())) {
             let pointer = format!("/paths/{}/{method}", pointer_step(path));
             let name = format!("{} {path}", method.to_uppercase());
-            children.push(Fact { name, children: reader.operation(operation, &pointer), pointer });
+            let mut facts = reader.operation(operation, &pointer);
+            // An operation has the parameters of its path, but for those that it writes itself.
+            for (index, one) in item["parameters"].as_array().into_iter().flatten().enumerate() {
+                let fact = reader.parameter(one, format!("/paths/{}/parameters/{index}", pointer_step(path)));
+                if !facts.iter().any(|own| own.name == fact.name) {
+                    facts.push(fact);
+                }
+            }
+            children.push(Fact { name, children: facts, pointer });
         }
     }
     for (name, scheme) in entries(&document["components"]["securitySchemes"]) {

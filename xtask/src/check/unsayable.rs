@@ -83,12 +83,22 @@ pub const ROWS: &[Row] = &[
         },
     },
     Row {
-        id: "text-bounds",
-        what: "bounds of a body of `text/plain`: its payload says its type and no more",
+        id: "field-counts",
+        what: "how many fields an object with named ones has: only maps have such validators",
+        test: "tests/second/bodies.rs: a_patch_knows_what_is_absent_from_what_is_null",
+        covers: |path| {
+            let named = |fact: &&Fact| fact.children.iter().any(|child| child.name.starts_with("property `"));
+            let object = parent(path).filter(named);
+            object.is_some() && ["minProperties ", "maxProperties "].iter().any(|bound| starts(path, bound))
+        },
+    },
+    Row {
+        id: "body-bounds",
+        what: "bounds of a body as a whole: its payload says its type and no more",
         test: "tests/second/bodies.rs: texts_and_bytes_are_bodies_too",
         covers: |path| {
-            let text = parent(path).is_some_and(|parent| parent.name == "text/plain");
-            text && ["pattern ", "minLength ", "maxLength ", "value "].iter().any(|bound| starts(path, bound))
+            let body = parent(path).is_some_and(|parent| MEDIA.contains(&&*parent.name));
+            body && BOUNDS.iter().chain(&COUNTS).any(|bound| starts(path, bound))
         },
     },
     Row {
@@ -102,6 +112,8 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
+/// The media types whose payloads have a schema.
+const MEDIA: [&str; 2] = ["application/json", "text/plain"];
 /// Bounds of a scalar.
 const BOUNDS: [&str; 9] = [
     "pattern ",
