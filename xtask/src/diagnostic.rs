@@ -24,8 +24,6 @@ pub enum Code {
     UnknownKeyword,
     /// A keyword or value that OpenAPI 3.1 knows and the generator does not.
     UnsupportedKeyword,
-    /// A document of another version of OpenAPI.
-    UnsupportedVersion,
     /// A required property that no property describes.
     RequiredWithoutProperty,
     /// A union whose shapes nothing tells apart.
@@ -99,7 +97,6 @@ impl Code {
             Self::MissingKeyword => "missing-keyword",
             Self::UnknownKeyword => "unknown-keyword",
             Self::UnsupportedKeyword => "unsupported-keyword",
-            Self::UnsupportedVersion => "unsupported-version",
             Self::RequiredWithoutProperty => "required-without-property",
             Self::DiscriminatorMapping => "discriminator-mapping",
             Self::UnresolvedRef => "unresolved-ref",

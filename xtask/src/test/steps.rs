@@ -21,7 +21,11 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "format", about: "the source is formatted", run: format },
     Step { name: "tidy", about: "the house rules hold", run: tidy },
     Step { name: "codegen", about: "generated code is fresh", run: |_| xtask(&["codegen", "--check"], None) },
-    Step { name: "breaking", about: "the contract keeps what was released", run: |_| xtask(&["breaking"], None) },
+    Step {
+        name: "breaking",
+        about: "the contract keeps what was released",
+        run: |_| xtask(&["breaking"], None),
+    },
     Step {
         name: "licences",
         about: "every dependency is under a licence we may use",
