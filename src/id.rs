@@ -69,6 +69,7 @@ kinds! {
     LinkId, Link, "lnk", "a link";
     AuditId, Audit, "aud", "an audit entry";
     RequestId, Request, "req", "a request";
+    LoggedRequestId, LoggedRequest, "log", "a logged request";
 }
 
 impl<K> Id<K> {

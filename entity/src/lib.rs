@@ -8,11 +8,14 @@ mod children;
 mod filter;
 mod gathered;
 mod scope;
+mod search;
 mod statement;
 mod text;
 
 pub mod activity_rollups;
 pub mod api_keys;
+pub mod api_request_days;
+pub mod api_requests;
 pub mod applied_changes;
 pub mod audit_entries;
 pub mod certificates;

@@ -18,6 +18,7 @@ mod m0009_rollups;
 mod m0010_webhooks;
 mod m0011_mail;
 mod m0012_identity;
+mod m0013_requests;
 mod state;
 mod step;
 
@@ -42,6 +43,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0010_webhooks::STEP),
             Box::new(m0011_mail::STEP),
             Box::new(m0012_identity::STEP),
+            Box::new(m0013_requests::STEP),
         ]
     }
 }

@@ -12,6 +12,7 @@ pub mod scope;
 pub mod word;
 
 pub mod analytics;
+pub mod attention;
 pub mod audit;
 pub mod certificates;
 pub mod courses;
@@ -22,6 +23,7 @@ pub mod live_sessions;
 pub mod orders;
 pub mod passwords;
 pub mod recordings;
+pub mod requests;
 pub mod sessions;
 pub mod students;
 pub mod token;

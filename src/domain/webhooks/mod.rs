@@ -5,6 +5,7 @@
 
 mod again;
 mod deliveries;
+mod outcomes;
 mod queue;
 mod replays;
 mod secrets;
@@ -20,6 +21,7 @@ use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
 pub use again::{send_again, test};
 pub use deliveries::{dead, deliveries, workspace_of};
+pub use outcomes::{Hour, outcomes};
 pub use queue::{Queue, queue};
 pub use replays::{advance, cancel, count, replay, running, start};
 pub use secrets::{Rotated, live, rotate};
