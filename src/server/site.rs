@@ -7,18 +7,34 @@ use poem::{Endpoint, Request, Response};
 
 use super::{docs, errors_page, guide, health, metrics, page};
 use crate::api::front::Front;
-use crate::api::middleware::Gate;
+use crate::api::middleware::{Coding, Gate, client_address};
+use crate::dashboard::visit::Client;
+use crate::dashboard::{self, Dashboard};
 
 /// Everything behind the listener.
 pub(super) struct Site {
     front: Arc<Front>,
     api: Gate<poem::endpoint::BoxEndpoint<'static>>,
+    dashboard: Dashboard,
     docs: docs::Docs,
 }
 
 impl Site {
     pub(super) fn new(front: Arc<Front>, api: Gate<poem::endpoint::BoxEndpoint<'static>>) -> Self {
-        Self { front, api, docs: docs::Docs::new() }
+        let dashboard = Dashboard::new(front.app.clone());
+        Self { front, api, dashboard, docs: docs::Docs::new() }
+    }
+
+    /// A page of the dashboard, told from which address it is asked for, and packed as the browser likes it.
+    async fn dashboard(&self, mut request: Request) -> poem::Result<Response> {
+        let address = client_address(&request, &self.front.settings.proxies);
+        request.extensions_mut().insert(Client(address));
+        let coding = Coding::wanted(request.headers());
+        let response = self.dashboard.call(request).await?;
+        Ok(match coding {
+            Some(coding) => packed(response, coding).await,
+            None => response,
+        })
     }
 
     /// A page that anybody may read.
@@ -53,6 +69,11 @@ impl Endpoint for Site {
         if path == "api" || path.starts_with("api/") {
             return self.api.call(request).await;
         }
+        if dashboard::serves(request.uri().path()) {
+            let head = request.method() == Method::HEAD;
+            let response = self.dashboard(request).await?;
+            return Ok(if head { without_body(response).await } else { response });
+        }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Ok(page::wrong_method());
         }
@@ -65,6 +86,18 @@ fn redirect(to: &'static str) -> Response {
     let mut response = Response::builder().status(StatusCode::PERMANENT_REDIRECT).finish();
     response.headers_mut().insert(header::LOCATION, HeaderValue::from_static(to));
     response
+}
+
+/// The answer in a coding, when that is worth it.
+async fn packed(response: Response, coding: Coding) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(plain) = body.into_bytes().await else {
+        return page::plain(StatusCode::INTERNAL_SERVER_ERROR, "The page could not be written.\n");
+    };
+    parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let Some(packed) = coding.apply(&plain).await else { return Response::from_parts(parts, plain.into()) };
+    parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+    Response::from_parts(parts, packed.into())
 }
 
 /// The answer to `HEAD`: all but the body.
