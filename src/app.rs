@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::database::{Database, Write};
 use crate::domain::courses::catalogue::Catalogue;
 use crate::domain::keys::Principals;
+use crate::domain::requests::Recorder;
 use crate::events::{Encode, Example, Handoff};
 use crate::id::Ids;
 
@@ -25,6 +26,7 @@ struct Inner {
     catalogue: Catalogue,
     deliveries_due: Notify,
     handoff: Handoff,
+    requests: Recorder,
 }
 
 /// What an [`App`] is made of.
@@ -49,13 +51,18 @@ impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Self {
         let (catalogue, deliveries_due) = (Catalogue::default(), Notify::new());
-        let handoff = Handoff::default();
-        Self { inner: Arc::new(Inner { parts, catalogue, deliveries_due, handoff }) }
+        let (handoff, requests) = (Handoff::default(), Recorder::default());
+        Self { inner: Arc::new(Inner { parts, catalogue, deliveries_due, handoff, requests }) }
     }
 
     /// When the courses of each workspace changed.
     pub fn catalogue(&self) -> &Catalogue {
         &self.inner.catalogue
+    }
+
+    /// The API requests that have yet to be written to the log.
+    pub fn requests(&self) -> &Recorder {
+        &self.inner.requests
     }
 
     /// Rings when a write of this process has committed deliveries that are due. Only a hint: other processes write too.

@@ -65,7 +65,11 @@ kinds! {
     KeyId, ApiKey, "key", "an API key";
     MailId, Mail, "mail", "a mail";
     UserId, User, "usr", "a user";
+    SessionId, Session, "ses", "a session";
+    LinkId, Link, "lnk", "a link";
+    AuditId, Audit, "aud", "an audit entry";
     RequestId, Request, "req", "a request";
+    LoggedRequestId, LoggedRequest, "log", "a logged request";
 }
 
 impl<K> Id<K> {

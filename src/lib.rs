@@ -23,6 +23,7 @@ pub mod feed;
 pub mod webhooks;
 
 pub mod api;
+pub mod dashboard;
 pub mod server;
 
 pub mod cli;

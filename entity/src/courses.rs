@@ -4,7 +4,7 @@ use sea_orm::Condition;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait as _, Func, SimpleExpr};
 
-use crate::{InWorkspace, Keyset, Span, scope, statement};
+use crate::{InWorkspace, Keyset, Span, scope, search, statement};
 
 /// Whether a course can be seen and sold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -109,6 +109,8 @@ pub struct CourseFilter {
     pub slug: Option<String>,
     /// Courses in this language: the whole tag, without regard to case.
     pub language: Option<String>,
+    /// Courses with this text in their title or slug.
+    pub search: Option<String>,
     /// Courses made in this span.
     pub created: Span,
     /// Courses changed in this span.
@@ -124,6 +126,9 @@ impl CourseFilter {
                 // Tags are ASCII, and so is what `lower` knows of on SQLite; the index is over the same.
                 SimpleExpr::from(Func::lower(Column::Language.into_expr())).eq(language.to_ascii_lowercase())
             }))
+            .add_option(
+                self.search.as_deref().map(|text| search::anywhere([Column::Title, Column::Slug], text)),
+            )
             .add(keyset.within(Column::CreatedAt, self.created))
             .add(keyset.within(Column::UpdatedAt, self.updated))
     }

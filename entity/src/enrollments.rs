@@ -268,6 +268,25 @@ impl InWorkspace<Entity> {
         statement::all(conn, self.in_course(course).filter(span.holds(Column::RevokedAt))).await
     }
 
+    /// How many enrolments were completed in each step of `step_ms` of the span, by the step's start; steps without any
+    /// are left out.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn completed_in<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        (from, until): (i64, i64),
+        step_ms: i64,
+    ) -> Result<Vec<(i64, i64)>, DbErr> {
+        let sql = "SELECT completed_at / $4 * $4, COUNT(*) FROM enrollments
+            WHERE workspace_id = $1 AND completed_at IS NOT NULL AND completed_at >= $2 AND completed_at < $3
+            GROUP BY 1 ORDER BY 1";
+        let values = [self.workspace().into(), from.into(), until.into(), step_ms.into()];
+        let rows = conn.query_all_raw(statement::raw(conn, sql, values)).await?;
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+    }
+
     /// The enrolments of one course, found by something else, or of all.
     fn in_course(&self, course: Option<Uuid>) -> Select<Entity> {
         let course = course.map(|course| statement::unindexed(Column::CourseId.eq(course)));

@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, sea_query::Query};
 
-use crate::{InWorkspace, Keyset, Span, children::Children, order_items, scope, statement};
+use crate::{InWorkspace, Keyset, Span, children::Children, order_items, scope, search, statement};
 
 /// How much of an order was paid back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -114,6 +114,8 @@ pub struct OrderFilter {
     pub currency: Option<String>,
     /// The order with this number.
     pub number: Option<String>,
+    /// Orders with this text in their number or their customer's address or name, and the order with this id.
+    pub search: Option<(String, Option<Uuid>)>,
     /// Orders paid in this span.
     pub paid: Span,
     /// Orders made in this span.
@@ -130,6 +132,10 @@ impl OrderFilter {
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.currency.as_deref().map(|currency| Column::Currency.eq(currency)))
             .add_option(self.number.as_deref().map(|number| Column::Number.eq(number)))
+            .add_option(self.search.as_ref().map(|(text, id)| {
+                search::anywhere([Column::Number, Column::CustomerEmail, Column::CustomerName], text)
+                    .add_option(id.map(|id| Column::Id.eq(id)))
+            }))
             .add(keyset.within(Column::PaidAt, self.paid))
             .add(keyset.within(Column::CreatedAt, self.created))
             .add(keyset.within(Column::UpdatedAt, self.updated))

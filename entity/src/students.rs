@@ -4,8 +4,8 @@ use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, sea_query::Query};
 
 use crate::{
-    InWorkspace, Keyset, Span, StringList, StringMap, children::Children, enrollments, scope, statement,
-    student_tags,
+    InWorkspace, Keyset, Span, StringList, StringMap, children::Children, enrollments, scope, search,
+    statement, student_tags,
 };
 
 /// One student.
@@ -78,6 +78,8 @@ pub struct StudentFilter {
     pub now: i64,
     /// Students with this tag.
     pub tag: Option<String>,
+    /// Students with this text in their address or name, and the student with this id.
+    pub search: Option<(String, Option<Uuid>)>,
     /// Students made in this span.
     pub created: Span,
     /// Students changed in this span.
@@ -90,6 +92,10 @@ impl StudentFilter {
         Condition::all()
             .add_option(self.email_folded.as_deref().map(|folded| Column::EmailFolded.eq(folded)))
             .add_option(self.external_id.as_deref().map(|external| Column::ExternalId.eq(external)))
+            .add_option(self.search.as_ref().map(|(text, id)| {
+                search::anywhere([Column::EmailFolded, Column::Name], text)
+                    .add_option(id.map(|id| Column::Id.eq(id)))
+            }))
             .add(keyset.within(Column::CreatedAt, self.created))
             .add(keyset.within(Column::UpdatedAt, self.updated))
     }

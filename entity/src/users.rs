@@ -1,5 +1,6 @@
 //! The people who run a workspace.
 
+use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
 
 use crate::{InWorkspace, scope, statement};
@@ -52,12 +53,21 @@ impl InWorkspace<Entity> {
     ) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::EmailFolded.eq(folded))).await
     }
+
+    /// The workspace's people, by age.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn list<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
+        statement::all(conn, self.select().order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
+    }
 }
 
-/// The people with this folded address in all workspaces: a login does not say which one.
+/// The person with this folded address in all workspaces, by age: a login does not say which one.
 ///
 /// # Errors
 /// When the database does.
 pub async fn by_email_folded<C: ConnectionTrait>(conn: &C, folded: &str) -> Result<Vec<Model>, DbErr> {
-    statement::all(conn, Entity::find().filter(Column::EmailFolded.eq(folded))).await
+    let found = Entity::find().filter(Column::EmailFolded.eq(folded));
+    statement::all(conn, found.order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
 }

@@ -17,6 +17,8 @@ mod m0008_events;
 mod m0009_rollups;
 mod m0010_webhooks;
 mod m0011_mail;
+mod m0012_identity;
+mod m0013_requests;
 mod state;
 mod step;
 
@@ -40,6 +42,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0009_rollups::STEP),
             Box::new(m0010_webhooks::STEP),
             Box::new(m0011_mail::STEP),
+            Box::new(m0012_identity::STEP),
+            Box::new(m0013_requests::STEP),
         ]
     }
 }

@@ -7,7 +7,7 @@ use clap::Command;
 /// The commands as a person looks for them.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
-    ("Administer", &["workspaces", "keys", "webhooks"]),
+    ("Administer", &["workspaces", "users", "keys", "webhooks"]),
     ("Data", &["apply", "generate"]),
     ("Look", &["config", "openapi"]),
 ];

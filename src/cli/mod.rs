@@ -18,6 +18,7 @@ mod progress;
 mod serve;
 mod signals;
 mod start;
+mod users;
 mod webhooks;
 mod worker;
 mod workspaces;
@@ -66,6 +67,9 @@ enum Command {
     /// Make workspaces, list them, set their quotas
     #[command(subcommand)]
     Workspaces(workspaces::Command),
+    /// Let people sign in to the dashboard, make links to set a password
+    #[command(subcommand)]
+    Users(users::Command),
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Keys(keys::Command),
@@ -116,6 +120,7 @@ fn dispatch(Cli { common, command }: Cli) -> Result<Outcome, Failure> {
         Command::Worker(args) => on_runtime(args.flags(common), worker::run),
         Command::Migrate => on_runtime(common.0, migrate::run),
         Command::Workspaces(command) => on_runtime(common.0, |config| workspaces::run(config, command)),
+        Command::Users(command) => on_runtime(common.0, |config| users::run(config, command)),
         Command::Keys(command) => on_runtime(common.0, |config| keys::run(config, command)),
         Command::Webhooks(command) => {
             on_runtime(command.flags(common), |config| webhooks::run(config, command))

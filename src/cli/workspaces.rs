@@ -3,15 +3,16 @@
 use serde_json::json;
 
 use super::failure::{Failure, Outcome};
-use super::{output, start};
+use super::{output, start, users};
 use crate::app::App;
 use crate::config::Config;
+use crate::domain::users::LINK_HOURS;
 use crate::domain::workspaces::{self, Quota, Workspace, WorkspaceUpsert};
 use crate::domain::{Error, Given};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// Make a workspace; its id goes to stdout
+    /// Make a workspace; its id goes to stdout, a link for its owner's password to stderr
     Create {
         /// Short name, unique on this server, as commands and changes use it
         #[arg(long)]
@@ -92,11 +93,15 @@ async fn create(app: &App, key: String, name: String, owner_email: String) -> Re
     let (per_minute, per_day) = (Given::Absent, Given::Absent);
     let upsert = WorkspaceUpsert { key: key.clone(), name, owner_email, per_minute, per_day };
     let id = workspaces::upsert(app, &mut write, app.clock.now(), upsert).await?;
+    let workspace = workspaces::by_key_in(&write, &key).await?;
+    let link = users::welcome(app, &mut write, &workspace, &workspace.owner_email).await?;
     write.commit().await?;
     output::line(id)?;
     output::say(format_args!(
         "made workspace `{key}`; `creator-api keys create --workspace {key}` makes a key for it"
     ));
+    output::say(format_args!("{} sets a password for the dashboard at {link}", workspace.owner_email));
+    output::say(format_args!("the link opens once, within {LINK_HOURS} hours"));
     Ok(())
 }
 

@@ -37,7 +37,7 @@ pub use network::Network;
 pub use server::Server;
 pub use source::{ENVIRONMENT_PREFIX, FILE, Source, gather};
 pub use storage::Storage;
-pub use value::{Secret, WebUrl};
+pub use value::{Secret, Switch, WebUrl};
 pub use webhooks::Webhooks;
 
 /// Every setting, by concern, in the order in which they are shown; and the struct that holds their values.

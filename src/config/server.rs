@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use super::concern::concern;
 use super::network::Network;
-use super::value::WebUrl;
+use super::value::{Switch, WebUrl};
 
 concern! {
     /// The listening address and what stands before it.
@@ -18,5 +18,8 @@ concern! {
         trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
         /// Seconds that running requests, webhooks and mail get to finish when the process stops.
         shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";
+        /// Whether the requests of API keys are kept for seven days, for the dashboard: on or off. They are counted all
+        /// the same.
+        request_log: Switch = Some("on"), "CREATOR_API_REQUEST_LOG", "ON_OR_OFF";
     }
 }

@@ -156,6 +156,39 @@ impl Field for Secret {
     }
 }
 
+/// Something that is done or left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// It is done.
+    On,
+    /// It is left.
+    Off,
+}
+
+impl Switch {
+    /// Whether it is done.
+    pub fn is_on(self) -> bool {
+        self == Self::On
+    }
+}
+
+impl Field for Switch {
+    const SHAPE: Shape = Shape::Text;
+    const EXPECTED: &str = "on or off";
+
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "on" => Some(Self::On),
+            "off" => Some(Self::Off),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> String {
+        if self.is_on() { "on" } else { "off" }.to_owned()
+    }
+}
+
 /// An `http` or `https` address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebUrl(Url);

@@ -76,6 +76,12 @@ pub(crate) fn fresh<K: Kind>(app: &App, write: &Write) -> Uuid {
     app.ids.next::<K>(from_ms(write.now_ms())).uuid()
 }
 
+/// What a search looks for: the text, and the id of this kind that it may be.
+pub(crate) fn searched<K: Kind>(text: &str) -> (String, Option<Uuid>) {
+    let text = text.trim();
+    (text.to_owned(), text.parse::<Id<K>>().ok().map(Id::uuid))
+}
+
 /// The id of a row.
 pub(crate) const fn id<K>(uuid: Uuid) -> Id<K> {
     Id::from_uuid(uuid)

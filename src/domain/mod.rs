@@ -12,6 +12,8 @@ pub mod scope;
 pub mod word;
 
 pub mod analytics;
+pub mod attention;
+pub mod audit;
 pub mod certificates;
 pub mod courses;
 pub mod enrollments;
@@ -19,8 +21,13 @@ pub mod idempotency;
 pub mod keys;
 pub mod live_sessions;
 pub mod orders;
+pub mod passwords;
 pub mod recordings;
+pub mod requests;
+pub mod sessions;
 pub mod students;
+pub mod token;
+pub mod users;
 pub mod webhooks;
 pub mod workspaces;
 

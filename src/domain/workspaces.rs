@@ -192,7 +192,7 @@ fn no_workspace(key: &str) -> Error {
     Error::NotFound(Missing::Workspace { key: key.chars().take(64).collect() })
 }
 
-fn workspace(row: Model) -> Workspace {
+pub(super) fn workspace(row: Model) -> Workspace {
     Workspace {
         id: id(row.id),
         key: row.key,

@@ -14,9 +14,18 @@ const COLUMNS: usize = 72;
 /// Characters of an error that are shown.
 const ERROR_CHARACTERS: usize = 300;
 
-/// A message to a workspace's owner.
+/// A message to somebody who runs a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
+    /// A link to set a password for the dashboard.
+    SetPassword {
+        /// The workspace's name.
+        workspace: String,
+        /// The link, which opens once.
+        link: String,
+        /// For how long.
+        hours: i64,
+    },
     /// Every delivery to a webhook has failed for some days; it will be disabled if that goes on.
     WebhookFailing {
         /// The workspace's name.
@@ -74,6 +83,7 @@ impl Message {
     /// Which message it is, in one word.
     pub const fn kind(&self) -> &'static str {
         match self {
+            Self::SetPassword { .. } => "set_password",
             Self::WebhookFailing { .. } => "webhook_failing",
             Self::WebhookDisabled { .. } => "webhook_disabled",
         }
@@ -82,6 +92,17 @@ impl Message {
     /// The subject and both parts.
     pub fn render(&self) -> Rendered {
         match self {
+            Self::SetPassword { workspace, link, hours } => {
+                let about = format!(
+                    "You can sign in to the dashboard of the workspace {}, once you have set a password. This link opens once, \
+                     within {hours} hours:",
+                    plain(workspace)
+                );
+                let remedy =
+                    "If you did not expect this, leave it: nothing happens until the link is opened.";
+                let subject = "Set your password for the dashboard".to_owned();
+                rendered(subject, &[Paragraph(about.into()), Command(link), Paragraph(remedy.into())])
+            }
             Self::WebhookFailing { workspace, subscription, url, since, disables_at, last_error } => {
                 let about = format!(
                     "Every delivery to a webhook of the workspace {} has failed since {}. If none succeeds until {}, the webhook \

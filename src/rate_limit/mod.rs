@@ -1,8 +1,10 @@
 //! How often a caller may call: the clock minute and the UTC day, per key or client address (seed 8).
 //!
 //! [`window`] holds the arithmetic of one caller, [`memory`] the callers of this process, [`store`] the day
-//! counts that survive it. Nothing here knows HTTP: what a refusal looks like is the API's business.
+//! counts that survive it. [`logins`] counts attempts to sign in. Nothing here knows HTTP: what a refusal looks like is
+//! the API's and the dashboard's business.
 
+pub mod logins;
 pub mod memory;
 pub mod store;
 pub mod window;

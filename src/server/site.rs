@@ -8,7 +8,9 @@ use poem::{Endpoint, Request, Response};
 use super::{docs, errors_page, guide, health, metrics, page};
 use crate::api::contract::Contract;
 use crate::api::front::Front;
-use crate::api::middleware::Gate;
+use crate::api::middleware::{Coding, Gate, client_address};
+use crate::dashboard::visit::Client;
+use crate::dashboard::{self, Dashboard};
 
 /// Everything behind the listener.
 pub(super) struct Site {
@@ -16,6 +18,7 @@ pub(super) struct Site {
     api: Api,
     /// Other versions of the API, by the beginning of their paths.
     others: Vec<(String, Api)>,
+    dashboard: Dashboard,
     docs: docs::Docs,
     figures: metrics::Figures,
 }
@@ -24,14 +27,27 @@ type Api = Gate<poem::endpoint::BoxEndpoint<'static>>;
 
 impl Site {
     pub(super) fn new(front: Arc<Front>, api: Api, contract: &'static Contract) -> Self {
-        let (others, docs) = (Vec::new(), docs::Docs::new(contract));
-        Self { front, api, others, docs, figures: metrics::Figures::default() }
+        let dashboard = Dashboard::new(front.app.clone());
+        let (others, docs, figures) = (Vec::new(), docs::Docs::new(contract), metrics::Figures::default());
+        Self { front, api, others, dashboard, docs, figures }
     }
 
     /// Adds another version of the API.
     pub(super) fn add(&mut self, contract: &'static Contract, api: Api) {
         self.others.push((format!("api/{}/", contract.stem), api));
         self.docs.add(contract);
+    }
+
+    /// A page of the dashboard, told from which address it is asked for, and packed as the browser likes it.
+    async fn dashboard(&self, mut request: Request) -> poem::Result<Response> {
+        let address = client_address(&request, &self.front.settings.proxies);
+        request.extensions_mut().insert(Client(address));
+        let coding = Coding::wanted(request.headers());
+        let response = self.dashboard.call(request).await?;
+        Ok(match coding {
+            Some(coding) => packed(response, coding).await,
+            None => response,
+        })
     }
 
     /// A page that anybody may read.
@@ -67,6 +83,11 @@ impl Endpoint for Site {
             let other = self.others.iter().find(|(beginning, _)| path.starts_with(beginning));
             return other.map_or(&self.api, |(_, api)| api).call(request).await;
         }
+        if dashboard::serves(request.uri().path()) {
+            let head = request.method() == Method::HEAD;
+            let response = self.dashboard(request).await?;
+            return Ok(if head { without_body(response).await } else { response });
+        }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Ok(page::wrong_method());
         }
@@ -79,6 +100,18 @@ fn redirect(to: &'static str) -> Response {
     let mut response = Response::builder().status(StatusCode::PERMANENT_REDIRECT).finish();
     response.headers_mut().insert(header::LOCATION, HeaderValue::from_static(to));
     response
+}
+
+/// The answer in a coding, when that is worth it.
+async fn packed(response: Response, coding: Coding) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(plain) = body.into_bytes().await else {
+        return page::plain(StatusCode::INTERNAL_SERVER_ERROR, "The page could not be written.\n");
+    };
+    parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let Some(packed) = coding.apply(&plain).await else { return Response::from_parts(parts, plain.into()) };
+    parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+    Response::from_parts(parts, packed.into())
 }
 
 /// The answer to `HEAD`: all but the body.

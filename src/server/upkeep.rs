@@ -1,4 +1,4 @@
-//! What runs beside the requests: day counts and last uses are written, old idempotency records deleted.
+//! What runs beside the requests: day counts, last uses and the request log are written; what is old is deleted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,8 @@ use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
 use crate::api::front::Front;
-use crate::domain::{idempotency, keys};
+use crate::app::App;
+use crate::domain::{idempotency, keys, requests, sessions, users};
 use crate::rate_limit::memory::FLUSH_EVERY;
 use crate::rate_limit::store;
 use crate::telemetry::metrics;
@@ -17,7 +18,9 @@ use crate::telemetry::metrics;
 const USES_EVERY: u32 = 15;
 /// Every how many flushes old idempotency records are looked for.
 const PRUNE_EVERY: u32 = 60;
-/// Every how many flushes old day counts are looked for.
+/// Every how many flushes old requests are looked for.
+const PRUNE_LOG_EVERY: u32 = 10;
+/// Every how many flushes old day counts, sessions and links are looked for.
 const FORGET_EVERY: u32 = 3600;
 
 /// Goes on until `stopped`, and ends between two turns. A failure is logged and tried again the next time.
@@ -32,6 +35,7 @@ pub(super) async fn run(front: Arc<Front>, mut stopped: oneshot::Receiver<()>) {
         }
         turn = turn.wrapping_add(1);
         flush_counts(&front).await;
+        flush_requests(&front).await;
         metrics::gather();
         if turn.is_multiple_of(USES_EVERY) {
             flush_uses(&front).await;
@@ -42,11 +46,14 @@ pub(super) async fn run(front: Arc<Front>, mut stopped: oneshot::Receiver<()>) {
             let error = error.to_string();
             tracing::warn!(error, "old idempotency records could not be deleted");
         }
-        if turn % FORGET_EVERY == 1
-            && let Err(error) = store::forget_old(&front.app).await
+        if turn.is_multiple_of(PRUNE_LOG_EVERY)
+            && let Err(error) = requests::prune(&front.app).await
         {
-            let error = format!("{error:#}");
-            tracing::warn!(error, "old day counts could not be deleted");
+            let error = error.to_string();
+            tracing::warn!(error, "old requests could not be deleted from the request log");
+        }
+        if turn % FORGET_EVERY == 1 {
+            forget_old(&front).await;
         }
     }
 }
@@ -60,6 +67,7 @@ pub(super) async fn save(front: &Front) -> anyhow::Result<()> {
     let all = async {
         front.limiter.flush(&front.app).await?;
         keys::flush_used(&front.app).await?;
+        requests::flush(&front.app).await?;
         anyhow::Ok(())
     };
     match tokio::time::timeout(PATIENCE, all).await {
@@ -68,10 +76,39 @@ pub(super) async fn save(front: &Front) -> anyhow::Result<()> {
     }
 }
 
+/// Deletes sessions and links that open nothing any more.
+async fn forget_entrances(app: &App) -> crate::domain::Result<()> {
+    sessions::prune(app).await?;
+    users::prune(app).await
+}
+
 async fn flush_counts(front: &Front) {
     if let Err(error) = front.limiter.flush(&front.app).await {
         let error = format!("{error:#}");
         tracing::warn!(error, "the day counts could not be written");
+    }
+}
+
+async fn flush_requests(front: &Front) {
+    if let Err(error) = requests::flush(&front.app).await {
+        let error = error.to_string();
+        tracing::warn!(error, "the request log could not be written");
+    }
+}
+
+/// Forgets the counts of days that are no longer asked for.
+async fn forget_old(front: &Front) {
+    if let Err(error) = store::forget_old(&front.app).await {
+        let error = format!("{error:#}");
+        tracing::warn!(error, "old day counts could not be deleted");
+    }
+    if let Err(error) = requests::forget_old(&front.app).await {
+        let error = error.to_string();
+        tracing::warn!(error, "old sums of requests could not be deleted");
+    }
+    if let Err(error) = forget_entrances(&front.app).await {
+        let error = error.to_string();
+        tracing::warn!(error, "ended sessions could not be deleted");
     }
 }
 

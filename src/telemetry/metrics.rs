@@ -41,6 +41,10 @@ fn describe() {
         metrics::Unit::Seconds,
         "How long attempts took, from the first step to the last."
     );
+    metrics::describe_counter!(
+        "request_log_dropped_total",
+        "Requests missing in the request log, since they came faster than it is written."
+    );
     metrics::describe_gauge!("webhook_deliveries", "Deliveries in the queue, by where they stand.");
     metrics::describe_gauge!(
         "webhook_oldest_due_seconds",

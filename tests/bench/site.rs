@@ -106,10 +106,18 @@ impl Site {
     /// # Errors
     /// It does not start.
     pub async fn serve(&self) -> Result<Server> {
+        self.serve_with("server", &[]).await
+    }
+
+    /// Starts the server as [`serve`](Self::serve) does, with more flags and a log file of this name.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub async fn serve_with(&self, name: &str, flags: &[&str]) -> Result<Server> {
         let mut command = self.command();
         command.args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
-        command.args(["--default-per-minute", QUOTA, "--default-per-day", QUOTA]);
-        Server::start(command, &self.folder.join("server.log")).await
+        command.args(["--default-per-minute", QUOTA, "--default-per-day", QUOTA]).args(flags);
+        Server::start(command, &self.folder.join(format!("{name}.log"))).await
     }
 
     /// The server's program on this site's data, whatever the environment of this program says.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// An id of any kind: its prefix, and 26 characters of base32 UUIDv7.
 static ID: LazyLock<Regex> = LazyLock::new(|| {
-    let prefixes = "wks|crs|mod|les|stu|enr|ord|oli|rfd|ent|crt|lvs|rec|evt|whs|dlv|rpl|key|req";
+    let prefixes = "wks|crs|mod|les|stu|enr|ord|oli|rfd|ent|crt|lvs|rec|evt|whs|dlv|rpl|key|req|usr";
     Regex::new(&format!("({prefixes})_[0-7][0-9a-hjkmnp-tv-z]{{25}}")).expect("the pattern is one")
 });
 

@@ -1,7 +1,7 @@
 //! Deliveries: one row for each event and each subscription that wants it, which is also its place in the queue.
 //!
-//! What people ask for stands here, inside a workspace. [`queue`] holds what workers do across all of them, and
-//! [`hold`] what follows when a subscription is paused or enabled.
+//! What people ask for stands here, inside a workspace. [`queue`] holds what workers do across all of them,
+//! [`outcomes`] what charts show, and [`hold`] what follows when a subscription is paused or enabled.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -13,6 +13,7 @@ use crate::{InWorkspace, Keyset, Span, scope, statement};
 
 mod claim;
 pub mod hold;
+pub mod outcomes;
 pub mod queue;
 
 /// Where a delivery stands. Delivered and dead ones never change again.

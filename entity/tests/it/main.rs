@@ -4,7 +4,10 @@
 mod lists;
 mod mails;
 mod once;
+mod outcomes;
 mod queue;
+mod requests;
+mod search;
 mod support;
 mod tables;
 mod webhooks;

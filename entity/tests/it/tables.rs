@@ -1,9 +1,9 @@
 //! Every row comes back as it went, and stays in its workspace.
 
 use entity::{
-    ActiveValue, Set, Tenant, api_keys, certificates, courses, enrollments, entitlements, events,
-    lesson_completions, lessons, live_sessions, modules, order_items, orders, recordings, refunds,
-    student_tags, students, users, workspaces,
+    ActiveValue, Set, Tenant, api_keys, audit_entries, certificates, courses, enrollments, entitlements,
+    events, lesson_completions, lessons, live_sessions, modules, order_items, orders, password_links,
+    recordings, refunds, sessions, student_tags, students, users, workspaces,
 };
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
@@ -46,7 +46,11 @@ async fn every_row_comes_back_as_it_went() {
         kept::<live_sessions::Entity>(database, 112, a_live_session()).await;
         kept::<recordings::Entity>(database, 113, a_recording()).await;
         kept::<events::Entity>(database, 114, an_event()).await;
+        kept::<sessions::Entity>(database, 115, a_session()).await;
+        kept::<password_links::Entity>(database, 116, a_link()).await;
+        kept::<audit_entries::Entity>(database, 117, an_entry()).await;
         children_are_found(database).await;
+        what_belongs_to_a_person_goes_with_them(database).await;
         a_deleted_student_leaves_the_order(database).await;
     }
 }
@@ -83,6 +87,17 @@ async fn children_are_found(database: &DatabaseConnection) {
         certificates::in_workspace(OURS).by_number(database, "C-1").await.unwrap(),
         Some(a_certificate())
     );
+}
+
+async fn what_belongs_to_a_person_goes_with_them(database: &DatabaseConnection) {
+    assert_eq!(sessions::by_token_hash(database, &[1; 32]).await.unwrap(), Some(a_session()));
+    assert_eq!(password_links::by_token_hash(database, &[2; 32]).await.unwrap(), Some(a_link()));
+    assert_eq!(sessions::in_workspace(THEIRS).end_others(database, id(100), None).await.unwrap(), 0);
+    assert!(!sessions::in_workspace(OURS).end(database, id(999), id(115)).await.unwrap());
+    assert!(users::in_workspace(OURS).delete(database, id(100)).await.unwrap());
+    assert_eq!(sessions::in_workspace(OURS).count(database).await.unwrap(), 0);
+    assert_eq!(password_links::in_workspace(OURS).count(database).await.unwrap(), 0);
+    assert_eq!(audit_entries::in_workspace(OURS).count(database).await.unwrap(), 1, "the log stays");
 }
 
 async fn a_deleted_student_leaves_the_order(database: &DatabaseConnection) {
@@ -152,6 +167,45 @@ fn a_user() -> users::Model {
         password_hash: Some("hash".to_owned()),
         created_at: 1,
         updated_at: 2,
+    }
+}
+
+fn a_session() -> sessions::Model {
+    sessions::Model {
+        id: id(115),
+        workspace_id: OURS,
+        user_id: id(100),
+        token_hash: vec![1; 32],
+        address: "192.0.2.1".to_owned(),
+        agent: "Browser".to_owned(),
+        created_at: 1,
+        seen_at: 2,
+    }
+}
+
+fn a_link() -> password_links::Model {
+    password_links::Model {
+        id: id(116),
+        workspace_id: OURS,
+        user_id: id(100),
+        token_hash: vec![2; 32],
+        created_at: 1,
+        expires_at: 2,
+    }
+}
+
+fn an_entry() -> audit_entries::Model {
+    audit_entries::Model {
+        id: id(117),
+        workspace_id: OURS,
+        user_id: Some(id(100)),
+        actor: "ada@example.com".to_owned(),
+        action: "key.create".to_owned(),
+        subject: "key_1".to_owned(),
+        detail: "CRM".to_owned(),
+        address: "192.0.2.1".to_owned(),
+        form: Some(vec![3; 16]),
+        created_at: 1,
     }
 }
 

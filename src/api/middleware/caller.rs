@@ -53,7 +53,7 @@ fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// The client's address: the peer's own, or the last one that the trusted proxies did not add themselves.
-pub(super) fn address(request: &Request, proxies: &[Network]) -> IpAddr {
+pub(crate) fn address(request: &Request, proxies: &[Network]) -> IpAddr {
     let peer = match &request.remote_addr().0 {
         Addr::SocketAddr(address) => address.ip(),
         _ => IpAddr::V4(Ipv4Addr::LOCALHOST),

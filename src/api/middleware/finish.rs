@@ -70,6 +70,9 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
     let mut body = body.into_bytes().await.unwrap_or_default();
     let headers = &mut parts.headers;
     headers.reserve(HEADERS);
+    if parts.status.is_client_error() || parts.status.is_server_error() {
+        seen.error = Some(body.clone());
+    }
 
     let tag = (wish.reads && parts.status == StatusCode::OK).then(|| match &seen.page {
         Some(page) => page.tag.clone(),

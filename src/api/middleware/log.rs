@@ -34,6 +34,11 @@ impl Entry {
         &self.request_id
     }
 
+    /// Microseconds since the watch was started.
+    pub(super) fn duration_us(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
     /// The answer is ready: the line is written when the entry is dropped.
     pub(super) fn end(&mut self, status: StatusCode) {
         self.status = Some(status);
@@ -42,7 +47,7 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        let duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let duration_us = self.duration_us();
         tracing::info!(
             request.id = self.request_id,
             operation = self.operation.unwrap_or("-"),

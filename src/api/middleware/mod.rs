@@ -10,6 +10,7 @@ mod compress;
 pub(crate) mod etag;
 mod finish;
 mod log;
+mod record;
 mod request_id;
 #[cfg(test)]
 mod tests;
@@ -19,11 +20,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use poem::http::Method;
 use poem::{Endpoint, IntoResponse, Request, Response};
 
 pub use body::CAP as BODY_CAP;
+pub(crate) use caller::address as client_address;
 pub(crate) use compress::{Coding, Packable};
 
 use super::call::Admission;
@@ -33,6 +36,7 @@ use super::pages::{Look, Page, Place};
 use super::routes::Found;
 use crate::rate_limit::{Draw, Standing};
 use log::Entry;
+use record::Record;
 
 /// The wrapper around the API's endpoint.
 pub struct Gate<E> {
@@ -52,6 +56,10 @@ pub(crate) struct Seen {
     place: Option<Place>,
     /// For the log; holds the request's id.
     entry: Entry,
+    /// For the request log, once the key is known.
+    record: Option<Record>,
+    /// The body of a failure.
+    error: Option<Bytes>,
 }
 
 impl<E> Gate<E> {
@@ -67,6 +75,7 @@ impl<E: Endpoint> Gate<E> {
         let front = &self.front;
         let body = body::take(&mut request).await;
         let principal = caller::authenticate(front, &request).await?;
+        seen.record = principal.as_ref().map(|principal| Record::begin(front, &request, principal));
         let (subject, caps) = throttle::bucket(front, &request, principal.as_ref());
         let draw = front.limiter.draw(&front.app, subject, caps).await;
         seen.standing = Some(draw.standing());
@@ -136,6 +145,8 @@ impl<E: Endpoint> Endpoint for Gate<E> {
             page: None,
             place: None,
             entry: Entry::begin(&request, request_id::of(&request, &front.app)),
+            record: None,
+            error: None,
         };
         let wish = finish::Wish::of(&request);
         // The framework's own state is gone with the request; what is borrowed here is only read afterwards.
@@ -148,6 +159,9 @@ impl<E: Endpoint> Endpoint for Gate<E> {
         };
         let response = finish::finish(front, &mut seen, &wish, response).await;
         seen.entry.end(response.status());
+        if let Some(record) = seen.record.take() {
+            record.end(front, &seen, response.status().as_u16(), seen.error.as_ref());
+        }
         Ok(response)
     }
 }

@@ -21,6 +21,7 @@ impl Orders for Handlers {
             status: request.status.map(Into::into),
             currency: request.currency,
             number: request.number,
+            search: None,
             created: spans.between("created", request.created_after, request.created_before),
             updated: spans.between("updated", request.updated_after, request.updated_before),
             paid: spans.between("paid", request.paid_after, request.paid_before),

@@ -25,6 +25,7 @@ impl Students for Handlers {
             course: id_filter("courseId", request.course_id)?,
             enrollment_status: request.enrollment_status.map(Into::into),
             tag: request.tag,
+            search: None,
             created: spans.between("created", request.created_after, request.created_before),
             updated: spans.between("updated", request.updated_after, request.updated_before),
         };

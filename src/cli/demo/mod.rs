@@ -1,8 +1,9 @@
 //! `creator-api demo`: everything in one process, on demo data.
 //!
-//! Owns the demo's key: its secret is kept in the data folder, so that the next run shows the same one. The demo's
-//! [webhook] and its [receiver] show the whole round.
+//! Owns the demo's key: its secret is kept in the data folder, so that the next run shows the same one, and so is the
+//! [login]'s password. The demo's [webhook] and its [receiver] show the whole round.
 
+mod login;
 mod receiver;
 mod webhook;
 
@@ -25,6 +26,7 @@ use crate::domain::scope::Scopes;
 use crate::domain::workspaces::Quota;
 use crate::feed::{self, demo};
 use crate::secret::write_private;
+use login::Login;
 use webhook::Webhook;
 
 /// Where the demo's receiver is.
@@ -46,10 +48,11 @@ pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
     let server = serve::server(&app, &master, address)?;
     fill(&app).await?;
     let secret = demo_key(&app, &data_dir).await?;
+    let login = login::ready(&app, &data_dir).await?;
     let webhook = webhook::ready(&app, &master, &data_dir, address).await?;
     let stop = signals::stop("running requests finish")?;
     let background = Background::start(&app, &master, &stop)?;
-    output::line(welcome(&app, address, &secret, &webhook))?;
+    output::line(welcome(&app, address, &secret, &login, &webhook))?;
     let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));
     let (served, ()) = tokio::join!(server.run(listener, stop), background.ended());
     receiver.abort();
@@ -103,18 +106,27 @@ async fn demo_key(app: &App, data_dir: &Path) -> Result<SecretString, Failure> {
 }
 
 /// What a newcomer can do now.
-fn welcome(app: &App, address: SocketAddr, secret: &SecretString, webhook: &Webhook) -> String {
+fn welcome(
+    app: &App,
+    address: SocketAddr,
+    secret: &SecretString,
+    login: &Login,
+    webhook: &Webhook,
+) -> String {
     let secret = secret.expose_secret();
     let local = format!("http://{address}");
     let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
     let data = app.config.storage.data_dir.display();
     let receiver = &webhook.url;
+    let (email, password) = (&login.email, login.password.expose_secret());
     format!(
         "\
 listening on {local}
 
 The demo is ready.
 
+  Dashboard   {url}/dashboard
+  Sign in     {email} with the password {password}
   API key     {secret}
   Try it      curl -H 'Authorization: Bearer {secret}' '{url}/api/v1/courses?limit=2'
   Make events curl -H 'Authorization: Bearer {secret}' --json '{{\"email\": \"ada@example.com\"}}' '{url}/api/v1/students'

@@ -4,6 +4,7 @@
 //! figures. The sums are those that [`super::rollups`] recorded. Never writes, and never looks at single orders
 //! or students, except at the two edges of a window that are shorter than a quarter-hour.
 
+mod days;
 mod intervals;
 mod plan;
 mod read;
@@ -13,6 +14,8 @@ use std::collections::BTreeMap;
 use entity::{activity_rollups, revenue_rollups};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+pub use days::{DayFigures, days};
 
 use super::word::words;
 use super::{Error, Fault, Result};

@@ -11,10 +11,12 @@ pub mod catalogue;
 mod outline;
 mod read;
 mod row;
+mod status;
 mod upsert;
 
-pub use read::{get, list};
+pub use read::{all, detail, get, list};
 pub(crate) use row::status;
+pub use status::set_status;
 pub use upsert::upsert;
 
 /// Where a course stands.
@@ -139,6 +141,15 @@ pub struct CourseFilter {
     pub created: Span,
     /// By last change.
     pub updated: Span,
+}
+
+/// Which courses of any status are wanted; an empty search wants all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CourseSearch {
+    /// With this text in the title or the slug, without regard to case.
+    pub text: Option<String>,
+    /// With this status.
+    pub status: Option<CourseStatus>,
 }
 
 /// What `course.upsert` says of a course.

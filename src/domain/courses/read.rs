@@ -1,13 +1,13 @@
 //! The catalogue as the API shows it.
 
 use entity::courses::{self, Column, CourseFilter as RowFilter, Status};
-use entity::{lessons, modules};
+use entity::{Keyset, lessons, modules};
 
 use super::super::Result;
 use super::super::find::absent;
-use super::super::page::{Page, PageRequest, SortKey};
-use super::row::{course, outline};
-use super::{Course, CourseDetail, CourseFilter};
+use super::super::page::{Page, PageRequest, Position, Sort, SortKey};
+use super::row::{self, course, stored_status};
+use super::{Course, CourseDetail, CourseFilter, CourseSearch, CourseStatus};
 use crate::app::App;
 use crate::id::{Course as CourseKind, CourseId, WorkspaceId};
 
@@ -26,10 +26,42 @@ pub async fn list(
         status: Some(Status::Published),
         slug: filter.slug.clone(),
         language: filter.language.clone(),
+        search: None,
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),
     };
-    let rows = courses::in_workspace(workspace.uuid()).page(app.db.read(), &filter, keyset).await?;
+    read(app, workspace, &filter, keyset, page).await
+}
+
+/// The courses of a workspace, drafts included, a page of them; newest first.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn all(
+    app: &App,
+    workspace: WorkspaceId,
+    search: &CourseSearch,
+    after: Option<Position>,
+    limit: u32,
+) -> Result<Page<Course>> {
+    let page = PageRequest { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, limit };
+    let keyset = page.keyset(app, column).await?;
+    let filter = RowFilter {
+        status: search.status.map(stored_status),
+        search: search.text.as_deref().map(|text| text.trim().to_owned()),
+        ..RowFilter::default()
+    };
+    read(app, workspace, &filter, keyset, page).await
+}
+
+async fn read(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &RowFilter,
+    keyset: Keyset<Column>,
+    page: PageRequest,
+) -> Result<Page<Course>> {
+    let rows = courses::in_workspace(workspace.uuid()).page(app.db.read(), filter, keyset).await?;
     let (rows, next) = page.cut(rows, |row, key| {
         (if key == SortKey::UpdatedAt { row.updated_at } else { row.created_at }, row.id)
     });
@@ -41,13 +73,22 @@ pub async fn list(
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent, foreign or draft course.
 pub async fn get(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
+    let found = detail(app, workspace, id).await?;
+    if found.course.status == CourseStatus::Draft { Err(absent::<CourseKind>(id)) } else { Ok(found) }
+}
+
+/// A course of any status with its modules and lessons.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+pub async fn detail(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
     let scope = workspace.uuid();
     let conn = app.db.read();
     let row = courses::in_workspace(scope).by_id(conn, id.uuid()).await?;
-    let row = row.filter(|row| row.status != Status::Draft).ok_or_else(|| absent::<CourseKind>(id))?;
+    let row = row.ok_or_else(|| absent::<CourseKind>(id))?;
     let modules = modules::in_workspace(scope).of_courses(conn, &[row.id]).await?;
     let lessons = lessons::in_workspace(scope).of_courses(conn, &[row.id]).await?;
-    Ok(CourseDetail { course: course(row), modules: outline(modules, &lessons) })
+    Ok(CourseDetail { course: course(row), modules: row::outline(modules, &lessons) })
 }
 
 const fn column(key: SortKey) -> Option<Column> {

@@ -10,11 +10,11 @@ use super::super::error::taken;
 use super::super::faults::Faults;
 use super::super::find::{fresh, id};
 use super::super::{Error, Given, Result, enrollments};
-use super::row::{course, stored_status};
+use super::row::stored_status;
+use super::status::{become_status, tell};
 use super::{CourseUpsert, ModuleUpsert, catalogue, outline};
 use crate::app::App;
 use crate::database::{Unique, Write};
-use crate::events::{self, Event};
 use crate::id::{Course as CourseKind, CourseId, WorkspaceId};
 
 /// Makes or changes a course; emits `course.published` or `course.archived` when the status becomes that.
@@ -67,26 +67,6 @@ pub async fn upsert(
     Ok(course_id)
 }
 
-/// Sends the event of a status that was not there before.
-async fn tell(
-    app: &App,
-    write: &mut Write,
-    workspace: WorkspaceId,
-    at: Timestamp,
-    before: Option<Status>,
-    row: Model,
-) -> Result<()> {
-    if before == Some(row.status) {
-        return Ok(());
-    }
-    let event = match row.status {
-        Status::Draft => return Ok(()),
-        Status::Published => Event::CoursePublished(course(row)),
-        Status::Archived => Event::CourseArchived(course(row)),
-    };
-    events::append(app, write, workspace, at, event).await.map(drop)
-}
-
 /// A course of which nothing but its key is known.
 fn blank(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upsert: &CourseUpsert) -> Model {
     Model {
@@ -128,14 +108,7 @@ fn described(before: &Model, at: Timestamp, upsert: &CourseUpsert) -> Model {
             (row.price_amount, row.price_currency) = (Some(price.amount), Some(price.currency.clone()));
         }
     }
-    row.status = stored_status(upsert.status);
-    if row.status != before.status {
-        let at_ms = at.as_millisecond();
-        if row.status == Status::Published {
-            row.published_at = Some(at_ms);
-        }
-        row.archived_at = (row.status == Status::Archived).then_some(at_ms);
-    }
+    become_status(&mut row, stored_status(upsert.status), at);
     row
 }
 

@@ -60,6 +60,15 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyRecord>> {
     Ok(rows.into_iter().rev().map(record).collect())
 }
 
+/// A key of a workspace, as an open write sees it.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is no such key in the workspace.
+pub async fn get(write: &Write, workspace: WorkspaceId, key: KeyId) -> Result<KeyRecord> {
+    let row = api_keys::in_workspace(workspace.uuid()).lock(write.conn(), key.uuid()).await?;
+    row.map(record).ok_or_else(|| absent::<KeyKind>(key))
+}
+
 /// Revokes a key, in this process from the commit on, in others within 2 s. Once more changes nothing.
 ///
 /// `workspace` is `None` for the operator, whose reach is not bound to one.

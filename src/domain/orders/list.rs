@@ -3,11 +3,12 @@
 use entity::orders::{self, Column, OrderFilter as RowFilter};
 
 use super::super::Result;
+use super::super::find::{self, absent};
 use super::super::page::{Page, PageRequest, SortKey};
 use super::row::{assemble, stored_status};
 use super::{Order, OrderFilter};
 use crate::app::App;
-use crate::id::WorkspaceId;
+use crate::id::{Order as OrderKind, OrderId, WorkspaceId};
 
 /// The orders of a workspace, a page of them, each whole.
 ///
@@ -34,6 +35,18 @@ pub async fn list(
     Ok(Page { items: assemble(conn, workspace, rows, now_ms).await?, next })
 }
 
+/// One order, whole.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+pub async fn get(app: &App, workspace: WorkspaceId, order: OrderId) -> Result<Order> {
+    let conn = app.db.read();
+    let row = orders::in_workspace(workspace.uuid()).by_id(conn, order.uuid()).await?;
+    let rows = row.into_iter().collect();
+    let found = assemble(conn, workspace, rows, app.clock.now_ms()).await?;
+    found.into_iter().next().ok_or_else(|| absent::<OrderKind>(order))
+}
+
 #[allow(clippy::unnecessary_wraps, reason = "the shape of every list's choice of columns")]
 const fn column(key: SortKey) -> Option<Column> {
     Some(match key {
@@ -50,6 +63,7 @@ fn row_filter(filter: &OrderFilter) -> RowFilter {
         status: filter.status.map(stored_status),
         currency: filter.currency.clone(),
         number: filter.number.clone(),
+        search: filter.search.as_deref().map(find::searched::<OrderKind>),
         paid: filter.paid.in_ms(),
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),

@@ -13,7 +13,7 @@ mod pay;
 mod refund;
 mod row;
 
-pub use list::list;
+pub use list::{get, list};
 pub use pay::pay;
 pub use refund::refund;
 
@@ -166,6 +166,9 @@ pub struct OrderFilter {
     pub currency: Option<String>,
     /// Exact number.
     pub number: Option<String>,
+    /// Has this text in its number or its customer's address or name, without regard to case, or is the order with this
+    /// id.
+    pub search: Option<String>,
     /// By creation.
     pub created: Span,
     /// By last change.

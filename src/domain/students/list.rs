@@ -6,10 +6,11 @@ use sea_orm::ConnectionTrait;
 
 use super::super::Result;
 use super::super::enrollments::{EnrollmentStatus, enrollment};
+use super::super::find::{self, absent};
 use super::super::page::{Page, PageRequest, SortKey};
 use super::{Student, StudentFilter, fold, summary};
 use crate::app::App;
-use crate::id::WorkspaceId;
+use crate::id::{Student as StudentKind, StudentId, WorkspaceId};
 
 /// The students of a workspace, a page of them, each with its whole enrolment history.
 ///
@@ -30,6 +31,18 @@ pub async fn list(
         (if key == SortKey::UpdatedAt { row.updated_at } else { row.created_at }, row.id)
     });
     Ok(Page { items: with_history(conn, workspace, rows, now_ms).await?, next })
+}
+
+/// One student with the whole enrolment history.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+pub async fn get(app: &App, workspace: WorkspaceId, student: StudentId) -> Result<Student> {
+    let conn = app.db.read();
+    let row = students::in_workspace(workspace.uuid()).by_id(conn, student.uuid()).await?;
+    let rows = row.into_iter().collect();
+    let found = with_history(conn, workspace, rows, app.clock.now_ms()).await?;
+    found.into_iter().next().ok_or_else(|| absent::<StudentKind>(student))
 }
 
 /// The students with their enrolments, in the order given.
@@ -77,6 +90,7 @@ fn row_filter(filter: &StudentFilter, now_ms: i64) -> RowFilter {
         }),
         now: now_ms,
         tag: filter.tag.clone(),
+        search: filter.search.as_deref().map(find::searched::<StudentKind>),
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),
     }

@@ -6,6 +6,7 @@
 mod again;
 mod deliveries;
 mod exchange;
+mod outcomes;
 mod queue;
 mod replays;
 mod secrets;
@@ -24,6 +25,7 @@ use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 pub use again::{send_again, test};
 pub use deliveries::{dead, deliveries, workspace_of};
 pub use exchange::exchange;
+pub use outcomes::{Hour, outcomes};
 pub use queue::{Queue, queue};
 pub use replays::{advance, cancel, count, replay, running, start};
 pub use secrets::{Rotated, live, rotate};

@@ -31,6 +31,15 @@ fn shown(message: &Message) -> String {
 }
 
 #[test]
+fn a_link_says_what_it_is_for_and_how_long_it_opens() {
+    insta::assert_snapshot!(shown(&Message::SetPassword {
+        workspace: "Acme School".to_owned(),
+        link: "https://api.acme.example/set-password?token=abc".to_owned(),
+        hours: 72,
+    }));
+}
+
+#[test]
 fn a_warning_says_until_when_it_must_work_again() {
     insta::assert_snapshot!(shown(&failing(
         "Acme School",

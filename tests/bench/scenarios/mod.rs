@@ -22,6 +22,7 @@ mod hung;
 pub mod lists;
 mod memory;
 mod pages;
+mod request_log;
 mod start;
 pub mod walk;
 
@@ -43,6 +44,7 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: analytics::NAME, run: |bench, site| Box::pin(analytics::run(bench, site)) },
     Scenario { name: memory::NAME, run: |bench, site| Box::pin(memory::run(bench, site)) },
     Scenario { name: start::NAME, run: |bench, site| Box::pin(start::run(bench, site)) },
+    Scenario { name: request_log::NAME, run: |bench, site| Box::pin(request_log::run(bench, site)) },
     Scenario { name: create::NAME, run: |bench, site| Box::pin(create::run(bench, site)) },
     Scenario { name: events::NAME, run: |bench, site| Box::pin(events::run(bench, site)) },
     Scenario { name: backlog::NAME, run: |bench, site| Box::pin(backlog::run(bench, site)) },

@@ -2,6 +2,7 @@
 
 mod answer;
 mod app;
+pub mod browser;
 mod database;
 mod endpoint;
 mod key;
@@ -15,6 +16,7 @@ mod workspace;
 
 pub use answer::Answer;
 pub use app::{TestApp, http};
+pub use browser::Browser;
 pub use endpoint::Endpoint;
 pub use key::{Key, send};
 pub use mailbox::{Mailbox, Reply, Security};

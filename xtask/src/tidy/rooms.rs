@@ -170,6 +170,11 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         why: "the process counts the changes of its catalogues in one place, and only `domain::courses` counts",
     },
     Exception {
+        from: "app",
+        path: &["domain", "requests", "Recorder"],
+        why: "the process notes its API requests in one place, and only `domain::requests` writes them",
+    },
+    Exception {
         from: "events",
         path: &["domain"],
         why: "an event carries the domain's snapshot of the record, as a type; it calls no operation",

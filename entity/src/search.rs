@@ -1,0 +1,49 @@
+//! Text that people search for, as a condition that both databases understand alike.
+
+use sea_orm::sea_query::{Expr, ExprTrait as _, Func, LikeExpr};
+use sea_orm::{ColumnTrait, Condition};
+
+/// The sign that takes its meaning from `%` and `_`.
+const ESCAPE: char = '\\';
+
+/// True where one of the columns holds the text anywhere, without regard to case.
+///
+/// SQLite folds ASCII only: other letters are found there in the case in which they are typed, or in lower case.
+pub(crate) fn anywhere<C: ColumnTrait>(columns: impl IntoIterator<Item = C>, text: &str) -> Condition {
+    // What the database folds to lower case may be ASCII alone, or all letters.
+    let (ascii, all) = (text.to_ascii_lowercase(), text.to_lowercase());
+    let mut texts = vec![pattern(&ascii)];
+    if all != ascii {
+        texts.push(pattern(&all));
+    }
+    columns.into_iter().fold(Condition::any(), |any, column| {
+        texts.iter().fold(any, |any, text| {
+            let folded = Expr::from(Func::lower(column.into_expr()));
+            any.add(folded.like(LikeExpr::new(text.clone()).escape(ESCAPE)))
+        })
+    })
+}
+
+/// The text with anything before and behind it.
+fn pattern(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    pattern.push('%');
+    for letter in text.chars() {
+        if matches!(letter, '%' | '_' | ESCAPE) {
+            pattern.push(ESCAPE);
+        }
+        pattern.push(letter);
+    }
+    pattern.push('%');
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pattern;
+
+    #[test]
+    fn what_has_a_meaning_in_patterns_loses_it() {
+        assert_eq!(pattern(r"50%_a\b"), r"%50\%\_a\\b%");
+    }
+}

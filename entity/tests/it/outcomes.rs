@@ -1,0 +1,54 @@
+//! What came of a subscription's deliveries, step by step.
+
+use entity::webhook_deliveries::{self, State, outcomes::Outcomes};
+use entity::{Span, events, webhook_subscriptions};
+
+use crate::support::{OURS, THEIRS, databases, id};
+use crate::webhooks::{delivery, event, subscription};
+
+#[tokio::test]
+async fn outcomes_are_those_of_the_newest_deliveries_of_one_subscription() {
+    for database in databases().await {
+        events::in_workspace(OURS).insert(&database, event(500)).await.unwrap();
+        let both = vec![subscription(1), subscription(2)];
+        webhook_subscriptions::in_workspace(OURS).insert_many(&database, both).await.unwrap();
+        let settled = |number, state, at| webhook_deliveries::Model {
+            state,
+            attempts: 1,
+            next_attempt_at: None,
+            due_at: None,
+            settled_at: Some(at + 1),
+            ..delivery(number, 1, at)
+        };
+        let retried = webhook_deliveries::Model { attempts: 2, ..delivery(12, 1, 210) };
+        let rows = webhook_deliveries::in_workspace(OURS);
+        let all = vec![
+            settled(10, State::Delivered, 100),
+            settled(11, State::Dead, 205),
+            retried,
+            settled(13, State::Delivered, 220),
+            settled(14, State::Delivered, 299),
+            delivery(15, 1, 300),
+            delivery(16, 2, 210),
+        ];
+        rows.insert_many(&database, all).await.unwrap();
+        let counted = async |of: u128, made, limit| {
+            let mut found = rows.outcomes(&database, id(of), made, 100, limit).await.unwrap();
+            found.sort_by_key(|outcomes| (outcomes.starts_at, outcomes.state as u8));
+            found
+        };
+        let of = |starts_at, state, attempted, count| Outcomes { starts_at, state, attempted, count };
+        assert_eq!(
+            counted(1, Span::between(200, 300), 100).await,
+            [
+                of(200, State::Pending, true, 1),
+                of(200, State::Delivered, true, 2),
+                of(200, State::Dead, true, 1)
+            ]
+        );
+        let newest = [of(200, State::Delivered, true, 1), of(300, State::Pending, false, 1)];
+        assert_eq!(counted(1, Span::default(), 2).await, newest);
+        let theirs = webhook_deliveries::in_workspace(THEIRS);
+        assert_eq!(theirs.outcomes(&database, id(1), Span::default(), 100, 9).await.unwrap(), []);
+    }
+}

@@ -1,0 +1,105 @@
+//! What people find by a piece of text.
+
+use entity::courses::{self, CourseFilter};
+use entity::orders::{self, OrderFilter};
+use entity::students::{self, StudentFilter};
+use entity::{Keyset, enrollments, rate_usage};
+use uuid::Uuid;
+
+use crate::support::{OURS, THEIRS, course, databases, enrollment, id, order, student};
+
+fn newest<C>(column: C) -> Keyset<C> {
+    Keyset { column, descending: true, after: None, limit: 100, below_updated_at: None }
+}
+
+fn numbers(ids: impl Iterator<Item = Uuid>) -> Vec<u128> {
+    ids.map(|id| id.as_u128()).collect()
+}
+
+#[tokio::test]
+async fn students_are_found_by_any_part_of_address_or_name() {
+    for database in databases().await {
+        let mut other = student(11);
+        (other.name, other.key) = (Some("100%_Ada \\ Müller".to_owned()), None);
+        let (people, theirs) = (students::in_workspace(OURS), students::in_workspace(THEIRS));
+        people.insert_many(&database, vec![student(10), other]).await.unwrap();
+        let found = async |text: &str, exactly: Option<Uuid>| {
+            let search = Some((text.to_owned(), exactly));
+            let filter = StudentFilter { search, ..StudentFilter::default() };
+            let page = people.page(&database, &filter, newest(students::Column::CreatedAt)).await.unwrap();
+            let foreign = theirs.page(&database, &filter, newest(students::Column::CreatedAt)).await.unwrap();
+            assert_eq!(foreign, []);
+            numbers(page.iter().map(|student| student.id))
+        };
+        assert_eq!(found("EXAMPLE.com", None).await, [11, 10]);
+        assert_eq!(found("s10@", None).await, [10]);
+        assert_eq!(found("aDA", None).await, [11]);
+        assert_eq!(found("0%_a", None).await, [11]);
+        assert_eq!(found("%", None).await, [11]);
+        assert_eq!(found("_", None).await, [11]);
+        assert_eq!(found("\\", None).await, [11]);
+        assert_eq!(found("müll", None).await, [11]);
+        assert_eq!(found("g%e", None).await, []);
+        assert_eq!(found("nobody", Some(id(10))).await, [10]);
+    }
+}
+
+#[tokio::test]
+async fn orders_and_courses_are_found_by_text() {
+    for database in databases().await {
+        let mut other = order(31, None);
+        (other.customer_email, other.customer_name) = ("Bob@Other.org".into(), Some("Bob Stone".into()));
+        orders::in_workspace(OURS).insert_many(&database, vec![order(30, None), other]).await.unwrap();
+        let found = async |text: &str, exactly: Option<Uuid>| {
+            let filter = OrderFilter { search: Some((text.to_owned(), exactly)), ..OrderFilter::default() };
+            let rows = orders::in_workspace(OURS);
+            let page = rows.page(&database, &filter, newest(orders::Column::PaidAt)).await.unwrap();
+            numbers(page.iter().map(|order| order.id))
+        };
+        assert_eq!(found("a-3", None).await, [31, 30]);
+        assert_eq!(found("bob@other", None).await, [31]);
+        assert_eq!(found("STONE", None).await, [31]);
+        assert_eq!(found("x", None).await, [30]);
+        assert_eq!(found("nothing", Some(id(30))).await, [30]);
+
+        let mut draft = course(2);
+        (draft.status, draft.title) = (courses::Status::Draft, "Drawing in Ink".to_owned());
+        courses::in_workspace(OURS).insert_many(&database, vec![course(1), draft]).await.unwrap();
+        let found = async |text: &str| {
+            let filter = CourseFilter { search: Some(text.to_owned()), ..CourseFilter::default() };
+            let rows = courses::in_workspace(OURS);
+            let page = rows.page(&database, &filter, newest(courses::Column::CreatedAt)).await.unwrap();
+            numbers(page.iter().map(|course| course.id))
+        };
+        assert_eq!(found("ink").await, [2]);
+        assert_eq!(found("SLUG-1").await, [1]);
+        assert_eq!(found("slug_1").await, []);
+    }
+}
+
+#[tokio::test]
+async fn completions_and_calls_are_counted() {
+    for database in databases().await {
+        courses::in_workspace(OURS).insert_many(&database, vec![course(1), course(2)]).await.unwrap();
+        students::in_workspace(OURS).insert(&database, student(10)).await.unwrap();
+        let done = |number, course, at| enrollments::Model {
+            completed_at: Some(at),
+            ..enrollment(number, 10, course)
+        };
+        let rows = enrollments::in_workspace(OURS);
+        rows.insert_many(&database, vec![done(20, 1, 1_001), done(21, 2, 1_999)]).await.unwrap();
+        assert_eq!(rows.completed_in(&database, (0, 2_000), 1_000).await.unwrap(), [(1_000, 2)]);
+        assert_eq!(rows.completed_in(&database, (0, 1_999), 1_000).await.unwrap(), [(1_000, 1)]);
+        let theirs = enrollments::in_workspace(THEIRS);
+        assert_eq!(theirs.completed_in(&database, (0, 2_000), 1_000).await.unwrap(), []);
+
+        let calls = |subject: &str, day, used| rate_usage::Model { subject: subject.to_owned(), day, used };
+        rate_usage::add(&database, vec![calls("a", 0, 3), calls("b", 0, 4), calls("a", 5, 9)]).await.unwrap();
+        let of = |subjects: &[&str]| {
+            let subjects = subjects.iter().map(|subject| (*subject).to_owned()).collect();
+            rate_usage::used_by(&database, subjects, 0)
+        };
+        assert_eq!(of(&["a", "c"]).await.unwrap(), [calls("a", 0, 3)]);
+        assert_eq!(of(&[]).await.unwrap(), []);
+    }
+}

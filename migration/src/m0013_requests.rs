@@ -1,0 +1,50 @@
+//! The log of API requests, what it leaves for charts, and what pages look for.
+//!
+//! Rows of many workspaces are written together, so that one workspace which is gone must not refuse the others' rows:
+//! hence no foreign keys. What is left of it goes with its age.
+
+use crate::step::{Step, Table};
+
+pub(crate) const STEP: Step = Step {
+    name: "m0013_requests",
+    tables: &[
+        Table::heap(
+            "api_requests",
+            "id UUID NOT NULL,
+             workspace_id UUID NOT NULL,
+             key_id UUID NOT NULL,
+             request_id TEXT NOT NULL,
+             operation TEXT,
+             method TEXT NOT NULL,
+             target TEXT NOT NULL,
+             status INTEGER NOT NULL,
+             duration_us BIGINT NOT NULL,
+             address TEXT NOT NULL,
+             headers TEXT NOT NULL,
+             error BYTES,
+             received_at BIGINT NOT NULL,
+             CONSTRAINT pk_api_requests PRIMARY KEY (id)",
+        ),
+        Table::keyed(
+            "api_request_days",
+            "workspace_id UUID NOT NULL,
+             day BIGINT NOT NULL,
+             succeeded BIGINT NOT NULL,
+             refused BIGINT NOT NULL,
+             limited BIGINT NOT NULL,
+             failed BIGINT NOT NULL,
+             CONSTRAINT pk_api_request_days PRIMARY KEY (workspace_id, day)",
+        ),
+    ],
+    indexes: &[
+        "CREATE INDEX ix_api_requests_received ON api_requests (workspace_id, received_at, id)",
+        "CREATE INDEX ix_api_requests_key ON api_requests (key_id, received_at, id)",
+        "CREATE INDEX ix_api_requests_request ON api_requests (workspace_id, request_id)",
+        // Failures are what people look for, and few.
+        "CREATE INDEX ix_api_requests_failed ON api_requests (workspace_id, received_at, id) WHERE status >= 400",
+        "CREATE INDEX ix_api_request_days_day ON api_request_days (day)",
+        // Completions by the day on which they happened.
+        "CREATE INDEX ix_enrollments_completed ON enrollments (workspace_id, completed_at)
+             WHERE completed_at IS NOT NULL",
+    ],
+};

@@ -1,0 +1,115 @@
+//! What stands around every page: navigation, messages, the addresses of the files.
+
+use super::assets::{self, Addresses};
+use super::csrf;
+use super::flash::Flash;
+use super::ui::Raw;
+use super::visit::Visit;
+
+macro_rules! sections {
+    ($($variant:ident = $label:literal, $href:literal, $icon:literal;)*) => {
+        /// A place of the navigation.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Section { $(#[doc = $label] $variant),* }
+
+        impl Section {
+            /// All, as they are listed.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Its name.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$variant => $label),* }
+            }
+
+            /// Its first page.
+            pub const fn href(self) -> &'static str {
+                match self { $(Self::$variant => $href),* }
+            }
+
+            /// The lines of its icon, in a square of 20.
+            pub const fn icon(self) -> Raw {
+                match self { $(Self::$variant => Raw($icon)),* }
+            }
+        }
+    };
+}
+
+sections! {
+    Overview = "Overview", "/dashboard", r#"<path d="M3 16V9M8 16V4M13 16v-5M18 16V7"/>"#;
+    Keys = "API keys", "/dashboard/developer", r#"<circle cx="7" cy="13" r="3.5"/><path d="m9.5 10.5 7-7M13 7l2.5 2.5"/>"#;
+    Logs = "Logs", "/dashboard/developer/logs", r#"<path d="M4 5h12M4 10h12M4 15h7"/>"#;
+    Webhooks = "Webhooks", "/dashboard/developer/webhooks", r#"<path d="M10 3v7M10 10l5 5M10 10l-5 5"/><circle cx="10" cy="3.5" r="1.5"/><circle cx="15.5" cy="15.5" r="1.5"/><circle cx="4.5" cy="15.5" r="1.5"/>"#;
+    DeadLetters = "Dead letters", "/dashboard/developer/webhooks/dead-letters", r#"<path d="M3 5h14v10H3zM3 5l7 6 7-6"/>"#;
+    Courses = "Courses", "/dashboard/courses", r#"<path d="M10 5C8 3.5 5.500 3.500 3 4v11c2.500-.5 5-.5 7 1 2-1.500 4.500-1.500 7-1V4c-2.500-.5-5-.5-7 1zM10 5v11"/>"#;
+    Students = "Students", "/dashboard/students", r#"<circle cx="10" cy="7" r="3"/><path d="M4 17c0-3.500 2.500-5 6-5s6 1.500 6 5"/>"#;
+    Orders = "Orders", "/dashboard/orders", r#"<path d="M5 3h10v14l-2.500-1.500L10 17l-2.500-1.500L5 17zM8 7h4M8 10.500h4"/>"#;
+    Settings = "Settings", "/dashboard/settings", r#"<path d="M3 6h8M15 6h2M3 14h2M9 14h8"/><circle cx="13" cy="6" r="2"/><circle cx="7" cy="14" r="2"/>"#;
+}
+
+/// The frame of one page.
+pub struct Frame {
+    /// What the page is called.
+    pub title: String,
+    /// Where it belongs; `None` on pages for those who are not signed in.
+    pub section: Option<Section>,
+    /// The signed-in person's address and the workspace's name.
+    pub viewer: Option<(String, String)>,
+    /// What was just done.
+    pub flash: Option<Flash>,
+    /// The files.
+    pub assets: &'static Addresses,
+    csrf: String,
+}
+
+impl Frame {
+    pub(super) fn new(visit: &Visit, section: Option<Section>, title: String) -> Self {
+        let viewer = visit.viewer.as_ref();
+        Self {
+            title,
+            section,
+            viewer: viewer.map(|viewer| (viewer.email.clone(), viewer.workspace.name.clone())),
+            flash: visit.flash.clone(),
+            assets: &assets::ADDRESSES,
+            csrf: csrf::token(&visit.key),
+        }
+    }
+
+    /// The hidden field that every form must hold.
+    pub fn csrf(&self) -> Raw<String> {
+        // base64url: nothing to escape.
+        Raw(format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">", csrf::FIELD, self.csrf))
+    }
+
+    /// The places of the navigation, by groups; `true` marks where the page belongs.
+    pub fn navigation(&self) -> [(&'static str, Vec<(Section, bool)>); 4] {
+        use Section as S;
+        let of = |places: &[S]| places.iter().map(|place| (*place, self.section == Some(*place))).collect();
+        [
+            ("", of(&[S::Overview])),
+            ("Developers", of(&[S::Keys, S::Logs, S::Webhooks, S::DeadLetters])),
+            ("School", of(&[S::Courses, S::Students, S::Orders])),
+            ("Workspace", of(&[S::Settings])),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_in_the_navigation_once() {
+        let frame = Frame {
+            title: String::new(),
+            section: Some(Section::Keys),
+            viewer: None,
+            flash: None,
+            assets: &assets::ADDRESSES,
+            csrf: String::new(),
+        };
+        let places: Vec<(Section, bool)> =
+            frame.navigation().into_iter().flat_map(|(_, places)| places).collect();
+        assert_eq!(places.iter().map(|(place, _)| *place).collect::<Vec<_>>(), Section::ALL);
+        assert_eq!(places.iter().filter(|(_, here)| *here).count(), 1);
+    }
+}

@@ -1,0 +1,133 @@
+//! Everything around the pages, in order: files, who asks, whether a form is ours, the page, the headers.
+//!
+//! A form that another site sent, or whose token is not of this browser, never reaches a page.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use poem::{Endpoint, IntoResponse, Request, Response, Route};
+use url::Url;
+
+use super::cookies::{self, Kind};
+use super::failure::Failure;
+use super::form::Form;
+use super::page::Answer;
+use super::visit::{Shared, Visit};
+use super::{assets, csrf, origin, pages};
+use crate::app::App;
+use crate::rate_limit::logins::Attempts;
+
+/// Bytes that a form may have: far more than any of ours.
+const MOST_FORM_BYTES: usize = 256 * 1024;
+
+/// Nothing but our own files; no script or style inside a page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The dashboard, as the server calls it.
+pub struct Dashboard {
+    shared: Arc<Shared>,
+    pages: Route,
+}
+
+impl Dashboard {
+    /// Puts the pages behind the gate.
+    pub fn new(app: App) -> Self {
+        let public = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
+        let shared = Arc::new(Shared { app, public, attempts: Attempts::default() });
+        Self { shared, pages: pages::routes() }
+    }
+
+    /// Goes through the checks and on to the page.
+    async fn answer(&self, visit: &Arc<Visit>, mut request: Request) -> Answer {
+        if request.method() == Method::POST {
+            let form = self.form(visit, &mut request).await?;
+            request.extensions_mut().insert(form);
+        } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(Failure::WrongMethod);
+        }
+        request.extensions_mut().insert(Arc::clone(visit));
+        match self.pages.call(request).await {
+            Ok(response) => Ok(response.into_response()),
+            Err(error) => Err(Failure::of(error)),
+        }
+    }
+
+    /// The form, when it is one of ours.
+    async fn form(&self, visit: &Visit, request: &mut Request) -> Result<Form, Failure> {
+        if !origin::is_same(request.headers(), self.shared.public.as_ref()) {
+            return Err(Failure::Foreign);
+        }
+        let body = request.take_body().into_bytes_limit(MOST_FORM_BYTES).await;
+        let form = Form::read(&body.map_err(|_| Failure::TooLarge)?);
+        if csrf::is_ours(&visit.key, form.text(csrf::FIELD)) {
+            Ok(form)
+        } else if visit.viewer.is_none() && request.uri().path().starts_with("/dashboard") {
+            Err(Failure::SessionEnded)
+        } else {
+            Err(Failure::Foreign)
+        }
+    }
+
+    /// A page, or one that says why not.
+    async fn visited(&self, visit: &Arc<Visit>, request: Request) -> Response {
+        let is_form = request.method() == Method::POST;
+        let outcome = AssertUnwindSafe(self.answer(visit, request)).catch_unwind().await;
+        let answer = outcome.unwrap_or_else(|_| Err(Failure::Internal(anyhow::anyhow!("a page panicked"))));
+        let mut response = answer.unwrap_or_else(|failure| failure.response(visit, is_form));
+        let shown = !response.status().is_redirection();
+        let headers = response.headers_mut();
+        if let Some(visitor) = &visit.new_visitor {
+            cookies::set(headers, Kind::Visitor, visit.secure, visitor);
+        }
+        if visit.flash.is_some() && shown {
+            cookies::clear(headers, Kind::Flash, visit.secure);
+        }
+        response
+    }
+}
+
+impl Endpoint for Dashboard {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        if let Some(file) = assets::find(request.uri().path()) {
+            return Ok(file);
+        }
+        let started = Instant::now();
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let mut response = match Visit::of(&self.shared, &request).await {
+            Ok(visit) => self.visited(&Arc::new(visit), request).await,
+            Err(failure) => {
+                tracing::error!(error = failure.to_string(), "a visitor could not be recognised");
+                plain(StatusCode::INTERNAL_SERVER_ERROR, "The server failed. Try again in a moment.\n")
+            }
+        };
+        guard(response.headers_mut());
+        let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::info!(%method, path, status = response.status().as_u16(), duration_us, "page");
+        Ok(response)
+    }
+}
+
+/// The headers that every page has.
+fn guard(headers: &mut HeaderMap) {
+    const PAIRS: [(HeaderName, &str); 6] = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    for (name, value) in PAIRS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response {
+    Response::builder().status(status).content_type("text/plain; charset=utf-8").body(text)
+}

@@ -1,0 +1,28 @@
+//! The workspace's dashboard: pages made on the server, forms that work without a script.
+//!
+//! [`Dashboard`] is the endpoint: [`gate`] looks at who asks, from where, and whether a form is one of ours, then a file
+//! of [`pages`] answers. Authors of pages use [`Page`](page::Page), [`Form`](form::Form), [`ui`] and [`chart`]. Nothing
+//! here asks the database by itself: that is `domain`'s.
+
+pub mod assets;
+pub mod chart;
+mod cookies;
+mod csrf;
+pub mod failure;
+pub mod flash;
+pub mod form;
+pub mod frame;
+mod gate;
+mod origin;
+pub mod page;
+mod pages;
+pub mod position;
+pub mod ui;
+pub mod visit;
+
+pub use gate::Dashboard;
+
+/// Whether a path is one of the dashboard's.
+pub fn serves(path: &str) -> bool {
+    matches!(path, "/login" | "/logout" | "/set-password" | "/dashboard") || path.starts_with("/dashboard/")
+}

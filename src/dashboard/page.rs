@@ -1,0 +1,168 @@
+//! What a page's author holds: who is signed in, the frame around the page, and the ways to answer.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use askama::Template;
+use poem::http::{HeaderValue, StatusCode, header};
+use poem::{FromRequest, Request, RequestBody, Response};
+
+use super::cookies::{self, Kind};
+use super::failure::Failure;
+use super::flash::Flash;
+use super::form::Form;
+use super::frame::{Frame, Section};
+use super::visit::{Guest, Visit, visit};
+use crate::app::App;
+use crate::database::Write;
+use crate::domain::audit::{self, Action, Actor};
+use crate::domain::sessions::Viewer;
+use crate::domain::{Error, Result};
+use crate::id::WorkspaceId;
+
+/// What a page comes to. A [`Failure`] becomes a page of its own.
+pub type Answer = std::result::Result<Response, Failure>;
+
+/// A request of somebody who is signed in. As an argument of a handler, it turns others away to sign in.
+pub struct Page {
+    visit: Arc<Visit>,
+    viewer: Viewer,
+}
+
+impl<'a> FromRequest<'a> for Page {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let visit = visit(request)?;
+        let viewer = visit.viewer.clone().ok_or(Failure::SessionEnded)?;
+        Ok(Self { visit, viewer })
+    }
+}
+
+impl Page {
+    /// The shared parts of the process.
+    pub fn app(&self) -> &App {
+        self.visit.app()
+    }
+
+    /// Who is signed in, and the workspace with its quota.
+    pub fn viewer(&self) -> &Viewer {
+        &self.viewer
+    }
+
+    /// The workspace that everything on the page belongs to.
+    pub fn workspace(&self) -> WorkspaceId {
+        self.viewer.workspace.id
+    }
+
+    /// The address of this server, as the reader reaches it, without a slash at its end.
+    pub fn address(&self) -> &str {
+        &self.visit.base
+    }
+
+    /// Whether a script asked for a part of the page alone.
+    pub fn is_partial(&self) -> bool {
+        self.visit.partial
+    }
+
+    /// The frame around a page: title, navigation, messages, the token of its forms.
+    pub fn frame(&self, section: Section, title: impl Into<String>) -> Frame {
+        Frame::new(&self.visit, Some(section), title.into())
+    }
+
+    /// Begins a change; it ends with [`commit`](Self::commit).
+    pub async fn begin_write(&self) -> Result<Write> {
+        Ok(self.app().begin_write().await?)
+    }
+
+    /// Makes a change visible, together with the entry in the audit log that tells of it: what was done, the id of the
+    /// record, and what the record is called.
+    pub async fn commit(
+        &self,
+        mut write: Write,
+        action: Action,
+        subject: impl Display,
+        detail: &str,
+    ) -> Result<()> {
+        let told = (action, subject.to_string(), detail);
+        audit::append(self.app(), &mut write, self.workspace(), &self.actor(), told).await?;
+        write.commit().await.map_err(Error::from)
+    }
+
+    /// [`commit`](Self::commit) for a form that makes something anew each time it is sent: sent again, by a reload or a second
+    /// click, it changes nothing.
+    ///
+    /// # Errors
+    /// [`Failure::Repeated`] when the form was sent before.
+    pub async fn commit_once(
+        &self,
+        form: &Form,
+        mut write: Write,
+        action: Action,
+        subject: impl Display,
+        detail: &str,
+    ) -> std::result::Result<(), Failure> {
+        let told = (action, subject.to_string(), detail);
+        let form = form.nonce().ok_or(Failure::Foreign)?;
+        let (workspace, actor) = (self.workspace(), self.actor());
+        if !audit::append_once(self.app(), &mut write, workspace, &actor, told, form).await? {
+            return Err(Failure::Repeated);
+        }
+        Ok(write.commit().await.map_err(Error::from)?)
+    }
+
+    /// The person as the audit log names them.
+    pub fn actor(&self) -> Actor {
+        Actor {
+            user: Some(self.viewer.user),
+            name: self.viewer.email.clone(),
+            address: Some(self.visit.address),
+        }
+    }
+
+    /// The page.
+    pub fn show(&self, template: &impl Template) -> Answer {
+        html(StatusCode::OK, template)
+    }
+
+    /// The page again, with what is wrong beside the fields.
+    pub fn show_faults(&self, template: &impl Template) -> Answer {
+        html(StatusCode::UNPROCESSABLE_ENTITY, template)
+    }
+
+    /// Another page.
+    pub fn redirect(&self, to: &str) -> Answer {
+        redirect(to)
+    }
+
+    /// Another page, which says this at its top.
+    pub fn redirect_with(&self, to: &str, flash: &Flash) -> Answer {
+        redirect_with(&self.visit, to, flash)
+    }
+}
+
+impl Guest {
+    /// The frame around a page for anybody.
+    pub fn frame(&self, title: impl Into<String>) -> Frame {
+        Frame::new(&self.0, None, title.into())
+    }
+}
+
+/// A page with this status.
+pub fn html(status: StatusCode, template: &impl Template) -> Answer {
+    let text = template.render().map_err(|error| Failure::Internal(error.into()))?;
+    Ok(Response::builder().status(status).content_type("text/html; charset=utf-8").body(text))
+}
+
+/// Another page, to be read.
+pub fn redirect(to: &str) -> Answer {
+    let to = HeaderValue::from_str(to).map_err(|error| Failure::Internal(error.into()))?;
+    let mut response = Response::builder().status(StatusCode::SEE_OTHER).finish();
+    response.headers_mut().insert(header::LOCATION, to);
+    Ok(response)
+}
+
+/// Another page, which says this at its top.
+pub(super) fn redirect_with(visit: &Visit, to: &str, flash: &Flash) -> Answer {
+    let mut response = redirect(to)?;
+    cookies::set(response.headers_mut(), Kind::Flash, visit.secure, &flash.seal(&visit.key));
+    Ok(response)
+}

@@ -1,0 +1,103 @@
+//! The workspace, its people, the sessions of whoever looks, and the audit log.
+
+use askama::Template;
+use poem::web::{Path, Query};
+use poem::{Route, get, handler, post};
+use serde::Deserialize;
+
+use crate::dashboard::flash::Flash;
+use crate::dashboard::frame::{Frame, Section};
+use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::{position, ui};
+use crate::domain::audit::{self, Action, Entry};
+use crate::domain::page::SortKey;
+use crate::domain::sessions::{self, Session};
+use crate::domain::users::{self, User};
+use crate::domain::workspaces::Workspace;
+use crate::id::{SessionId, UserId};
+
+const SETTINGS: &str = "/dashboard/settings";
+const AUDIT: &str = "/dashboard/settings/audit";
+
+pub(super) fn routes(route: Route) -> Route {
+    route
+        .at(SETTINGS, get(settings))
+        .at(AUDIT, get(log))
+        .at("/dashboard/settings/sessions/end-others", post(end_others))
+        .at("/dashboard/settings/sessions/:session/end", post(end))
+}
+
+#[derive(Template)]
+#[template(path = "settings/settings.html", config = "src/dashboard/templates/askama.toml")]
+struct SettingsPage<'a> {
+    frame: Frame,
+    workspace: &'a Workspace,
+    quota: String,
+    people: Vec<User>,
+    viewer: UserId,
+    sessions: Vec<Session>,
+    here: SessionId,
+}
+
+#[handler]
+async fn settings(page: Page) -> Answer {
+    let viewer = page.viewer();
+    let limits = &page.app().config.limits;
+    let cap = |own: Option<i32>, default: u32| ui::number(own.map_or(i64::from(default), i64::from));
+    let quota = viewer.workspace.quota;
+    page.show(&SettingsPage {
+        frame: page.frame(Section::Settings, "Settings"),
+        workspace: &viewer.workspace,
+        quota: format!(
+            "{} requests a minute, {} a day, where a key has none of its own",
+            cap(quota.per_minute, limits.default_per_minute.get()),
+            cap(quota.per_day, limits.default_per_day.get())
+        ),
+        people: users::list(page.app(), page.workspace()).await?,
+        viewer: viewer.user,
+        sessions: sessions::list(page.app(), page.workspace(), viewer.user).await?,
+        here: viewer.session,
+    })
+}
+
+#[handler]
+async fn end(page: Page, Path(session): Path<String>) -> Answer {
+    let session: SessionId = session.parse()?;
+    let mut write = page.begin_write().await?;
+    sessions::end(&mut write, page.workspace(), page.viewer().user, session).await?;
+    page.commit(write, Action::SessionEnded, session, "").await?;
+    page.redirect_with(SETTINGS, &Flash::done("The session is ended."))
+}
+
+#[handler]
+async fn end_others(page: Page) -> Answer {
+    let viewer = page.viewer();
+    let mut write = page.begin_write().await?;
+    let ended = sessions::end_others(&mut write, page.workspace(), viewer.user, viewer.session).await?;
+    page.commit(write, Action::SessionsEnded, viewer.user, "").await?;
+    let text =
+        if ended == 1 { "One session is ended.".to_owned() } else { format!("{ended} sessions are ended.") };
+    page.redirect_with(SETTINGS, &Flash::done(text))
+}
+
+#[derive(Template)]
+#[template(path = "settings/audit.html", config = "src/dashboard/templates/askama.toml")]
+struct AuditPage {
+    frame: Frame,
+    entries: Vec<Entry>,
+    pager: ui::Pager,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    after: Option<String>,
+}
+
+#[handler]
+async fn log(page: Page, Query(Start { after }): Query<Start>) -> Answer {
+    let request = position::request(after.as_deref(), SortKey::CreatedAt);
+    let found = audit::list(page.app(), page.workspace(), request).await?;
+    let pager = ui::pager(AUDIT, after.as_deref(), found.next.map(position::text));
+    let frame = page.frame(Section::Settings, "Audit log");
+    page.show(&AuditPage { frame, entries: found.items, pager })
+}

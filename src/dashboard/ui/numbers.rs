@@ -1,0 +1,71 @@
+//! Numbers as people read them: with separators, and always with their unit.
+
+/// A whole number with a comma every three digits.
+pub fn number(number: impl Into<i128>) -> String {
+    let number = number.into();
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+    if number < 0 {
+        text.push('-');
+    }
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// An amount in the currency's smallest unit, as `EUR 1,234.50`.
+pub fn money(amount: i64, currency: &str) -> String {
+    let decimals = decimals(currency);
+    let unit = 10_u64.pow(decimals);
+    let (whole, rest) = (amount.unsigned_abs() / unit, amount.unsigned_abs() % unit);
+    let sign = if amount < 0 { "-" } else { "" };
+    let whole = number(whole);
+    if decimals == 0 {
+        return format!("{currency} {sign}{whole}");
+    }
+    format!("{currency} {sign}{whole}.{rest:0width$}", width = decimals as usize)
+}
+
+/// A share as `98.7 %`; a dash where there is nothing to have a share of.
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    // Rounded down: all but one of many is not 100 %.
+    let tenths = u128::from(part) * 1000 / u128::from(whole);
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// Digits after the point (ISO 4217): two but for these.
+fn decimals(currency: &str) -> u32 {
+    match currency {
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI"
+        | "VND" | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
+        "CLF" | "UYW" => 4,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_separators_and_units() {
+        assert_eq!(number(0), "0");
+        assert_eq!(number(999), "999");
+        assert_eq!(number(-1_234_567), "-1,234,567");
+        assert_eq!(money(123_450, "EUR"), "EUR 1,234.50");
+        assert_eq!(money(-5, "USD"), "USD -0.05");
+        assert_eq!(money(1_000, "JPY"), "JPY 1,000");
+        assert_eq!(money(1_005, "KWD"), "KWD 1.005");
+        assert_eq!(money(i64::MIN, "EUR"), "EUR -92,233,720,368,547,758.08");
+        assert_eq!((percent(999, 1000).as_str(), percent(0, 0).as_str()), ("99.9 %", "-"));
+        assert_eq!(percent(99_999, 100_000), "99.9 %");
+    }
+}

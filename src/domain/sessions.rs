@@ -1,0 +1,186 @@
+//! Sessions: who is signed in, from where, and until when.
+//!
+//! A session ends after 12 hours without a request, 30 days after it was begun, or when it is ended. The token leaves
+//! this module once, as the result of [`begin`].
+
+use std::net::IpAddr;
+
+use entity::sessions::{self, Model};
+use entity::{users as user_rows, workspaces as workspace_rows};
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::find::{absent, fresh, id};
+use super::users::User;
+use super::workspaces::{self, Workspace};
+use super::{Result, token};
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::database::Write;
+use crate::id::{Session as SessionKind, SessionId, UserId, WorkspaceId};
+
+const HOUR_MS: i64 = 3_600_000;
+/// A session that was not used for so long has ended.
+const IDLE_MS: i64 = 12 * HOUR_MS;
+/// A session that was begun so long ago has ended.
+const LONGEST_MS: i64 = 30 * 24 * HOUR_MS;
+/// The last use is written no more often than this.
+const SEEN_EVERY_MS: i64 = 60_000;
+/// Sessions shown at most.
+const MOST_SHOWN: u64 = 100;
+
+/// Where a session is begun.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    /// The client address.
+    pub address: IpAddr,
+    /// What the browser calls itself.
+    pub agent: &'a str,
+}
+
+/// Who is signed in.
+#[derive(Debug, Clone)]
+pub struct Viewer {
+    /// The session.
+    pub session: SessionId,
+    /// The person.
+    pub user: UserId,
+    /// The person's address.
+    pub email: String,
+    /// What the person runs.
+    pub workspace: Workspace,
+}
+
+/// A session as its owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// The client address it was begun from.
+    pub address: String,
+    /// What the browser called itself.
+    pub agent: String,
+    /// When it was begun.
+    pub created_at: Timestamp,
+    /// When it was last used, up to a minute late.
+    pub seen_at: Timestamp,
+}
+
+/// Begins a session; its token comes out here and nowhere else.
+///
+/// # Errors
+/// [`Error::Internal`](super::Error::Internal) when the database or the system's generator fails.
+pub async fn begin(
+    app: &App,
+    write: &mut Write,
+    user: &User,
+    origin: Origin<'_>,
+) -> Result<(SessionId, SecretString)> {
+    let token = token::generate()?;
+    let hash =
+        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("a new token has no digest"))?;
+    let row = Model {
+        id: fresh::<SessionKind>(app, write),
+        workspace_id: user.workspace.uuid(),
+        user_id: user.id.uuid(),
+        token_hash: hash.to_vec(),
+        address: origin.address.to_string(),
+        agent: origin.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
+        created_at: write.now_ms(),
+        seen_at: write.now_ms(),
+    };
+    let session = id(row.id);
+    sessions::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;
+    Ok((session, token))
+}
+
+/// Who a presented token stands for; `None` when it is unknown, was ended, or is too old.
+///
+/// # Errors
+/// [`Error::Internal`](super::Error::Internal) when the database fails.
+pub async fn resume(app: &App, token: &str) -> Result<Option<Viewer>> {
+    let Some(hash) = token::digest(token) else { return Ok(None) };
+    let Some(row) = sessions::by_token_hash(app.db.read(), &hash).await? else { return Ok(None) };
+    let now_ms = app.clock.now_ms();
+    if !lives(&row, now_ms) {
+        return Ok(None);
+    }
+    let user = user_rows::in_workspace(row.workspace_id).by_id(app.db.read(), row.user_id).await?;
+    let workspace = workspace_rows::by_id(app.db.read(), row.workspace_id).await?;
+    let (Some(user), Some(workspace)) = (user, workspace) else { return Ok(None) };
+    if now_ms - row.seen_at >= SEEN_EVERY_MS {
+        let write = app.begin_write().await?;
+        sessions::touch(write.conn(), row.id, now_ms).await?;
+        write.commit().await?;
+    }
+    Ok(Some(Viewer {
+        session: id(row.id),
+        user: id(user.id),
+        email: user.email,
+        workspace: workspaces::workspace(workspace),
+    }))
+}
+
+/// A person's sessions, the one used last first.
+///
+/// # Errors
+/// [`Error::Internal`](super::Error::Internal) when the database fails.
+pub async fn list(app: &App, workspace: WorkspaceId, user: UserId) -> Result<Vec<Session>> {
+    let rows = sessions::in_workspace(workspace.uuid());
+    let rows = rows.of_user(app.db.read(), user.uuid(), MOST_SHOWN).await?;
+    let now_ms = app.clock.now_ms();
+    Ok(rows.into_iter().filter(|row| lives(row, now_ms)).map(session).collect())
+}
+
+/// Ends one of a person's sessions.
+///
+/// # Errors
+/// [`Error::NotFound`](super::Error::NotFound) when the person has no such session.
+pub async fn end(write: &mut Write, workspace: WorkspaceId, user: UserId, session: SessionId) -> Result<()> {
+    let rows = sessions::in_workspace(workspace.uuid());
+    if rows.end(write.conn(), user.uuid(), session.uuid()).await? {
+        Ok(())
+    } else {
+        Err(absent::<SessionKind>(session))
+    }
+}
+
+/// Ends all of a person's sessions but this one; how many there were.
+///
+/// # Errors
+/// [`Error::Internal`](super::Error::Internal) when the database fails.
+pub async fn end_others(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    user: UserId,
+    kept: SessionId,
+) -> Result<u64> {
+    let rows = sessions::in_workspace(workspace.uuid());
+    Ok(rows.end_others(write.conn(), user.uuid(), Some(kept.uuid())).await?)
+}
+
+/// Deletes sessions that have ended by themselves.
+///
+/// # Errors
+/// [`Error::Internal`](super::Error::Internal) when the database fails.
+pub async fn prune(app: &App) -> Result<()> {
+    let write = app.begin_write().await?;
+    let now_ms = write.now_ms();
+    sessions::delete_ended(write.conn(), now_ms - IDLE_MS, now_ms - LONGEST_MS).await?;
+    write.commit().await?;
+    Ok(())
+}
+
+fn lives(row: &Model, now_ms: i64) -> bool {
+    now_ms - row.seen_at < IDLE_MS && now_ms - row.created_at < LONGEST_MS
+}
+
+fn session(row: Model) -> Session {
+    Session {
+        id: id(row.id),
+        address: row.address,
+        agent: row.agent,
+        created_at: from_ms(row.created_at),
+        seen_at: from_ms(row.seen_at),
+    }
+}

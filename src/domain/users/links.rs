@@ -1,0 +1,110 @@
+//! Links to set a password: shown or mailed once, stored as a hash, good for one use.
+
+use entity::password_links::{self, Model};
+use entity::users::{self, ActiveModel};
+use entity::{Set, sessions};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{User, user};
+use crate::app::App;
+use crate::database::Write;
+use crate::domain::audit::{self, Action, Actor};
+use crate::domain::find::fresh;
+use crate::domain::{Result, passwords, token};
+use crate::id::Link;
+
+/// How long a link opens.
+pub const LINK_HOURS: i64 = 72;
+
+/// Makes a link's token for this person; the ones made before open nothing any more.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database or the system's generator fails.
+pub async fn link(app: &App, write: &mut Write, user: &User, actor: &Actor) -> Result<SecretString> {
+    let token = token::generate()?;
+    let hash =
+        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("a new token has no digest"))?;
+    let now_ms = write.now_ms();
+    let row = Model {
+        id: fresh::<Link>(app, write),
+        workspace_id: user.workspace.uuid(),
+        user_id: user.id.uuid(),
+        token_hash: hash.to_vec(),
+        created_at: now_ms,
+        expires_at: now_ms + LINK_HOURS * 3_600_000,
+    };
+    let links = password_links::in_workspace(user.workspace.uuid());
+    links.delete_of(write.conn(), user.id.uuid()).await?;
+    links.insert(write.conn(), row).await?;
+    let told = (Action::LinkMade, user.id.to_string(), user.email.as_str());
+    audit::append(app, write, user.workspace, actor, told).await?;
+    Ok(token)
+}
+
+/// Whose password a link sets; `None` when it was used, is too old, or never was.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn holder(app: &App, token: &str) -> Result<Option<User>> {
+    let Some(hash) = token::digest(token) else { return Ok(None) };
+    let Some(link) = password_links::by_token_hash(app.db.read(), &hash).await? else { return Ok(None) };
+    if link.expires_at <= app.clock.now_ms() {
+        return Ok(None);
+    }
+    let row = users::in_workspace(link.workspace_id).by_id(app.db.read(), link.user_id).await?;
+    Ok(row.map(user))
+}
+
+/// Sets the password of whoever holds this link, uses the link up, and ends all of the person's sessions. `None` when
+/// the link opens nothing.
+///
+/// # Errors
+/// [`Error::Invalid`](crate::domain::Error::Invalid) for a password that cannot be taken; the link is then still good.
+pub async fn set_password(
+    app: &App,
+    token: &str,
+    password: &SecretString,
+    actor: impl FnOnce(&User) -> Actor,
+) -> Result<Option<User>> {
+    passwords::check(password.expose_secret())?;
+    let Some(holder) = holder(app, token).await? else { return Ok(None) };
+    // The work is done before the write begins: on SQLite, all others would wait for it.
+    let hash = passwords::hash(password).await?;
+    let mut write = app.begin_write().await?;
+    if !use_up(&write, &holder, token).await? {
+        return Ok(None);
+    }
+    let rows = users::by_email_folded(write.conn(), &super::fold(&holder.email)).await?;
+    for row in rows {
+        let changes = ActiveModel {
+            password_hash: Set(Some(hash.clone())),
+            updated_at: Set(write.now_ms()),
+            ..Default::default()
+        };
+        users::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
+        sessions::in_workspace(row.workspace_id).end_others(write.conn(), row.id, None).await?;
+    }
+    let told = (Action::PasswordSet, holder.id.to_string(), holder.email.as_str());
+    audit::append(app, &mut write, holder.workspace, &actor(&holder), told).await?;
+    write.commit().await?;
+    Ok(Some(holder))
+}
+
+/// Takes the link out. False when another was quicker.
+async fn use_up(write: &Write, holder: &User, token: &str) -> Result<bool> {
+    let Some(hash) = token::digest(token) else { return Ok(false) };
+    let Some(link) = password_links::by_token_hash(write.conn(), &hash).await? else { return Ok(false) };
+    let links = password_links::in_workspace(holder.workspace.uuid());
+    Ok(links.delete(write.conn(), link.id).await?)
+}
+
+/// Deletes links that open nothing any more.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn prune(app: &App) -> Result<()> {
+    let write = app.begin_write().await?;
+    password_links::delete_expired(write.conn(), write.now_ms()).await?;
+    write.commit().await?;
+    Ok(())
+}

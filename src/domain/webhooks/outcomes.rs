@@ -1,0 +1,106 @@
+//! What came of deliveries, hour by hour: for charts and for the success rate of a subscription.
+
+use std::collections::BTreeMap;
+
+use entity::Span;
+use entity::webhook_deliveries::{self as rows, State, outcomes::Outcomes};
+use jiff::Timestamp;
+
+use super::super::{Error, Result};
+use super::{get, list};
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::id::{SubscriptionId, WorkspaceId};
+
+/// Milliseconds of an hour.
+const HOUR_MS: i64 = 3_600_000;
+/// Hours that can be looked back at: as long as deliveries are kept.
+const MOST_HOURS: i64 = 30 * 24;
+/// Deliveries of one subscription that are counted at most, the newest.
+const MOST_COUNTED: u32 = 20_000;
+
+/// The deliveries that were made in one hour, by where they stand now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hour {
+    /// When the hour begins.
+    pub starts_at: Timestamp,
+    /// Arrived.
+    pub delivered: u64,
+    /// Failed so far, and tried again.
+    pub failing: u64,
+    /// Given up.
+    pub dead: u64,
+    /// Not tried yet, or held back.
+    pub waiting: u64,
+}
+
+impl Hour {
+    /// How many of a hundred that were tried have arrived, over all of these hours, rounded down; `None` when none was
+    /// tried.
+    pub fn success_percent(hours: &[Self]) -> Option<u64> {
+        let delivered: u64 = hours.iter().map(|hour| hour.delivered).sum();
+        let tried: u64 = hours.iter().map(|hour| hour.delivered + hour.failing + hour.dead).sum();
+        (delivered * 100).checked_div(tried)
+    }
+
+    fn add(&mut self, outcomes: Outcomes) {
+        let count = match outcomes.state {
+            State::Delivered => &mut self.delivered,
+            State::Dead => &mut self.dead,
+            State::Pending | State::Held if outcomes.attempted => &mut self.failing,
+            State::Pending | State::Held => &mut self.waiting,
+        };
+        *count += outcomes.count.unsigned_abs();
+    }
+}
+
+/// The deliveries of a subscription, or of all of the workspace, that were made in the last hours, the running one
+/// last; hours without one are there too. Of each subscription the newest 20,000 are counted.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] on `hours` for less than 1 or more than 720.
+pub async fn outcomes(
+    app: &App,
+    workspace: WorkspaceId,
+    of: Option<SubscriptionId>,
+    hours: i64,
+) -> Result<Vec<Hour>> {
+    if !(1..=MOST_HOURS).contains(&hours) {
+        return Err(Error::invalid("hours", format!("must be 1 to {MOST_HOURS}")));
+    }
+    let subscriptions = match of {
+        Some(of) => vec![get(app, workspace, of).await?.id],
+        None => list(app, workspace).await?.into_iter().map(|found| found.id).collect(),
+    };
+    let now_ms = app.clock.now_ms();
+    let until = now_ms - now_ms.rem_euclid(HOUR_MS) + HOUR_MS;
+    let first = until - hours * HOUR_MS;
+    let empty = |starts_at| Hour { starts_at, delivered: 0, failing: 0, dead: 0, waiting: 0 };
+    let starts = (0..hours).map(|hour| first + hour * HOUR_MS);
+    let mut counted: BTreeMap<i64, Hour> = starts.map(|start| (start, empty(from_ms(start)))).collect();
+    let log = rows::in_workspace(workspace.uuid());
+    for subscription in subscriptions {
+        let made = Span::between(first, until);
+        let found = log.outcomes(app.db.read(), subscription.uuid(), made, HOUR_MS, MOST_COUNTED).await?;
+        for outcomes in found {
+            if let Some(hour) = counted.get_mut(&outcomes.starts_at) {
+                hour.add(outcomes);
+            }
+        }
+    }
+    Ok(counted.into_values().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_success_rate_is_of_those_that_were_tried() {
+        let hour =
+            |delivered, failing, dead| Hour { starts_at: from_ms(0), delivered, failing, dead, waiting: 5 };
+        assert_eq!(Hour::success_percent(&[hour(1, 1, 0), hour(1, 0, 0)]), Some(66));
+        assert_eq!(Hour::success_percent(&[hour(0, 0, 2)]), Some(0));
+        assert_eq!(Hour::success_percent(&[hour(0, 0, 0)]), None);
+    }
+}

@@ -1,0 +1,278 @@
+//! Who comes in: signing in and out, how a session ends, and how a password is set.
+
+use std::time::{Duration, Instant};
+
+use creator_api::domain::sessions;
+use reqwest::Method;
+
+use crate::machine::Machine;
+use crate::support::browser::{PASSWORD, html};
+use crate::support::{Answer, Browser, TestApp, send};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+#[tokio::test]
+async fn the_owner_signs_in_and_out() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await.person("ada@acme.example").await;
+    let browser = Browser::new(&app);
+    let away = browser.get("/dashboard/settings").await.assert_status(303);
+    assert_eq!(away.header("location"), "/login?next=%2Fdashboard%2Fsettings");
+
+    let fields = [("email", "ADA@acme.example"), ("password", PASSWORD), ("next", "/dashboard/settings")];
+    let visitor = browser.get(away.header("location")).await.assert_status(200);
+    assert!(html(&visitor).contains("value=\"/dashboard/settings\""));
+    let inside = browser.submit("/login", "/login", &fields).await.assert_status(303);
+    assert_eq!(inside.header("location"), "/dashboard/settings");
+    let page = html(&browser.get("/dashboard/settings").await.assert_status(200));
+    assert!(page.contains("ada@acme.example") && page.contains("acme"), "{page}");
+
+    let session = browser.cookie("session").unwrap();
+    let out = browser.submit("/logout", "/logout", &[]).await.assert_status(303);
+    assert_eq!(out.header("location"), "/login");
+    assert_eq!(browser.cookie("session"), None);
+    browser.put("session", &session);
+    browser.get("/dashboard/settings").await.assert_status(303);
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_session_is_kept_from_scripts_and_other_sites() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await.person("ada@acme.example").await;
+    let browser = Browser::new(&app);
+    let inside = browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
+    let cookie = session_cookie(&inside);
+    for part in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains("Secure"), "the browser's own machine needs no protection: {cookie}");
+
+    let app = TestApp::start_with(&[("public_url", "https://school.example")]).await;
+    app.workspace("acme").await.person("ada@acme.example").await;
+    let browser = Browser::new(&app);
+    let inside = browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
+    let cookie = session_cookie(&inside);
+    assert!(cookie.starts_with("__Host-session=") && cookie.contains("Secure"), "{cookie}");
+    browser.get("/dashboard/settings").await.assert_status(200);
+}
+
+fn session_cookie(answer: &Answer) -> String {
+    let mut lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap().to_owned());
+    lines.find(|line| line.contains("session=")).expect("a session begins")
+}
+
+#[tokio::test]
+async fn each_sign_in_begins_a_session_of_its_own() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await.person("ada@acme.example").await;
+    let browser = Browser::new(&app);
+    browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
+    let first = browser.cookie("session").unwrap();
+    // The page to sign in leads a signed-in reader on; the form can be sent all the same.
+    let token = crate::support::browser::csrf(&browser.get("/dashboard/settings").await);
+    let again = [("email", "ada@acme.example"), ("password", PASSWORD)];
+    browser.post("/login", &token, &again).await.assert_status(303);
+    assert_ne!(browser.cookie("session").unwrap(), first);
+    let stale = Browser::new(&app);
+    stale.put("session", &first);
+    stale.get("/dashboard/settings").await.assert_status(303);
+    browser.get("/dashboard/settings").await.assert_status(200);
+}
+
+#[tokio::test]
+async fn an_unknown_address_is_told_the_same_as_a_wrong_password() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await.person("ada@acme.example").await;
+    // Once before the watch runs: what is made on first use.
+    Browser::new(&app).sign_in("nobody@acme.example", "wrong").await.assert_status(422);
+    let mut told = Vec::new();
+    let mut took = [Duration::MAX; 2];
+    for _ in 0..4 {
+        for (who, email) in ["ada@acme.example", "eve@acme.example"].into_iter().enumerate() {
+            let browser = Browser::new(&app);
+            let token = crate::support::browser::csrf(&browser.get("/login").await);
+            let fields = [("email", email), ("password", "a wrong password")];
+            let started = Instant::now();
+            let answer = browser.post("/login", &token, &fields).await.assert_status(422);
+            took[who] = took[who].min(started.elapsed());
+            let page = html(&answer).replace(email, "EMAIL");
+            told.push(without_tokens(&page));
+        }
+    }
+    told.dedup();
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert!(told[0].contains("The address or the password is wrong."));
+    // Hashing takes tens of milliseconds; looking up an address, less than one.
+    let (known, unknown) = (took[0].as_secs_f64(), took[1].as_secs_f64());
+    assert!(unknown > known * 0.5 && known > unknown * 0.5, "{took:?}");
+}
+
+fn without_tokens(page: &str) -> String {
+    regex::Regex::new("name=\"csrf\" value=\"[^\"]+\"").unwrap().replace_all(page, "").into_owned()
+}
+
+#[tokio::test]
+async fn whoever_guesses_is_slowed_down_whether_there_is_an_account_or_not() {
+    let app = TestApp::start().await;
+    app.workspace("acme").await.person("ada@acme.example").await;
+    for email in ["ada@acme.example", "eve@acme.example"] {
+        let browser = Browser::new(&app);
+        for _ in 0..10 {
+            browser.sign_in(email, "wrong password").await.assert_status(422);
+        }
+        let refused = browser.sign_in(email, PASSWORD).await.assert_status(429);
+        assert!(html(&refused).contains("Too many attempts. Wait 15 minutes"), "{}", html(&refused));
+    }
+    let browser = Browser::new(&app);
+    app.clock.advance(Duration::from_secs(15 * 60));
+    browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
+
+    // One client address has thirty attempts, whatever it tries.
+    for n in 0..30 {
+        Browser::new(&app).sign_in(&format!("{n}@acme.example"), "wrong").await;
+    }
+    Browser::new(&app).sign_in("ada@acme.example", PASSWORD).await.assert_status(429);
+}
+
+#[tokio::test]
+async fn a_session_ends_after_twelve_hours_without_use_and_after_thirty_days_with() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let idle = workspace.signed_in().await;
+    app.clock.advance(12 * HOUR - Duration::from_secs(1));
+    idle.get("/dashboard/settings").await.assert_status(200);
+    app.clock.advance(12 * HOUR - Duration::from_secs(1));
+    idle.get("/dashboard/settings").await.assert_status(200);
+    app.clock.advance(12 * HOUR);
+    idle.get("/dashboard/settings").await.assert_status(303);
+
+    let busy = Browser::new(&app);
+    busy.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
+    for _ in 0..65 {
+        app.clock.advance(11 * HOUR);
+        busy.get("/dashboard/settings").await.assert_status(200);
+    }
+    // 715 hours so far; 720 are thirty days.
+    app.clock.advance(5 * HOUR);
+    busy.get("/dashboard/settings").await.assert_status(303);
+    sessions::prune(&app.app).await.unwrap();
+    let workspace = entity::sessions::in_workspace(workspace.id.uuid());
+    assert_eq!(workspace.count(app.app.db.read()).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_deleted_person_is_out_at_once() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let ada = workspace.person("ada@acme.example").await;
+    let browser = Browser::new(&app);
+    browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
+    let write = app.write().await;
+    assert!(
+        entity::users::in_workspace(workspace.id.uuid()).delete(write.conn(), ada.id.uuid()).await.unwrap()
+    );
+    write.commit().await.unwrap();
+    browser.get("/dashboard/settings").await.assert_status(303);
+    browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(422);
+}
+
+#[tokio::test]
+async fn sessions_are_listed_and_ended() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let desk = workspace.signed_in().await;
+    let phone = Browser::new(&app);
+    phone.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
+    let page = html(&desk.get("/dashboard/settings").await);
+    let ended = regex::Regex::new("sessions/(ses_[a-z0-9]+)/end").unwrap();
+    let phones = ended.captures(&page).expect("the other session can be ended")[1].to_owned();
+
+    let eve = app.workspace("other").await.signed_in().await;
+    let path = format!("/dashboard/settings/sessions/{phones}/end");
+    eve.submit("/dashboard/settings", &path, &[]).await.assert_status(404);
+    phone.get("/dashboard/settings").await.assert_status(200);
+
+    desk.submit("/dashboard/settings", &path, &[]).await.assert_status(303);
+    assert!(html(&desk.get("/dashboard/settings").await).contains("The session is ended."));
+    assert!(
+        !html(&desk.get("/dashboard/settings").await).contains("The session is ended."),
+        "it is said once"
+    );
+    phone.get("/dashboard/settings").await.assert_status(303);
+
+    phone.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
+    let others = "/dashboard/settings/sessions/end-others";
+    desk.submit("/dashboard/settings", others, &[]).await.assert_status(303);
+    phone.get("/dashboard/settings").await.assert_status(303);
+    desk.get("/dashboard/settings").await.assert_status(200);
+}
+
+#[tokio::test]
+async fn a_link_sets_a_password_once() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let old = workspace.signed_in().await;
+    let unused = workspace.link("owner@acme.example").await;
+    let link = workspace.link("owner@acme.example").await;
+    let browser = Browser::new(&app);
+    let opened = browser.get(&format!("/set-password?token={unused}")).await.assert_status(303);
+    assert_eq!(opened.header("location"), "/set-password");
+    browser.get("/set-password").await.assert_status(404);
+
+    let other = Browser::new(&app);
+    other.get(&format!("/set-password?token={link}")).await.assert_status(303);
+    browser.get(&format!("/set-password?token={link}")).await.assert_status(303);
+    assert!(html(&browser.get("/set-password").await.assert_status(200)).contains("owner@acme.example"));
+    let set = async |browser: &Browser<'_>, password: &str, again: &str| {
+        let fields = [("password", password), ("again", again)];
+        browser.submit("/login", "/set-password", &fields).await
+    };
+    let short = set(&browser, "short", "short").await.assert_status(422);
+    assert!(html(&short).contains("must have at least 12 characters"));
+    set(&browser, "a new long password", "another").await.assert_status(422);
+    set(&browser, "a new long password", "a new long password").await.assert_status(303);
+    set(&other, "mine is as long too", "mine is as long too").await.assert_status(404);
+
+    old.get("/dashboard/settings").await.assert_status(303);
+    browser.sign_in("owner@acme.example", PASSWORD).await.assert_status(422);
+    browser.sign_in("owner@acme.example", "a new long password").await.assert_status(303);
+}
+
+#[tokio::test]
+async fn a_link_opens_for_three_days() {
+    let app = TestApp::start().await;
+    let link = app.workspace("acme").await.link("ada@acme.example").await;
+    let browser = Browser::new(&app);
+    browser.get(&format!("/set-password?token={link}")).await.assert_status(303);
+    app.clock.advance(72 * HOUR - Duration::from_secs(1));
+    browser.get("/set-password").await.assert_status(200);
+    app.clock.advance(Duration::from_secs(1));
+    browser.get("/set-password").await.assert_status(404);
+}
+
+#[tokio::test]
+async fn a_new_workspace_comes_with_a_link_for_its_owner() {
+    let machine = Machine::new().await;
+    let words =
+        ["workspaces", "create", "--key", "acme", "--name", "Acme", "--owner-email", "ada@acme.example"];
+    let made = machine.run(&words).await;
+    assert_eq!((made.code, made.stdout.lines().count()), (Some(0), 1), "{made:?}");
+    let link = regex::Regex::new("/set-password\\?token=[A-Za-z0-9_-]{43}").unwrap();
+    let path = link.find(&made.stderr).unwrap_or_else(|| panic!("{made:?}")).as_str().to_owned();
+    let another = machine.run(&["users", "link", "--workspace", "acme", "--email", "ADA@acme.example"]).await;
+    assert_eq!(another.code, Some(0), "{another:?}");
+    let nobody = machine.run(&["users", "link", "--workspace", "acme", "--email", "eve@acme.example"]).await;
+    assert_eq!(nobody.code, Some(1), "{nobody:?}");
+
+    let serving = machine.serve(&["serve"]).await;
+    let open = async |path: &str| {
+        let first = send(machine.app.http.request(Method::GET, format!("{}{path}", serving.base))).await;
+        let cookie = first.header("set-cookie").split(';').next().unwrap_or_default().to_owned();
+        let again = machine.app.http.request(Method::GET, format!("{}/set-password", serving.base));
+        send(again.header("cookie", cookie)).await.status
+    };
+    assert_eq!(open(&path).await, 404, "the later link ends the earlier");
+    let path = link.find(&another.stdout).unwrap().as_str().to_owned();
+    assert_eq!(open(&path).await, 200);
+    assert_eq!(serving.stop().await, Some(0));
+}

@@ -1,0 +1,166 @@
+//! What is refused at the gate, and the headers that everything leaves with.
+
+use reqwest::Method;
+
+use crate::support::browser::{csrf, html};
+use crate::support::{Browser, TestApp, send};
+
+const KEYS: &str = "/dashboard/developer";
+const NEW: &str = "/dashboard/developer/keys/new";
+const FIELDS: [(&str, &str); 3] = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "")];
+
+/// How many keys there are.
+async fn keys(app: &TestApp) -> u64 {
+    let id = app.workspace("acme").await.id;
+    entity::api_keys::in_workspace(id.uuid()).count(app.app.db.read()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_form_without_its_token_changes_nothing() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let visitor = csrf(&Browser::new(&app).get("/login").await);
+    for token in ["", "AAAA", visitor.as_str()] {
+        let refused = browser.post(NEW, token, &FIELDS).await.assert_status(403);
+        assert!(html(&refused).contains("This form cannot be taken"));
+    }
+    assert_eq!(keys(&app).await, 0);
+    browser.submit(NEW, NEW, &FIELDS).await.assert_status(200);
+    assert_eq!(keys(&app).await, 1);
+}
+
+#[tokio::test]
+async fn a_form_of_another_site_changes_nothing_even_with_the_token() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let token = csrf(&browser.get(NEW).await);
+    let foreign = [
+        ("origin", "https://evil.example"),
+        ("origin", "null"),
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
+    ];
+    for (name, value) in foreign {
+        browser.send(browser.form(NEW, &token, &FIELDS).header(name, value)).await.assert_status(403);
+    }
+    assert_eq!(keys(&app).await, 0);
+    // What browsers say of a page that gives no referrer, as ours do.
+    let own = browser.form(NEW, &token, &FIELDS).header("origin", "null");
+    browser.send(own.header("sec-fetch-site", "same-origin")).await.assert_status(200);
+    // From whoever tells an origin alone.
+    let token = csrf(&browser.get(NEW).await);
+    browser.send(browser.form(NEW, &token, &FIELDS).header("origin", &app.base)).await.assert_status(200);
+    assert_eq!(keys(&app).await, 2);
+}
+
+#[tokio::test]
+async fn a_form_sent_again_after_signing_out_changes_nothing() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let session = browser.cookie("session").unwrap();
+    let token = csrf(&browser.get(NEW).await);
+    browser.submit(KEYS, "/logout", &[]).await.assert_status(303);
+    let ended = browser.post(NEW, &token, &FIELDS).await.assert_status(403);
+    assert!(html(&ended).contains("Your session has ended"));
+    browser.put("session", &session);
+    browser.post(NEW, &token, &FIELDS).await.assert_status(403);
+    browser.post("/logout", &token, &[]).await.assert_status(403);
+    // Nor does the token serve the next session of the same browser.
+    browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
+    browser.post(NEW, &token, &FIELDS).await.assert_status(403);
+    assert_eq!(keys(&app).await, 0);
+}
+
+#[tokio::test]
+async fn every_page_has_its_headers() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let guest = Browser::new(&app);
+    let mut pages = vec![
+        guest.get("/login").await.assert_status(200),
+        guest.get("/set-password").await.assert_status(404),
+        guest.get("/dashboard").await.assert_status(303),
+        guest.post("/login", "", &[]).await.assert_status(403),
+        browser.send(app.request(Method::PUT, KEYS)).await.assert_status(405),
+        browser.post("/dashboard/settings", &csrf(&browser.get(NEW).await), &[]).await.assert_status(405),
+    ];
+    for (path, status) in [
+        ("/dashboard", 303),
+        (KEYS, 200),
+        (NEW, 200),
+        ("/dashboard/settings", 200),
+        ("/dashboard/settings/audit", 200),
+        ("/dashboard/settings/audit?after=nonsense", 200),
+        ("/dashboard/nothing", 404),
+        ("/logout", 200),
+    ] {
+        pages.push(browser.get(path).await.assert_status(status));
+    }
+    for page in pages {
+        let policy = page.header("content-security-policy");
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+        assert_eq!(page.header("referrer-policy"), "no-referrer");
+        assert_eq!(page.header("cache-control"), "no-store");
+        let text = String::from_utf8_lossy(&page.body).into_owned();
+        for inline in ["style=", "<style", "onclick", "javascript:", "<script>"] {
+            assert!(!text.contains(inline), "{inline}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_are_kept_for_a_year_under_their_digest() {
+    let app = TestApp::start().await;
+    let page = html(&app.get("/login").await);
+    let address = regex::Regex::new("/dashboard/static/[0-9a-f]{16}/[a-z.]+").unwrap();
+    let files: Vec<&str> = address.find_iter(&page).map(|found| found.as_str()).collect();
+    assert_eq!(files.len(), 4, "{page}");
+    let mut bytes = 0;
+    for file in files {
+        let packed = send(app.request(Method::GET, file).header("accept-encoding", "br")).await;
+        assert_eq!(packed.assert_status(200).header("cache-control"), "public, max-age=31536000, immutable");
+        let packed = send(app.request(Method::GET, file).header("accept-encoding", "br")).await;
+        bytes += packed.body.len();
+        app.get(&file.replace("/static/", "/static/0")).await.assert_status(404);
+    }
+    assert!(bytes < 55_000, "the first page loads {bytes} bytes of files");
+}
+
+#[tokio::test]
+async fn what_people_write_stays_text() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let name = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+    let fields = [("name", name), ("scopes", "read:courses"), ("expires", "")];
+    browser.submit(NEW, NEW, &fields).await.assert_status(200);
+    for path in [KEYS, "/dashboard/settings/audit"] {
+        let page = html(&browser.get(path).await);
+        assert!(
+            page.contains("alert(1)") && !page.contains("<script>alert") && !page.contains("<img"),
+            "{page}"
+        );
+    }
+    let agent = browser.send(app.request(Method::GET, "/login?next=%22%3E%3Cscript%3E")).await;
+    assert!(!String::from_utf8_lossy(&agent.body).contains("\"><script>"));
+    let wrong = Browser::new(&app).sign_in("\"><script>alert(2)</script>", "x").await.assert_status(422);
+    assert!(!html(&wrong).contains("<script>alert"));
+}
+
+#[tokio::test]
+async fn ten_thousand_characters_are_told_what_is_wrong_with_them() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let long = "ä".repeat(10_000);
+    let fields = [("name", &*long), ("scopes", "read:courses"), ("expires", "")];
+    let refused = browser.submit(NEW, NEW, &fields).await.assert_status(422);
+    let page = html(&refused);
+    assert!(page.contains("Name must have 1 to 200 characters.") && page.contains("aria-invalid"), "{page}");
+    let huge = "a".repeat(300_000);
+    browser.submit(NEW, NEW, &[("name", &huge)]).await.assert_status(413);
+    assert_eq!(keys(&app).await, 0);
+}

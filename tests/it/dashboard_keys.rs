@@ -1,0 +1,188 @@
+//! Keys on the dashboard: made, shown once, revoked, and out of reach of other workspaces.
+
+use creator_api::domain::audit;
+use creator_api::domain::page::{PageRequest, Sort, SortKey};
+
+use crate::support::browser::{csrf, html};
+use crate::support::{Answer, TestApp, Workspace};
+
+const KEYS: &str = "/dashboard/developer";
+const NEW: &str = "/dashboard/developer/keys/new";
+
+fn revoke_path(id: &str) -> String {
+    format!("/dashboard/developer/keys/{id}/revoke")
+}
+
+/// The secret that a page shows, and the key's id.
+fn shown(page: &Answer) -> (String, String) {
+    let page = html(page);
+    let find =
+        |pattern: &str| regex::Regex::new(pattern).unwrap().find(&page).expect(pattern).as_str().to_owned();
+    (find("svc_live_[A-Za-z0-9]{38}"), find("key_[a-z0-9]{26}"))
+}
+
+/// What the audit log tells, newest first.
+async fn told(workspace: &Workspace<'_>) -> Vec<String> {
+    let sort = Sort { key: SortKey::CreatedAt, descending: true };
+    let page = PageRequest { sort, after: None, limit: 100 };
+    let entries = audit::list(&workspace.app.app, workspace.id, page).await.unwrap().items;
+    entries.into_iter().map(|entry| format!("{} {} {}", entry.actor, entry.action, entry.detail)).collect()
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_opens_the_api_and_is_revoked() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let browser = workspace.signed_in().await;
+    assert!(html(&browser.get(KEYS).await).contains("No API keys yet"));
+
+    let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "30"), ("per_minute", "7")];
+    let made = browser.submit(NEW, NEW, &fields).await.assert_status(200);
+    assert_eq!(made.header("cache-control"), "no-store");
+    let (secret, id) = shown(&made);
+    let key = app.key_of(id.clone(), secret.clone());
+    let answer = key.get("/api/v1/courses").await.assert_status(200);
+    assert_eq!(answer.header("x-ratelimit-limit"), "7");
+    key.get("/api/v1/students").await.assert_status(403);
+    for path in [KEYS, NEW, "/dashboard/settings/audit"] {
+        assert!(!html(&browser.get(path).await).contains(&secret), "{path} shows the secret again");
+    }
+    let list = html(&browser.get(KEYS).await);
+    assert!(list.contains(&format!("{}...{}", &secret[..12], &secret[43..])), "{list}");
+
+    let path = revoke_path(&id);
+    assert!(html(&browser.get(&path).await).contains("Revoke CRM?"));
+    browser.submit(&path, &path, &[]).await.assert_status(303);
+    assert!(html(&browser.get(KEYS).await).contains("is revoked."));
+    key.get("/api/v1/courses").await.assert_status(401);
+    assert_eq!(
+        told(&workspace).await[..2],
+        ["owner@acme.example Revoked an API key CRM", "owner@acme.example Created an API key CRM"]
+    );
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_again_makes_no_second_key() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let browser = workspace.signed_in().await;
+    let token = csrf(&browser.get(NEW).await);
+    let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "")];
+    // What was wrong with a form is mended in the same form.
+    browser.post(NEW, &token, &fields[..1]).await.assert_status(422);
+
+    let (one, other) = tokio::join!(browser.post(NEW, &token, &fields), browser.post(NEW, &token, &fields));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409], "a second click");
+    let reloaded = browser.post(NEW, &token, &fields).await.assert_status(409);
+    let page = html(&reloaded);
+    assert!(page.contains("This form was sent before") && !page.contains("svc_live_"), "{page}");
+    let count = entity::api_keys::in_workspace(workspace.id.uuid()).count(app.app.db.read()).await.unwrap();
+    assert_eq!(count, 1);
+    let created = told(&workspace).await.into_iter().filter(|line| line.contains("Created")).count();
+    assert_eq!(created, 1);
+
+    browser.submit(NEW, NEW, &fields).await.assert_status(200);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_key_stands_beside_its_field() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let wrong = [
+        (vec![("name", ""), ("scopes", "read:courses")], "Name must have 1 to 200 characters."),
+        (vec![("name", "x")], "Scopes must have at least one scope."),
+        (vec![("name", "x"), ("scopes", "read:everything")], "Scopes must be among those that are listed."),
+        (
+            vec![("name", "x"), ("scopes", "read:courses"), ("per_day", "0")],
+            "Requests a day must be at least 1.",
+        ),
+        (
+            vec![("name", "x"), ("scopes", "read:courses"), ("per_minute", "many")],
+            "Requests a minute must be a whole number.",
+        ),
+        (vec![("name", "x"), ("scopes", "read:courses"), ("expires", "31")], "Expiry must be one of those"),
+    ];
+    for (fields, message) in wrong {
+        let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
+        assert!(page.contains(message), "{message}: {page}");
+    }
+    // What was right is not to be typed again.
+    let page = html(&browser.submit(NEW, NEW, &[("name", ""), ("scopes", "read:orders")]).await);
+    assert!(page.contains("value=\"read:orders\" checked"), "{page}");
+}
+
+#[tokio::test]
+async fn the_key_of_another_workspace_is_not_there() {
+    let app = TestApp::start().await;
+    let theirs = app.workspace("theirs").await;
+    let key = theirs.key("read:courses").await;
+    let browser = app.workspace("ours").await.signed_in().await;
+    let path = revoke_path(&key.id);
+    let foreign = browser.get(&path).await.assert_status(404);
+    let nowhere = browser.get(&revoke_path("key_01h2xcejqtf2nbrexx3vqjhp41")).await.assert_status(404);
+    let plain = |answer: &Answer| {
+        regex::Regex::new("value=\"[^\"]+\"").unwrap().replace_all(&html(answer), "").into_owned()
+    };
+    assert_eq!(plain(&foreign), plain(&nowhere), "absent and foreign read the same");
+    browser.get(&revoke_path("nonsense")).await.assert_status(404);
+
+    let token = csrf(&browser.get(KEYS).await);
+    browser
+        .post(&path, &token, &[("key", &key.id), ("workspace", &theirs.id.to_string())])
+        .await
+        .assert_status(404);
+    key.get("/api/v1/courses").await.assert_status(200);
+    assert!(told(&theirs).await.is_empty());
+
+    let their_id = theirs.id.to_string();
+    // A form that names another workspace makes a key in its own.
+    let fields = [("name", "CRM"), ("scopes", "read:courses"), ("workspace", &*their_id)];
+    browser.submit(NEW, NEW, &[&fields[..], &[("expires", "")]].concat()).await.assert_status(200);
+    let count = entity::api_keys::in_workspace(theirs.id.uuid()).count(app.app.db.read()).await.unwrap();
+    assert_eq!(count, 1);
+}
+
+#[tokio::test]
+async fn two_tabs_revoke_a_key_once() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    let browser = workspace.signed_in().await;
+    let path = revoke_path(&key.id);
+    let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
+    let (first, second) = tokio::join!(browser.post(&path, &one, &[]), browser.post(&path, &other, &[]));
+    assert_eq!((first.status, second.status), (303, 303));
+    let late = browser.post(&path, &other, &[]).await.assert_status(303);
+    assert_eq!(late.header("location"), KEYS);
+    assert!(html(&browser.get(KEYS).await).contains("was revoked before"));
+    browser.get(&path).await.assert_status(303);
+    let revoked = told(&workspace).await.into_iter().filter(|line| line.contains("Revoked")).count();
+    assert_eq!(revoked, 1);
+    key.get("/api/v1/courses").await.assert_status(401);
+}
+
+#[tokio::test]
+async fn the_audit_log_is_read_page_by_page() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let browser = workspace.signed_in().await;
+    for n in 0..30 {
+        let name = format!("Key-{n:02}.");
+        let fields = [("name", &*name), ("scopes", "read:courses"), ("expires", "")];
+        browser.submit(NEW, NEW, &fields).await.assert_status(200);
+    }
+    let first = html(&browser.get("/dashboard/settings/audit").await);
+    assert!(first.contains("Key-29.") && !first.contains("Key-04."), "{first}");
+    let next = regex::Regex::new("href=\"(/dashboard/settings/audit\\?after=[^\"]+)\"").unwrap();
+    let second = html(&browser.get(&next.captures(&first).expect("a next page")[1]).await);
+    assert!(
+        second.contains("Key-04.") && second.contains("Key-00.") && !second.contains("Key-05."),
+        "{second}"
+    );
+    assert!(second.contains("First page") && !second.contains("Next page"));
+    // Another workspace's log holds none of it.
+    let other = app.workspace("other").await.signed_in().await;
+    assert!(!html(&other.get(&next.captures(&first).unwrap()[1]).await).contains("Key-"));
+}

@@ -1,0 +1,162 @@
+//! What a person sees of a workspace at a glance, and does with its courses.
+
+use std::time::Duration;
+
+use creator_api::domain::attention::{self, Attention};
+use creator_api::domain::courses::{self, CourseSearch, CourseStatus};
+use creator_api::domain::orders::{self, OrderFilter};
+use creator_api::domain::page::{PageRequest, Sort, SortKey};
+use creator_api::domain::students::{self, StudentFilter};
+use creator_api::domain::webhooks::{self, Hour};
+use creator_api::domain::workspaces::Quota;
+use creator_api::domain::{Error, analytics};
+use serde_json::json;
+
+use crate::support::{Endpoint, TestApp, course};
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+const NEWEST: PageRequest =
+    PageRequest { sort: Sort { key: SortKey::CreatedAt, descending: true }, after: None, limit: 25 };
+
+#[tokio::test]
+async fn a_course_is_found_published_and_archived_with_its_events() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    workspace.change("course.upsert", course("ink", "draft", 2)).await;
+    workspace.course("rust", 1).await;
+    let all = courses::all(&app.app, workspace.id, &CourseSearch::default(), None, 25).await.unwrap();
+    assert_eq!(all.items.len(), 2);
+    let search = CourseSearch { text: Some(" INK ".into()), status: Some(CourseStatus::Draft) };
+    let found = courses::all(&app.app, workspace.id, &search, None, 25).await.unwrap().items;
+    assert_eq!(found.iter().map(|course| course.slug.as_str()).collect::<Vec<_>>(), ["ink"]);
+    let ink = found[0].id;
+    let detail = courses::detail(&app.app, workspace.id, ink).await.unwrap();
+    assert_eq!(detail.modules[0].lessons.len(), 2);
+    assert!(matches!(courses::get(&app.app, workspace.id, ink).await, Err(Error::NotFound(_))), "a draft");
+
+    for status in [CourseStatus::Published, CourseStatus::Published, CourseStatus::Archived] {
+        let mut write = app.write().await;
+        let at = app.clock.now();
+        let changed = courses::set_status(&app.app, &mut write, workspace.id, at, ink, status).await.unwrap();
+        write.commit().await.unwrap();
+        assert_eq!(changed.status, status);
+        assert_eq!(courses::get(&app.app, workspace.id, ink).await.unwrap().course, changed);
+    }
+    assert_eq!(app.events_of("course.published").await.len(), 2, "one of each course");
+    assert_eq!(app.events_of("course.archived").await[0]["data"]["slug"], "ink");
+    let other = app.workspace("other").await.id;
+    let mut write = app.write().await;
+    let foreign = courses::set_status(&app.app, &mut write, other, app.clock.now(), ink, CourseStatus::Draft);
+    assert!(matches!(foreign.await, Err(Error::NotFound(_))));
+    assert!(matches!(courses::detail(&app.app, other, ink).await, Err(Error::NotFound(_))));
+}
+
+#[tokio::test]
+async fn students_and_orders_are_found_by_text_or_id() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let (ada, _) = (workspace.student("ada").await, workspace.student("bob").await);
+    workspace.course("rust", 1).await;
+    let item = json!({"course": "rust", "unit_amount": 900});
+    let pay = json!({"key": "o-1", "number": "A-1", "student": "ada", "currency": "EUR", "items": [item]});
+    workspace.change("order.pay", pay).await;
+    for text in ["ADA@ex", ada.as_str()] {
+        let filter = StudentFilter { search: Some(text.to_owned()), ..StudentFilter::default() };
+        let found = students::list(&app.app, workspace.id, &filter, NEWEST).await.unwrap().items;
+        assert_eq!(
+            found.iter().map(|found| found.summary.id.to_string()).collect::<Vec<_>>(),
+            [ada.as_str()]
+        );
+        let one = students::get(&app.app, workspace.id, found[0].summary.id).await.unwrap();
+        assert_eq!((one.enrollments.len(), &one), (1, &found[0]));
+    }
+    for text in ["a-1", "ada@"] {
+        let filter = OrderFilter { search: Some(text.to_owned()), ..OrderFilter::default() };
+        let found = orders::list(&app.app, workspace.id, &filter, NEWEST).await.unwrap().items;
+        let one = orders::get(&app.app, workspace.id, found[0].id).await.unwrap();
+        assert_eq!((found.len(), one.receipt.number.as_str(), &one), (1, "A-1", &found[0]));
+    }
+    let other = app.workspace("other").await.id;
+    let absent = students::get(&app.app, other, ada.parse().unwrap()).await;
+    assert!(matches!(absent, Err(Error::NotFound(_))));
+}
+
+#[tokio::test]
+async fn the_last_days_show_revenue_students_and_completions() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    workspace.course("rust", 1).await;
+    workspace.student("ada").await;
+    workspace.change("enrollment.grant", json!({"student": "ada", "course": "rust"})).await;
+    app.clock.advance(DAY);
+    let done = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
+    workspace.change("progress.record", done).await;
+    let item = json!({"course": "rust", "unit_amount": 900});
+    let pay = json!({"key": "o-1", "number": "A-1", "student": "ada", "currency": "EUR", "items": [item]});
+    workspace.change("order.pay", pay).await;
+
+    let days = analytics::days(&app.app, workspace.id, 3, Some("Asia/Kolkata")).await.unwrap();
+    assert_eq!(
+        days.iter().map(|day| day.starts_at.to_string()).collect::<Vec<_>>(),
+        ["2026-02-28T18:30:00Z", "2026-03-01T18:30:00Z", "2026-03-02T18:30:00Z"]
+    );
+    let shown: Vec<_> = days
+        .iter()
+        .map(|day| (day.students_new, day.completions, day.revenue.first().map(|one| one.net_amount)))
+        .collect();
+    assert_eq!(shown, [(0, 0, None), (1, 0, None), (0, 1, Some(900))]);
+    for wrong in
+        [analytics::days(&app.app, workspace.id, 0, None), analytics::days(&app.app, workspace.id, 366, None)]
+    {
+        assert!(matches!(wrong.await, Err(Error::Invalid(_))));
+    }
+    let zone = analytics::days(&app.app, workspace.id, 3, Some("Mars/Base")).await.unwrap_err();
+    assert_eq!(zone.to_string(), "timezone: \"Mars/Base\" is not an IANA time zone, such as `Europe/Berlin`");
+}
+
+#[tokio::test]
+async fn what_needs_attention_is_told() {
+    let app = TestApp::start_beside_receivers().await;
+    let workspace = app.workspace("acme").await;
+    assert_eq!(attention::list(&app.app, workspace.id).await.unwrap(), []);
+
+    let ends = app.clock.now() + jiff::SignedDuration::from_hours(24 * 20);
+    let quota = Quota { per_minute: None, per_day: Some(5) };
+    let key = workspace.key_with("read:courses write:students", quota, Some(ends)).await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_answers(500);
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    for name in ["a", "b", "c", "d"] {
+        let body = json!({"email": format!("{name}@example.com")});
+        key.post("/api/v1/students", body).await.assert_status(201);
+    }
+    assert_eq!(app.deliver_due().await, 4);
+    let hours = webhooks::outcomes(&app.app, workspace.id, None, 2).await.unwrap();
+    assert_eq!((hours.len(), hours[1].failing, Hour::success_percent(&hours)), (2, 4, Some(0)));
+    let of = webhooks::outcomes(&app.app, workspace.id, Some(subscription.id), 2).await.unwrap();
+    assert_eq!(of, hours);
+    let other = app.workspace("other").await.id;
+    let foreign = webhooks::outcomes(&app.app, other, Some(subscription.id), 2).await;
+    assert!(matches!(foreign, Err(Error::NotFound(_))));
+
+    let told = async || {
+        let told = attention::list(&app.app, workspace.id).await.unwrap();
+        told.into_iter().map(|one| match one {
+            Attention::SubscriptionDisabled(_) => "disabled".to_owned(),
+            Attention::SubscriptionFailing(..) => "failing".to_owned(),
+            Attention::DeadLetters(count) => format!("{count} dead"),
+            Attention::QuotaNearlyUsed(usage) => format!("{} of {}", usage.calls_today, usage.per_day),
+            Attention::KeyEnds(_, at) => format!("ends {at}"),
+        })
+    };
+    // The counts of the limiter are written every second.
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert_eq!(told().await.collect::<Vec<_>>(), ["failing", "4 of 5"]);
+    for _ in 0..6 {
+        app.clock.advance(DAY);
+        app.deliver_due().await;
+    }
+    let ends = format!("ends {ends}");
+    assert_eq!(told().await.collect::<Vec<_>>(), ["failing", "4 dead", ends.as_str()]);
+}

@@ -1,0 +1,244 @@
+//! The request log: what a developer finds there, what never gets there, and when it goes.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use creator_api::domain::page::Span;
+use creator_api::domain::requests::{
+    self, LoggedRequest, Request, RequestFilter, StatusFilter, by_request_id, days,
+};
+use creator_api::domain::workspaces::Quota;
+use creator_api::domain::{Error, keys};
+use creator_api::id::WorkspaceId;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{TestApp, send};
+
+const COURSES: &str = "/api/v1/courses";
+const DAY: Duration = Duration::from_secs(86_400);
+
+impl TestApp {
+    /// The workspace's log, written to its end, newest first.
+    async fn log(&self, workspace: WorkspaceId, filter: RequestFilter) -> Vec<LoggedRequest> {
+        requests::flush(&self.app).await.unwrap();
+        requests::list(&self.app, workspace, &filter, None, 100).await.unwrap().items
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_found_with_all_that_helps_to_repeat_it() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    let request = key.request(Method::GET, "/api/v1/courses?limit=2").header("x-request-id", "mine-1");
+    send(request.header("x-team", "blue")).await.assert_status(200);
+
+    let log = app.log(workspace.id, RequestFilter::default()).await;
+    assert_eq!(log.len(), 1);
+    let entry = &log[0];
+    assert_eq!((entry.method.as_str(), entry.target.as_str()), ("GET", "/api/v1/courses?limit=2"));
+    assert_eq!((entry.operation.as_deref(), entry.status), (Some("listCourses"), 200));
+    assert_eq!((entry.request_id.as_str(), entry.address.as_str()), ("mine-1", "127.0.0.1"));
+    assert_eq!((entry.key.to_string(), entry.received_at), (key.id, app.clock.now()));
+    assert_eq!((entry.headers["x-team"].as_str(), &entry.error), ("blue", &None));
+    assert_eq!(&requests::get(&app.app, workspace.id, entry.id).await.unwrap(), entry);
+    assert_eq!(&by_request_id(&app.app, workspace.id, "mine-1").await.unwrap(), entry);
+}
+
+#[tokio::test]
+async fn secrets_are_masked() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    let path = format!("{COURSES}?api_key={}&note={}", key.secret, key.secret);
+    let request = key.request(Method::GET, &path).header("cookie", "session=open-sesame");
+    send(request.header("x-note", format!("see {}", key.secret))).await.assert_status(422);
+
+    let log = app.log(workspace.id, RequestFilter::default()).await;
+    assert_eq!(log[0].target, "/api/v1/courses?api_key=****&note=****");
+    for name in ["authorization", "cookie", "x-note"] {
+        assert_eq!(log[0].headers[name], "****");
+    }
+    let random = &key.secret[9..];
+    let shown = format!("{:?}{}", log[0], String::from_utf8_lossy(log[0].error.as_deref().unwrap()));
+    assert!(!shown.contains(random) && !shown.contains("sesame"), "{shown}");
+}
+
+#[tokio::test]
+async fn every_refusal_of_a_known_key_is_kept_with_its_envelope() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let quota = Quota { per_minute: Some(4), per_day: None };
+    let key = workspace.key_with("read:courses", quota, None).await;
+    key.get("/api/v1/orders").await.assert_status(403);
+    key.get("/api/v1/nothing").await.assert_status(404);
+    key.post(COURSES, json!({})).await.assert_status(405);
+    key.get("/api/v1/courses?limit=0").await.assert_status(422);
+    key.get(COURSES).await.assert_status(429);
+    send(app.request(Method::GET, COURSES).bearer_auth("svc_live_guess")).await.assert_status(401);
+
+    let log = app.log(workspace.id, RequestFilter::default()).await;
+    let seen: Vec<(u16, Option<&str>)> =
+        log.iter().rev().map(|entry| (entry.status, entry.operation.as_deref())).collect();
+    let listing = Some("listCourses");
+    assert_eq!(seen, [(403, Some("listOrders")), (404, None), (405, None), (422, listing), (429, None)]);
+    for entry in &log {
+        let envelope: Value = serde_json::from_slice(entry.error.as_deref().unwrap()).unwrap();
+        assert_eq!(envelope["error"]["request_id"], entry.request_id);
+    }
+    let today = days(&app.app, workspace.id, 1).await.unwrap()[0];
+    assert_eq!((today.succeeded, today.refused, today.limited, today.failed), (0, 4, 1, 0));
+}
+
+#[tokio::test]
+async fn the_log_is_filtered_by_key_status_operation_and_time() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let (one, two) = (workspace.key("read:courses").await, workspace.key("read:courses").await);
+    one.get(COURSES).await.assert_status(200);
+    app.clock.advance(Duration::from_secs(60));
+    let later = app.clock.now();
+    one.get("/api/v1/courses/crs_x").await.assert_status(404);
+    two.get("/api/v1/orders").await.assert_status(403);
+
+    let found = async |filter: RequestFilter| {
+        app.log(workspace.id, filter).await.iter().map(|entry| entry.status).collect::<Vec<_>>()
+    };
+    let all = RequestFilter::default;
+    assert_eq!(found(RequestFilter { key: Some(one.id.parse().unwrap()), ..all() }).await, [404, 200]);
+    assert_eq!(found(RequestFilter { status: Some(StatusFilter::Class(4)), ..all() }).await, [403, 404]);
+    assert_eq!(found(RequestFilter { status: Some(StatusFilter::Exact(200)), ..all() }).await, [200]);
+    assert_eq!(found(RequestFilter { operation: Some("getCourse".into()), ..all() }).await, [404]);
+    let received = Span { from: None, to: Some(later) };
+    assert_eq!(found(RequestFilter { received, ..all() }).await, [200]);
+
+    let first = requests::list(&app.app, workspace.id, &all(), None, 2).await.unwrap();
+    let second = requests::list(&app.app, workspace.id, &all(), first.next, 2).await.unwrap();
+    assert_eq!((first.items.len(), second.items[0].status, second.next), (2, 200, None));
+}
+
+#[tokio::test]
+async fn nobody_sees_another_workspaces_requests() {
+    let app = TestApp::start().await;
+    let (acme, other) = (app.workspace("acme").await, app.workspace("other").await);
+    let request = acme.key("read:courses").await.request(Method::GET, COURSES);
+    send(request.header("x-request-id", "mine")).await.assert_status(200);
+
+    let entry = app.log(acme.id, RequestFilter::default()).await.remove(0);
+    assert_eq!(app.log(other.id, RequestFilter::default()).await, []);
+    let of_key = RequestFilter { key: Some(entry.key), ..RequestFilter::default() };
+    assert_eq!(app.log(other.id, of_key).await, []);
+    for absent in
+        [requests::get(&app.app, other.id, entry.id).await, by_request_id(&app.app, other.id, "mine").await]
+    {
+        assert!(matches!(absent, Err(Error::NotFound(_))), "{absent:?}");
+    }
+    assert_eq!(days(&app.app, other.id, 1).await.unwrap()[0].total(), 0);
+}
+
+#[tokio::test]
+async fn requests_that_find_no_room_are_missing_and_told_of() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    let recorder = app.app.requests();
+    let crowd = (0..10_000).map(|number| Request {
+        workspace: workspace.id,
+        key: key.id.parse().unwrap(),
+        request_id: format!("crowd-{number}"),
+        operation: None,
+        method: "GET".to_owned(),
+        target: "/".to_owned(),
+        status: 200,
+        duration_us: 1,
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        headers: BTreeMap::new(),
+        error: None,
+        received_at: app.clock.now(),
+    });
+    // Nothing else runs meanwhile: there is one thread, and no await.
+    crowd.for_each(|request| recorder.log(request));
+    let written = requests::flush(&app.app).await.unwrap();
+    assert!((1000..10_000).contains(&written), "{written}");
+    let figures = String::from_utf8(app.get("/metrics").await.body.to_vec()).unwrap();
+    let line = figures.lines().find(|line| line.starts_with("request_log_dropped_total ")).unwrap();
+    let told: u64 = line.rsplit(' ').next().unwrap().parse().unwrap();
+    // Other stories of this process may have dropped some too.
+    assert!(told >= 10_000 - written as u64, "{line}");
+    key.get(COURSES).await.assert_status(200);
+    assert_eq!(
+        app.log(workspace.id, RequestFilter::default()).await[0].operation.as_deref(),
+        Some("listCourses")
+    );
+}
+
+#[tokio::test]
+async fn a_stop_writes_what_waits() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await.id;
+    let key = app.workspace("acme").await.key("read:courses").await;
+    key.get(COURSES).await.assert_status(200);
+
+    let app = app.restart().await;
+    let log = requests::list(&app.app, workspace, &RequestFilter::default(), None, 10).await.unwrap();
+    assert_eq!(log.items.len(), 1);
+    assert_eq!(days(&app.app, workspace, 1).await.unwrap()[0].succeeded, 1);
+}
+
+#[tokio::test]
+async fn the_log_goes_after_seven_days_and_the_sums_after_ninety() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.key("read:courses").await;
+    key.get(COURSES).await.assert_status(200);
+    assert_eq!(app.log(workspace.id, RequestFilter::default()).await.len(), 1);
+
+    app.clock.advance(7 * DAY - Duration::from_secs(1));
+    assert_eq!(requests::prune(&app.app).await.unwrap(), 0);
+    app.clock.advance(Duration::from_secs(2));
+    key.get(COURSES).await.assert_status(200);
+    requests::flush(&app.app).await.unwrap();
+    requests::prune(&app.app).await.unwrap();
+    assert_eq!(app.log(workspace.id, RequestFilter::default()).await.len(), 1, "the new one stays");
+
+    let week = days(&app.app, workspace.id, 8).await.unwrap();
+    assert_eq!(week.iter().map(|day| day.succeeded).collect::<Vec<_>>(), [1, 0, 0, 0, 0, 0, 0, 1]);
+    app.clock.advance(82 * DAY);
+    requests::forget_old(&app.app).await.unwrap();
+    let all = days(&app.app, workspace.id, 90).await.unwrap();
+    assert_eq!((all[0].succeeded, all[7].succeeded, all.len()), (1, 1, 90));
+    app.clock.advance(DAY);
+    requests::forget_old(&app.app).await.unwrap();
+    assert_eq!(days(&app.app, workspace.id, 90).await.unwrap().iter().map(|day| day.total()).sum::<u64>(), 1);
+    assert!(days(&app.app, workspace.id, 91).await.is_err());
+}
+
+#[tokio::test]
+async fn switched_off_it_only_counts() {
+    let app = TestApp::start_with(&[("request_log", "off")]).await;
+    let workspace = app.workspace("acme").await;
+    workspace.key("read:courses").await.get(COURSES).await.assert_status(200);
+    assert_eq!(app.log(workspace.id, RequestFilter::default()).await, []);
+    assert_eq!(days(&app.app, workspace.id, 1).await.unwrap()[0].succeeded, 1);
+}
+
+#[tokio::test]
+async fn the_calls_of_today_are_held_against_the_quota() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let quota = Quota { per_minute: None, per_day: Some(2) };
+    let key = workspace.key_with("read:courses", quota, None).await;
+    workspace.plain_key("read:courses").await;
+    for status in [200, 200, 429] {
+        key.get(COURSES).await.assert_status(status);
+    }
+    let app = app.restart().await;
+    let workspace = app.workspace("acme").await.id;
+    let usage = keys::usage(&app.app, workspace).await.unwrap();
+    let calls: Vec<_> =
+        usage.iter().map(|usage| (usage.calls_today, usage.per_minute, usage.per_day)).collect();
+    assert_eq!(calls, [(0, 60, 1000), (2, 60, 2)]);
+    assert!(usage[1].key.last_used_at.is_some());
+}
