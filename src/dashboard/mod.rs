@@ -17,6 +17,7 @@ mod origin;
 pub mod page;
 mod pages;
 pub mod position;
+pub mod query;
 pub mod ui;
 pub mod visit;
 

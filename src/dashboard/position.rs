@@ -18,7 +18,8 @@ pub fn text(position: Position) -> String {
     format!("{}.{}", position.at.as_millisecond(), position.id.as_simple())
 }
 
-fn read(text: &str) -> Option<Position> {
+/// The position that a text names.
+pub fn read(text: &str) -> Option<Position> {
     let (at, id) = text.split_once('.')?;
     let at = Timestamp::from_millisecond(at.parse().ok()?).ok()?;
     Some(Position { at, id: Uuid::try_parse(id).ok()? })

@@ -12,7 +12,7 @@ mod fields;
 mod numbers;
 
 pub use fields::{Choice, Field, field};
-pub use numbers::{money, number, percent};
+pub use numbers::{count, minor_units, money, number, percent};
 
 /// HTML that is written as it is. Only for what this program made itself.
 #[derive(Debug, Clone, Copy)]

@@ -17,6 +17,11 @@ pub fn number(number: impl Into<i128>) -> String {
     text
 }
 
+/// A whole number as [`number`] writes it, from a template, which passes references.
+pub fn count(count: &(impl Into<i128> + Copy)) -> String {
+    number(*count)
+}
+
 /// An amount in the currency's smallest unit, as `EUR 1,234.50`.
 pub fn money(amount: i64, currency: &str) -> String {
     let decimals = decimals(currency);
@@ -28,6 +33,20 @@ pub fn money(amount: i64, currency: &str) -> String {
         return format!("{currency} {sign}{whole}");
     }
     format!("{currency} {sign}{whole}.{rest:0width$}", width = decimals as usize)
+}
+
+/// The amount in the currency's smallest unit that a person means by `1,234.50`; `None` for what is no such amount, or has
+/// more digits after the point than the currency.
+pub fn minor_units(text: &str, currency: &str) -> Option<i64> {
+    let text = text.trim();
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let whole = whole.replace(',', "");
+    let width = decimals(currency) as usize;
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || rest.len() > width || !digits(&whole) || !digits(rest) {
+        return None;
+    }
+    format!("{whole}{rest:0<width$}").parse().ok()
 }
 
 /// A share as `98.7 %`; a dash where there is nothing to have a share of.
@@ -54,6 +73,26 @@ fn decimals(currency: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_is_read_as_people_write_it() {
+        for (text, currency, amount) in [
+            ("49", "EUR", Some(4900)),
+            (" 1,234.5 ", "EUR", Some(123_450)),
+            ("0.01", "EUR", Some(1)),
+            ("1000", "JPY", Some(1000)),
+            ("1.005", "KWD", Some(1005)),
+            ("1.005", "EUR", None),
+            ("1.5", "JPY", None),
+            ("-1", "EUR", None),
+            ("", "EUR", None),
+            (".5", "EUR", None),
+            ("1e3", "EUR", None),
+            ("99999999999999999999", "EUR", None),
+        ] {
+            assert_eq!(minor_units(text, currency), amount, "{text} {currency}");
+        }
+    }
 
     #[test]
     fn numbers_have_separators_and_units() {

@@ -1,0 +1,64 @@
+//! What the address of a page asks for, and the address of a list with its filters.
+
+use poem::{FromRequest, Request, RequestBody};
+use url::form_urlencoded::Serializer;
+
+use super::form::Form;
+
+/// The fields behind the `?` of an address. Whatever stands there, it can be read.
+#[derive(Debug, Clone, Default)]
+pub struct Asked(Form);
+
+impl Asked {
+    /// A field's first value; empty when there is none.
+    pub fn text(&self, name: &str) -> &str {
+        self.0.text(name).trim()
+    }
+
+    /// A field's first value; `None` when it is empty.
+    pub fn given(&self, name: &str) -> Option<String> {
+        let text = self.text(name);
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// Where the page begins; `None` for the first.
+    pub fn after(&self) -> Option<&str> {
+        Some(self.text("after")).filter(|after| !after.is_empty())
+    }
+
+    /// A path with those of these fields that were given.
+    pub fn path(&self, path: &str, fields: &[&str]) -> String {
+        let mut query = Serializer::new(String::new());
+        let given = fields.iter().map(|field| (*field, self.text(field)));
+        query.extend_pairs(given.filter(|(_, value)| !value.is_empty()));
+        let query = query.finish();
+        if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+    }
+
+    /// Whether one of these fields was given.
+    pub fn any(&self, fields: &[&str]) -> bool {
+        fields.iter().any(|field| !self.text(field).is_empty())
+    }
+}
+
+impl<'a> FromRequest<'a> for Asked {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self(Form::read(request.uri().query().unwrap_or_default().as_bytes())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_given_is_in_the_address() {
+        let asked = |query: &str| Asked(Form::read(query.as_bytes()));
+        assert_eq!(asked("").path("/x", &["q", "status"]), "/x");
+        let filtered = asked("q=+a+%26+b&status=&after=1.2&after=3.4");
+        assert_eq!(filtered.path("/x", &["q", "status"]), "/x?q=a+%26+b");
+        assert_eq!((filtered.after(), asked("after=").after()), (Some("1.2"), None));
+        assert_eq!((filtered.given("q").as_deref(), filtered.given("status")), (Some("a & b"), None));
+        assert!(filtered.any(&["status", "q"]) && !filtered.any(&["status"]));
+    }
+}
