@@ -85,7 +85,8 @@ async fn every_page_has_its_headers() {
         browser.post("/dashboard/settings", &csrf(&browser.get(NEW).await), &[]).await.assert_status(405),
     ];
     for (path, status) in [
-        ("/dashboard", 303),
+        ("/dashboard", 200),
+        ("/dashboard?days=7&days=90", 200),
         (KEYS, 200),
         (NEW, 200),
         ("/dashboard/settings", 200),

@@ -2,22 +2,15 @@
 
 mod entrance;
 mod keys;
+mod overview;
 mod settings;
 
-use poem::{Route, get, handler};
-
-use super::page::{Answer, Page};
+use poem::Route;
 
 /// All pages.
 pub(super) fn routes() -> Route {
-    let route = Route::new().at("/dashboard", get(home));
-    let route = entrance::routes(route);
+    let route = entrance::routes(Route::new());
+    let route = overview::routes(route);
     let route = keys::routes(route);
     settings::routes(route)
-}
-
-/// The first page.
-#[handler]
-async fn home(page: Page) -> Answer {
-    page.redirect("/dashboard/developer")
 }

@@ -1,0 +1,84 @@
+//! What needs attention, as a sentence with the place where one does something about it.
+
+use crate::dashboard::ui::{self, Badge, Tone};
+use crate::domain::attention::Attention;
+
+const WEBHOOKS: &str = "/dashboard/developer/webhooks";
+
+/// One thing to look at.
+pub(super) struct Notice {
+    tone: Tone,
+    state: &'static str,
+    pub(super) text: String,
+    pub(super) href: String,
+    pub(super) link: &'static str,
+}
+
+impl Notice {
+    /// The sentence for it.
+    pub(super) fn of(attention: &Attention) -> Self {
+        let (tone, state, text, href, link) = match attention {
+            Attention::SubscriptionDisabled(subscription) => (
+                Tone::Bad,
+                "disabled",
+                format!(
+                    "{} failed for seven days. Its deliveries are held back until you enable it.",
+                    subscription.url
+                ),
+                format!("{WEBHOOKS}/{}", subscription.id),
+                "Look at the webhook",
+            ),
+            Attention::SubscriptionFailing(subscription, since) => (
+                Tone::Warn,
+                "failing",
+                format!(
+                    "Every delivery to {} has failed since {}.",
+                    subscription.url,
+                    since.strftime("%b %-d, %H:%M UTC")
+                ),
+                format!("{WEBHOOKS}/{}", subscription.id),
+                "Look at the webhook",
+            ),
+            Attention::DeadLetters(count) => (
+                Tone::Warn,
+                "dead letters",
+                format!("{} given up in the last 30 days and not sent again.", deliveries(*count)),
+                format!("{WEBHOOKS}/dead-letters"),
+                "Replay them",
+            ),
+            Attention::QuotaNearlyUsed(usage) => (
+                Tone::Warn,
+                "quota",
+                format!(
+                    "The key {} has made {} of its {} calls of today.",
+                    usage.key.name,
+                    ui::number(usage.calls_today),
+                    ui::number(usage.per_day)
+                ),
+                format!("/dashboard/developer/logs?key={}", usage.key.id),
+                "See its requests",
+            ),
+            Attention::KeyEnds(usage, end) => (
+                Tone::Warn,
+                "ends soon",
+                format!(
+                    "The key {} is refused from {} on. Make another before.",
+                    usage.key.name,
+                    end.strftime("%b %-d, %H:%M UTC")
+                ),
+                "/dashboard/developer/keys/new".to_owned(),
+                "New API key",
+            ),
+        };
+        Self { tone, state, text, href, link }
+    }
+
+    /// The state in a word or two.
+    pub(super) fn badge(&self) -> Badge<'static> {
+        ui::badge(self.tone, self.state)
+    }
+}
+
+fn deliveries(count: u64) -> String {
+    if count == 1 { "One delivery was".to_owned() } else { format!("{} deliveries were", ui::number(count)) }
+}

@@ -1,0 +1,107 @@
+//! The first page: what it tells of a workspace, and what it says while there is nothing to tell.
+
+use std::time::Duration;
+
+use creator_api::domain::workspaces::Quota;
+use serde_json::json;
+
+use crate::support::browser::html;
+use crate::support::{Endpoint, TestApp};
+
+const OVERVIEW: &str = "/dashboard";
+
+#[tokio::test]
+async fn an_empty_workspace_is_told_how_to_begin() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let page = html(&browser.get(OVERVIEW).await.assert_status(200));
+    for words in [
+        "Nothing: no webhook fails",
+        "No order was paid in these days.",
+        "Nobody joined",
+        "No program has called the API",
+        "Nothing was sent in the last 48 hours.",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("<figure"), "nothing is drawn of nothing: {page}");
+}
+
+#[tokio::test]
+async fn the_overview_tells_what_was_sold_and_learned() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    workspace.course("rust", 1).await;
+    workspace.student("ada").await;
+    let order = |key: &str, currency: &str| {
+        let items = [json!({"course": "rust", "unit_amount": 4900})];
+        json!({"key": key, "number": key, "student": "ada", "currency": currency, "items": items})
+    };
+    workspace.change("order.pay", order("o1", "EUR")).await;
+    workspace.change("order.pay", order("o2", "EUR")).await;
+    workspace.change("order.pay", order("o3", "JPY")).await;
+    workspace.change("order.refund", json!({"order": "o2", "amount": 900})).await;
+    let done = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
+    workspace.change("progress.record", done).await;
+    app.clock.advance(Duration::from_secs(10 * 86_400));
+
+    let browser = workspace.signed_in().await;
+    let page = html(&browser.get(OVERVIEW).await);
+    for words in [
+        "The last 30 days",
+        "EUR 89.00",
+        "2 orders, less EUR 9.00 refunded",
+        "JPY 4,900",
+        "Revenue per day, EUR",
+        "Revenue per day, JPY",
+        "Students and completions per day",
+        "<td class=\"number\">EUR 98.00</td>",
+        "<th scope=\"row\">Mar 2</th>",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    // A shorter window begins after all that.
+    let week = html(&browser.get("/dashboard?days=7").await);
+    assert!(week.contains("The last 7 days") && week.contains("No order was paid"), "{week}");
+    for odd in ["/dashboard?days=8", "/dashboard?days=", "/dashboard?days=%00"] {
+        assert!(html(&browser.get(odd).await).contains("The last 30 days"), "{odd}");
+    }
+    let stranger = app.workspace("other").await.signed_in().await;
+    assert!(!html(&stranger.get(OVERVIEW).await).contains("EUR"));
+}
+
+#[tokio::test]
+async fn the_overview_tells_what_needs_attention() {
+    let app = TestApp::start_beside_receivers().await;
+    let workspace = app.workspace("acme").await;
+    let quota = Quota { per_minute: None, per_day: Some(5) };
+    let ends = app.clock.now() + jiff::SignedDuration::from_hours(24 * 5);
+    let key = workspace.key_with("write:students", quota, Some(ends)).await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_answers(500);
+    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    for name in ["a", "b", "c", "d"] {
+        key.post("/api/v1/students", json!({"email": format!("{name}@example.com")}))
+            .await
+            .assert_status(201);
+    }
+    assert_eq!(app.deliver_due().await, 4);
+    // The counts of the limiter and of the log are written every second.
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+
+    let browser = workspace.signed_in().await;
+    let page = html(&browser.get(OVERVIEW).await);
+    for words in [
+        format!("/dashboard/developer/webhooks/{}", subscription.id),
+        "has failed since Mar 2, 10:00 UTC.".to_owned(),
+        "has made 4 of its 5 calls of today.".to_owned(),
+        format!("/dashboard/developer/logs?key={}", key.id),
+        "is refused from Mar 7, 10:00 UTC on.".to_owned(),
+        "Webhook deliveries per hour".to_owned(),
+        "<span class=\"figure\">0 %</span>".to_owned(),
+        "API calls per day".to_owned(),
+        "<td class=\"number\" data-label=\"Calls today\">4</td>".to_owned(),
+    ] {
+        assert!(page.contains(&words), "{words}: {page}");
+    }
+}
