@@ -18,6 +18,7 @@ mod coverage;
 mod dashboard;
 mod dashboard_forms;
 mod dashboard_keys;
+mod dashboard_logs;
 mod dashboard_overview;
 mod delta_sync;
 mod enrollments;

@@ -2,6 +2,7 @@
 
 mod entrance;
 mod keys;
+mod logs;
 mod overview;
 mod settings;
 
@@ -12,5 +13,6 @@ pub(super) fn routes() -> Route {
     let route = entrance::routes(Route::new());
     let route = overview::routes(route);
     let route = keys::routes(route);
+    let route = logs::routes(route);
     settings::routes(route)
 }

@@ -128,3 +128,11 @@ pub fn csrf(answer: &Answer) -> String {
     let field = Regex::new("name=\"csrf\" value=\"([^\"]+)\"").expect("a pattern");
     field.captures(&page).unwrap_or_else(|| panic!("no form: {page}"))[1].to_owned()
 }
+
+/// What a pattern finds first on a page: its group, when it has one.
+#[track_caller]
+pub fn first(page: &str, pattern: &str) -> String {
+    let found = Regex::new(pattern).expect("a pattern").captures(page);
+    let found = found.unwrap_or_else(|| panic!("no {pattern}: {page}"));
+    found.get(1).unwrap_or_else(|| found.get(0).expect("all of it")).as_str().to_owned()
+}

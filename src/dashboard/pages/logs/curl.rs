@@ -1,0 +1,104 @@
+//! A logged request as a command for the shell. The key is a variable there: the log has never seen it.
+
+use crate::domain::requests::LoggedRequest;
+
+/// Headers that curl, the connection or a proxy makes.
+const NOT_THE_CALLERS: &[&str] = &[
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "host",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+];
+
+/// The command that sends the request again, to this address.
+pub(super) fn command(entry: &LoggedRequest, address: &str) -> String {
+    let url = format!("{address}{}", entry.target);
+    let mut parts = vec![match entry.method.as_str() {
+        "GET" => "curl".to_owned(),
+        "HEAD" => "curl --head".to_owned(),
+        method => format!("curl --request {}", quoted(method)),
+    }];
+    if url.contains(['[', ']', '{', '}']) {
+        parts[0].push_str(" --globoff");
+    }
+    parts[0].push_str(&format!(" {}", quoted(&url)));
+    parts.push("--header \"Authorization: Bearer $API_KEY\"".to_owned());
+    for (name, value) in &entry.headers {
+        let is_ours = NOT_THE_CALLERS.contains(&name.as_str())
+            || name.starts_with("x-forwarded-")
+            || value.contains("****");
+        if !is_ours {
+            parts.push(format!("--header {}", quoted(&format!("{name}: {value}"))));
+        }
+    }
+    if has_body(entry) {
+        parts.push("--data-binary @body.json".to_owned());
+    }
+    parts.join(" \\\n  ")
+}
+
+/// Whether the request came with a body, which the log does not keep.
+pub(super) fn has_body(entry: &LoggedRequest) -> bool {
+    let length = entry.headers.get("content-length").map(String::as_str);
+    length.is_some_and(|length| length != "0") || entry.headers.contains_key("transfer-encoding")
+}
+
+/// One word for the shell, whatever is in it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn entry(method: &str, target: &str, headers: &[(&str, &str)]) -> LoggedRequest {
+        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        LoggedRequest {
+            id: crate::id::LoggedRequestId::from_uuid(uuid::Uuid::from_u128(1)),
+            key: crate::id::KeyId::from_uuid(uuid::Uuid::from_u128(2)),
+            request_id: "r".to_owned(),
+            operation: None,
+            method: method.to_owned(),
+            target: target.to_owned(),
+            status: 422,
+            duration_us: 1,
+            address: "127.0.0.1".to_owned(),
+            headers: headers.iter().map(pair).collect::<BTreeMap<_, _>>(),
+            error: None,
+            received_at: jiff::Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn the_command_repeats_the_request_without_its_key() {
+        let headers = [
+            ("authorization", "****"),
+            ("content-length", "12"),
+            ("content-type", "application/json"),
+            ("host", "127.0.0.1"),
+            ("x-note", "it's; $(rm -rf /)"),
+            ("x-token", "****"),
+        ];
+        let made = command(&entry("POST", "/api/v1/students?x=[1]", &headers), "http://127.0.0.1:8080");
+        insta::assert_snapshot!(made, @r#"
+        curl --request 'POST' --globoff 'http://127.0.0.1:8080/api/v1/students?x=[1]' \
+          --header "Authorization: Bearer $API_KEY" \
+          --header 'content-type: application/json' \
+          --header 'x-note: it'\''s; $(rm -rf /)' \
+          --data-binary @body.json
+        "#);
+        let made = command(&entry("GET", "/api/v1/courses", &[]), "https://school.example");
+        assert_eq!(
+            made,
+            "curl 'https://school.example/api/v1/courses' \\\n  --header \"Authorization: Bearer $API_KEY\""
+        );
+    }
+}
