@@ -44,6 +44,8 @@ actions! {
     LinkMade = "password.link", "Made a link to set a password";
     KeyCreated = "key.create", "Created an API key";
     KeyRevoked = "key.revoke", "Revoked an API key";
+    CoursePublished = "course.publish", "Published a course";
+    CourseArchived = "course.archive", "Archived a course";
 }
 
 /// Who did it, and from where.

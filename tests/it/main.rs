@@ -16,6 +16,7 @@ mod conformance;
 mod courses;
 mod coverage;
 mod dashboard;
+mod dashboard_courses;
 mod dashboard_forms;
 mod dashboard_keys;
 mod dashboard_logs;

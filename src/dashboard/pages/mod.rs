@@ -1,5 +1,6 @@
 //! The pages, one file a place of the navigation, and the table of their addresses.
 
+mod courses;
 mod entrance;
 mod keys;
 mod logs;
@@ -14,5 +15,6 @@ pub(super) fn routes() -> Route {
     let route = overview::routes(route);
     let route = keys::routes(route);
     let route = logs::routes(route);
+    let route = courses::routes(route);
     settings::routes(route)
 }

@@ -1,0 +1,95 @@
+//! Courses on the dashboard: found, published, archived, and out of reach of other workspaces.
+
+use serde_json::json;
+
+use crate::dashboard_keys::told;
+use crate::support::browser::{csrf, first, html};
+use crate::support::{TestApp, course};
+
+const LIST: &str = "/dashboard/courses";
+
+#[tokio::test]
+async fn a_draft_is_published_and_archived() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let browser = workspace.signed_in().await;
+    assert!(html(&browser.get(LIST).await).contains("No courses yet"));
+    let mut ink = course("ink", "draft", 2);
+    ink["description"] = json!("<b>Lines</b> & ink");
+    ink["price"] = json!({"amount": 4900, "currency": "EUR"});
+    workspace.change("course.upsert", ink).await;
+    let path = format!("{LIST}/{}", app.course_id(&workspace, "ink").await);
+
+    assert_eq!(first(&html(&browser.get(LIST).await), "href=\"(/dashboard/courses/crs_[a-z0-9]+)\""), path);
+    let page = html(&browser.get(&path).await);
+    for words in ["Lesson 2", "EUR 49.00", "&#60;b&#62;Lines", "2 min", "Publish</button>", ">draft<"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+
+    let publish = format!("{path}/publish");
+    browser.submit(&path, &publish, &[]).await.assert_status(303);
+    let page = html(&browser.get(&path).await);
+    assert!(page.contains("is published. The API lists it") && !page.contains("Publish</button>"), "{page}");
+    workspace.full_key().await.get("/api/v1/courses?slug=ink").await.assert_status(200);
+    browser.submit(&path, &publish, &[]).await.assert_status(303);
+    assert!(html(&browser.get(&path).await).contains("was published before; nothing was changed."));
+
+    let archive = format!("{path}/archive");
+    assert!(html(&browser.get(&archive).await).contains("Archive Course ink?"));
+    browser.submit(&archive, &archive, &[]).await.assert_status(303);
+    let page = html(&browser.get(&path).await);
+    assert!(page.contains("is archived.") && page.contains("Publish</button>"), "{page}");
+    let events =
+        (app.events_of("course.published").await.len(), app.events_of("course.archived").await.len());
+    assert_eq!(events, (1, 1));
+    assert_eq!(
+        told(&workspace).await[..2],
+        [
+            "owner@acme.example Archived a course Course ink",
+            "owner@acme.example Published a course Course ink"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn courses_are_searched_and_read_page_by_page() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    for n in 0..30 {
+        let key = format!("c{n:02}");
+        let status = if n == 7 { "draft" } else { "published" };
+        workspace.change("course.upsert", course(&key, status, 1)).await;
+    }
+    let browser = workspace.signed_in().await;
+    let count = |page: &str| page.matches("class=\"name\"").count();
+    let page = html(&browser.get(LIST).await);
+    assert_eq!(count(&page), 25);
+    let next = first(&page, "href=\"([^\"]+)\" rel=\"next\"");
+    assert_eq!(count(&html(&browser.get(&next).await.assert_status(200))), 5);
+    let found = html(&browser.get("/dashboard/courses?q=COURSE+C07&status=draft").await);
+    assert!(count(&found) == 1 && found.contains("Course c07"), "{found}");
+    for nothing in ["q=%25", "q=c07&status=archived", "q=%22%3E%3Cscript%3E"] {
+        let page = html(&browser.get(&format!("{LIST}?{nothing}")).await.assert_status(200));
+        assert!(page.contains("No course fits") && !page.contains("\"><script>"), "{page}");
+    }
+    assert_eq!(count(&html(&browser.get("/dashboard/courses?status=nonsense&after=x").await)), 25);
+}
+
+#[tokio::test]
+async fn the_course_of_another_workspace_is_not_there() {
+    let app = TestApp::start().await;
+    let theirs = app.workspace("theirs").await;
+    let id = theirs.course("ink", 1).await;
+    let browser = app.workspace("ours").await.signed_in().await;
+    let token = csrf(&browser.get("/dashboard/settings").await);
+    let path = format!("{LIST}/{id}");
+    for path in [path.clone(), format!("{path}/archive"), format!("{LIST}/nonsense")] {
+        browser.get(&path).await.assert_status(404);
+    }
+    for form in ["publish", "archive"] {
+        browser.post(&format!("{path}/{form}"), &token, &[]).await.assert_status(404);
+    }
+    browser.get(&format!("/dashboard/students?course={id}")).await.assert_status(404);
+    assert!(!html(&browser.get(LIST).await).contains("Course ink"));
+    assert!(app.events_of("course.archived").await.is_empty() && told(&theirs).await.is_empty());
+}
