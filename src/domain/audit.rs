@@ -46,6 +46,9 @@ actions! {
     KeyRevoked = "key.revoke", "Revoked an API key";
     CoursePublished = "course.publish", "Published a course";
     CourseArchived = "course.archive", "Archived a course";
+    StudentEnrolled = "student.enrol", "Enrolled a student";
+    EnrollmentRevoked = "enrollment.revoke", "Revoked an enrolment";
+    StudentDeleted = "student.delete", "Deleted a student";
 }
 
 /// Who did it, and from where.

@@ -21,6 +21,7 @@ mod dashboard_forms;
 mod dashboard_keys;
 mod dashboard_logs;
 mod dashboard_overview;
+mod dashboard_students;
 mod delta_sync;
 mod enrollments;
 mod events;

@@ -6,6 +6,7 @@ mod keys;
 mod logs;
 mod overview;
 mod settings;
+mod students;
 
 use poem::Route;
 
@@ -16,5 +17,6 @@ pub(super) fn routes() -> Route {
     let route = keys::routes(route);
     let route = logs::routes(route);
     let route = courses::routes(route);
+    let route = students::routes(route);
     settings::routes(route)
 }

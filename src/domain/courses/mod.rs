@@ -14,7 +14,7 @@ mod row;
 mod status;
 mod upsert;
 
-pub use read::{all, detail, get, list};
+pub use read::{all, by_ids, detail, get, list};
 pub(crate) use row::status;
 pub use status::set_status;
 pub use upsert::upsert;

@@ -68,6 +68,16 @@ async fn read(
     Ok(Page { items: rows.into_iter().map(course).collect(), next })
 }
 
+/// Those of these courses that are in the workspace, of any status, in no order.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn by_ids(app: &App, workspace: WorkspaceId, ids: &[CourseId]) -> Result<Vec<Course>> {
+    let ids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
+    let rows = courses::in_workspace(workspace.uuid()).by_ids(app.db.read(), &ids).await?;
+    Ok(rows.into_iter().map(course).collect())
+}
+
 /// A published or archived course with its modules and lessons.
 ///
 /// # Errors

@@ -1,0 +1,160 @@
+//! Students: the list with search, one with enrolments and progress, and the end of one.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use poem::web::Path;
+use poem::{Route, get, handler};
+
+use crate::dashboard::flash::Flash;
+use crate::dashboard::frame::{Frame, Section};
+use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::position;
+use crate::dashboard::query::Asked;
+use crate::dashboard::ui::{self, Badge, Tone};
+use crate::domain::Result;
+use crate::domain::audit::Action;
+use crate::domain::courses::{self, Course};
+use crate::domain::enrollments::{Enrollment, EnrollmentStatus};
+use crate::domain::page::SortKey;
+use crate::domain::students::{self, Student, StudentFilter, StudentSummary};
+use crate::id::{CourseId, StudentId};
+
+mod access;
+
+const LIST: &str = "/dashboard/students";
+/// The fields of the search.
+const FIELDS: &[&str] = &["q", "course"];
+
+pub(super) fn routes(route: Route) -> Route {
+    access::routes(route)
+        .at(LIST, get(list))
+        .at("/dashboard/students/:student", get(one))
+        .at("/dashboard/students/:student/delete", get(ask).post(delete))
+}
+
+/// What a student is called: the name, or the address.
+fn called(student: &StudentSummary) -> &str {
+    student.name.as_deref().unwrap_or(&student.email)
+}
+
+#[derive(Template)]
+#[template(path = "students/list.html", config = "src/dashboard/templates/askama.toml")]
+struct ListPage {
+    frame: Frame,
+    asked: Asked,
+    course: Option<Course>,
+    students: Vec<StudentSummary>,
+    pager: ui::Pager,
+}
+
+#[handler]
+async fn list(page: Page, asked: Asked) -> Answer {
+    let (app, workspace) = (page.app(), page.workspace());
+    let course = match asked.given("course") {
+        Some(course) => Some(courses::detail(app, workspace, course.parse()?).await?.course),
+        None => None,
+    };
+    let filter = StudentFilter {
+        search: asked.given("q"),
+        course: course.as_ref().map(|course| course.id),
+        ..StudentFilter::default()
+    };
+    let request = position::request(asked.after(), SortKey::CreatedAt);
+    let found = students::list(app, workspace, &filter, request).await?;
+    page.show(&ListPage {
+        frame: page.frame(Section::Students, "Students"),
+        course,
+        pager: ui::pager(&asked.path(LIST, FIELDS), asked.after(), found.next.map(position::text)),
+        students: found.items.into_iter().map(|student| student.summary).collect(),
+        asked,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "students/student.html", config = "src/dashboard/templates/askama.toml")]
+struct StudentPage {
+    frame: Frame,
+    student: StudentSummary,
+    enrol_path: String,
+    enrollments: Vec<Row>,
+}
+
+/// An enrolment as the page shows it.
+struct Row {
+    enrollment: Enrollment,
+    course: String,
+}
+
+impl Row {
+    fn badge(&self) -> Badge<'static> {
+        let tone = match self.enrollment.status {
+            EnrollmentStatus::Active => Tone::Good,
+            EnrollmentStatus::Completed => Tone::Busy,
+            EnrollmentStatus::Expired => Tone::Warn,
+            EnrollmentStatus::Revoked => Tone::Quiet,
+        };
+        ui::badge(tone, self.enrollment.status.as_str())
+    }
+
+    fn is_revoked(&self) -> bool {
+        self.enrollment.status == EnrollmentStatus::Revoked
+    }
+}
+
+#[handler]
+async fn one(page: Page, Path(student): Path<String>) -> Answer {
+    let student: StudentId = student.parse()?;
+    let Student { summary, enrollments } = students::get(page.app(), page.workspace(), student).await?;
+    let mut titles = titles(&page, &enrollments).await?;
+    let row = |enrollment: Enrollment| {
+        let course = titles.remove(&enrollment.course_id).unwrap_or_default();
+        Row { enrollment, course }
+    };
+    page.show(&StudentPage {
+        frame: page.frame(Section::Students, called(&summary)),
+        enrollments: enrollments.into_iter().map(row).collect(),
+        enrol_path: format!("{LIST}/{student}/enrol"),
+        student: summary,
+    })
+}
+
+/// The titles of the courses that these enrolments are in. A student is in each course once.
+async fn titles(page: &Page, enrollments: &[Enrollment]) -> Result<HashMap<CourseId, String>> {
+    let ids: Vec<CourseId> = enrollments.iter().map(|enrollment| enrollment.course_id).collect();
+    let courses = courses::by_ids(page.app(), page.workspace(), &ids).await?;
+    Ok(courses.into_iter().map(|course| (course.id, course.title)).collect())
+}
+
+#[derive(Template)]
+#[template(path = "confirm.html", config = "src/dashboard/templates/askama.toml")]
+struct DeletePage<'a> {
+    frame: Frame,
+    confirm: ui::Confirm<'a>,
+}
+
+#[handler]
+async fn ask(page: Page, Path(student): Path<String>) -> Answer {
+    let student: StudentId = student.parse()?;
+    let summary = students::get(page.app(), page.workspace(), student).await?.summary;
+    let frame = page.frame(Section::Students, format!("Delete {}?", called(&summary)));
+    let confirm = ui::Confirm {
+        csrf: frame.csrf(),
+        text: "Enrolments and progress go with the student; orders stay, without the person. This cannot be undone.",
+        action: &format!("{LIST}/{student}/delete"),
+        button: "Delete student",
+        back: &format!("{LIST}/{student}"),
+    };
+    page.show(&DeletePage { frame, confirm })
+}
+
+#[handler]
+async fn delete(page: Page, Path(student): Path<String>) -> Answer {
+    let student: StudentId = student.parse()?;
+    let (app, workspace) = (page.app(), page.workspace());
+    let mut write = page.begin_write().await?;
+    students::delete(app, &mut write, workspace, app.clock.now(), &student.into()).await?;
+    // The audit log keeps the id alone: of a person who was deleted, no name or address stays.
+    page.commit(write, Action::StudentDeleted, student, "").await?;
+    page.redirect_with(LIST, &Flash::done("The student is deleted."))
+}

@@ -1,0 +1,143 @@
+//! Students on the dashboard: found, enrolled, given up, and out of reach of other workspaces.
+
+use serde_json::json;
+
+use crate::dashboard_keys::told;
+use crate::support::TestApp;
+use crate::support::browser::{csrf, first, html};
+
+const LIST: &str = "/dashboard/students";
+const REVOKE: &str = "href=\"(/dashboard/students/[a-z0-9_]+/enrollments/enr_[a-z0-9]+/revoke)\"";
+
+#[tokio::test]
+async fn a_student_is_enrolled_and_loses_access() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let ink = workspace.course("ink", 2).await;
+    let path = format!("{LIST}/{}", workspace.student("ada").await);
+    let browser = workspace.signed_in().await;
+    assert!(html(&browser.get(&path).await).contains("No enrolments"));
+
+    let enrol = format!("{path}/enrol");
+    for (fields, message) in [
+        (vec![("course", "")], "Course must be one of those that are listed."),
+        (vec![("course", &*ink), ("expires_at", "soon")], "Last day must be a day such as 2026-12-31."),
+        (vec![("course", &*ink), ("expires_at", "2026-03-01")], "Last day must lie in the future"),
+    ] {
+        let refused = html(&browser.submit(&enrol, &enrol, &fields).await.assert_status(422));
+        assert!(refused.contains(message), "{message}: {refused}");
+    }
+    let fields = [("course", &*ink), ("expires_at", "2026-12-31")];
+    browser.submit(&enrol, &enrol, &fields).await.assert_status(303);
+    workspace.change("progress.record", json!({"student": "ada", "course": "ink", "lesson": "ink-1"})).await;
+    let page = html(&browser.get(&path).await);
+    for words in ["is enrolled in", "50 %", "1 of 2 lessons", "manual", "2027-01-01 00:00:00 UTC"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    browser.submit(&enrol, &enrol, &fields).await.assert_status(303);
+    assert!(html(&browser.get(&path).await).contains("has access to \u{201c}Course ink\u{201d} already"));
+
+    let revoke = first(&page, REVOKE);
+    let long = "a".repeat(1001);
+    let refused = browser.submit(&revoke, &revoke, &[("reason", &long)]).await.assert_status(422);
+    assert!(html(&refused).contains("Reason must have at most 1000 characters."), "{}", html(&refused));
+    browser.submit(&revoke, &revoke, &[("reason", "asked for it")]).await.assert_status(303);
+    let page = html(&browser.get(&path).await);
+    assert!(
+        page.contains("is taken away.") && page.contains(">revoked<") && !page.contains("/revoke\""),
+        "{page}"
+    );
+    browser.get(&revoke).await.assert_status(303);
+    let token = csrf(&browser.get(&path).await);
+    browser.post(&revoke, &token, &[]).await.assert_status(303);
+    assert_eq!(app.events_of("enrollment.created").await.len(), 1);
+    assert_eq!(app.events_of("enrollment.revoked").await.len(), 1);
+    assert_eq!(
+        told(&workspace).await[..2],
+        [
+            "owner@acme.example Revoked an enrolment Course ink",
+            "owner@acme.example Enrolled a student Course ink"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_deleted_student_leaves_no_name_behind() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let path = format!("{LIST}/{}", workspace.student("ada").await);
+    let browser = workspace.signed_in().await;
+    let delete = format!("{path}/delete");
+    assert!(html(&browser.get(&delete).await).contains("Delete ada@example.com?"));
+    browser.submit(&delete, &delete, &[]).await.assert_status(303);
+    assert!(html(&browser.get(LIST).await).contains("The student is deleted."));
+    for gone in [&path, &delete] {
+        browser.get(gone).await.assert_status(404);
+    }
+    let token = csrf(&browser.get(LIST).await);
+    browser.post(&delete, &token, &[]).await.assert_status(404);
+    assert_eq!(app.events_of("student.deleted").await.len(), 1);
+    assert_eq!(told(&workspace).await[0], "owner@acme.example Deleted a student ");
+}
+
+#[tokio::test]
+async fn students_are_searched_and_read_page_by_page() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let ink = workspace.course("ink", 1).await;
+    for n in 0..30 {
+        workspace.student_by_change(&format!("s{n:02}")).await;
+    }
+    workspace.change("enrollment.grant", json!({"student": "s03", "course": "ink"})).await;
+    let named = json!({"key": "eve", "email": "eve@example.com", "name": "<img src=x> O'Neil"});
+    workspace.change("student.upsert", named).await;
+    let browser = workspace.signed_in().await;
+    let count = |page: &str| page.matches("class=\"name\"").count();
+    let page = html(&browser.get(LIST).await);
+    assert!(count(&page) == 25 && !page.contains("<img src"), "{page}");
+    let next = first(&page, "href=\"([^\"]+)\" rel=\"next\"");
+    assert_eq!(count(&html(&browser.get(&next).await.assert_status(200))), 6);
+    let found = html(&browser.get("/dashboard/students?q=o%27neil").await);
+    assert!(count(&found) == 1 && found.contains("eve@example.com"), "{found}");
+    let enrolled = html(&browser.get(&format!("{LIST}?course={ink}")).await);
+    assert!(count(&enrolled) == 1 && enrolled.contains("s03@example.com"), "{enrolled}");
+    assert!(html(&browser.get("/dashboard/students?q=nobody").await).contains("No student fits"));
+}
+
+#[tokio::test]
+async fn the_student_of_another_workspace_is_not_there() {
+    let app = TestApp::start().await;
+    let theirs = app.workspace("theirs").await;
+    let ink = theirs.course("ink", 1).await;
+    let ada = theirs.student("ada").await;
+    theirs.change("enrollment.grant", json!({"student": "ada", "course": "ink"})).await;
+    let owner = theirs.signed_in().await;
+    let revoke = first(&html(&owner.get(&format!("{LIST}/{ada}")).await), REVOKE);
+
+    let ours = app.workspace("ours").await;
+    let (our_ink, bob) = (ours.course("ink", 1).await, ours.student("bob").await);
+    let browser = ours.signed_in().await;
+    let token = csrf(&browser.get("/dashboard/settings").await);
+    let path = format!("{LIST}/{ada}");
+    for action in ["", "/enrol", "/delete"] {
+        browser.get(&format!("{path}{action}")).await.assert_status(404);
+    }
+    browser.get(&revoke).await.assert_status(404);
+    let crossed = revoke.replace(&ada, &bob);
+    for (form, fields) in [
+        (format!("{path}/enrol"), vec![("course", our_ink.as_str())]),
+        (format!("{LIST}/{bob}/enrol"), vec![("course", ink.as_str())]),
+        (format!("{path}/delete"), vec![]),
+        (revoke.clone(), vec![]),
+        (crossed, vec![]),
+    ] {
+        browser.post(&form, &token, &fields).await.assert_status(404);
+    }
+    let page = html(&owner.get(&path).await);
+    assert!(page.contains(">active<"), "{page}");
+    let entries = told(&theirs).await;
+    assert!(
+        entries.iter().all(|line| !line.contains("student") && !line.contains("enrolment")),
+        "{entries:?}"
+    );
+}
