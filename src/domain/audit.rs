@@ -49,6 +49,7 @@ actions! {
     StudentEnrolled = "student.enrol", "Enrolled a student";
     EnrollmentRevoked = "enrollment.revoke", "Revoked an enrolment";
     StudentDeleted = "student.delete", "Deleted a student";
+    OrderRefunded = "order.refund", "Refunded an order";
 }
 
 /// Who did it, and from where.

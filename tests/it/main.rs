@@ -20,6 +20,7 @@ mod dashboard_courses;
 mod dashboard_forms;
 mod dashboard_keys;
 mod dashboard_logs;
+mod dashboard_orders;
 mod dashboard_overview;
 mod dashboard_students;
 mod delta_sync;

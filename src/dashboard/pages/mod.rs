@@ -4,6 +4,7 @@ mod courses;
 mod entrance;
 mod keys;
 mod logs;
+mod orders;
 mod overview;
 mod settings;
 mod students;
@@ -18,5 +19,6 @@ pub(super) fn routes() -> Route {
     let route = logs::routes(route);
     let route = courses::routes(route);
     let route = students::routes(route);
+    let route = orders::routes(route);
     settings::routes(route)
 }

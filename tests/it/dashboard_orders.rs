@@ -1,0 +1,128 @@
+//! Orders on the dashboard: found, read, refunded, and out of reach of other workspaces.
+
+use serde_json::json;
+
+use crate::dashboard_keys::told;
+use crate::support::browser::{csrf, first, html};
+use crate::support::{Browser, TestApp, Workspace};
+
+const LIST: &str = "/dashboard/orders";
+
+/// A workspace with a course and an order of it, for EUR 49.00, with its path.
+async fn shop<'a>(app: &'a TestApp, name: &'static str) -> (Workspace<'a>, Browser<'a>, String) {
+    let workspace = app.workspace(name).await;
+    workspace.course("ink", 1).await;
+    workspace.student("ada").await;
+    let items = [json!({"course": "ink", "unit_amount": 5000})];
+    let receipt = json!({"number": "R-1", "url": "https://academy.example.com/r/1"});
+    let order = json!({"key": "o1", "number": "2026-1", "student": "ada", "currency": "EUR", "items": items,
+        "discount_amount": 500, "tax_amount": 400, "receipt": receipt});
+    workspace.change("order.pay", order).await;
+    let browser = workspace.signed_in().await;
+    let path = first(&html(&browser.get(LIST).await), "href=\"(/dashboard/orders/ord_[a-z0-9]+)\"");
+    (workspace, browser, path)
+}
+
+#[tokio::test]
+async fn an_order_is_refunded_in_parts() {
+    let app = TestApp::start().await;
+    let (workspace, browser, path) = shop(&app, "acme").await;
+    let page = html(&browser.get(&path).await);
+    for words in [
+        "Order 2026-1",
+        "EUR 49.00",
+        "less EUR 5.00",
+        "R-1",
+        "https://academy.example.com/r/1",
+        "Nothing was given back.",
+        "Course ink",
+        "ada@example.com",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+
+    let refund = format!("{path}/refund");
+    for (amount, message) in [
+        ("49.01", "Amount must be at most EUR 49.00, which is what is left of the order."),
+        ("0", "Amount must be more than nothing."),
+        ("-1", "Amount must be an amount in EUR, such as 12.50."),
+        ("1.005", "Amount must be an amount in EUR"),
+    ] {
+        let fields = [("amount", amount), ("refunded", "0"), ("reason", "\"><b>why</b>")];
+        let refused = html(&browser.submit(&refund, &refund, &fields).await.assert_status(422));
+        assert!(refused.contains(message) && !refused.contains("<b>why"), "{message}: {refused}");
+    }
+    let part = [("amount", "9.00"), ("refunded", "0"), ("reason", "a mistake")];
+    browser.submit(&refund, &refund, &part).await.assert_status(303);
+    let page = html(&browser.get(&path).await);
+    for words in ["EUR 9.00 of order 2026-1 is given back.", "EUR 9.00", "a mistake", "partially refunded"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    // The same form once more, as a second tab or a second press would send it.
+    let twice = html(&browser.submit(&refund, &refund, &part).await.assert_status(422));
+    assert!(twice.contains("money was given back after this page was loaded"), "{twice}");
+    assert!(
+        twice.contains("name=\"refunded\" value=\"900\"") && twice.contains("EUR 40.00 is left"),
+        "{twice}"
+    );
+    assert_eq!(app.events_of("order.refunded").await.len(), 1);
+
+    browser.submit(&refund, &refund, &[("amount", ""), ("refunded", "900")]).await.assert_status(303);
+    let page = html(&browser.get(&path).await);
+    assert!(page.contains(">refunded<") && page.contains(">revoked<"), "{page}");
+    assert!(!page.contains("/refund\""), "nothing is left: {page}");
+    assert_eq!(app.events_of("order.refunded").await.len(), 2);
+    browser.get(&refund).await.assert_status(303);
+    let token = csrf(&browser.get(&path).await);
+    browser.post(&refund, &token, &[("refunded", "4900")]).await.assert_status(303);
+    let entries = told(&workspace).await;
+    let refunds = entries.iter().filter(|line| line.contains("Refunded an order 2026-1"));
+    assert_eq!(refunds.count(), 2);
+}
+
+#[tokio::test]
+async fn orders_are_searched_and_read_page_by_page() {
+    let app = TestApp::start().await;
+    let (workspace, browser, path) = shop(&app, "acme").await;
+    for n in 2..=31 {
+        let items = [json!({"course": "ink", "unit_amount": 100})];
+        let key = format!("o{n}");
+        let number = format!("2026-{n}");
+        let order =
+            json!({"key": key, "number": number, "student": "ada", "currency": "EUR", "items": items});
+        workspace.change("order.pay", order).await;
+    }
+    let count = |page: &str| page.matches("class=\"name\"").count();
+    let page = html(&browser.get(LIST).await);
+    assert_eq!(count(&page), 25);
+    let next = first(&page, "href=\"([^\"]+)\" rel=\"next\"");
+    assert_eq!(count(&html(&browser.get(&next).await.assert_status(200))), 6);
+    let found = html(&browser.get("/dashboard/orders?q=2026-17").await);
+    assert!(count(&found) == 1 && found.contains("2026-17"), "{found}");
+    let id = path.rsplit('/').next().unwrap();
+    assert_eq!(count(&html(&browser.get(&format!("{LIST}?q={id}")).await)), 1);
+    assert!(html(&browser.get("/dashboard/orders?status=refunded").await).contains("No order fits"));
+    let student = first(&html(&browser.get(&path).await), "/dashboard/students/(stu_[a-z0-9]+)");
+    assert_eq!(count(&html(&browser.get(&format!("{LIST}?student={student}")).await)), 25);
+}
+
+#[tokio::test]
+async fn the_order_of_another_workspace_is_not_there() {
+    let app = TestApp::start().await;
+    let (theirs, owner, path) = shop(&app, "theirs").await;
+    let ours = app.workspace("ours").await;
+    let browser = ours.signed_in().await;
+    assert!(html(&browser.get(LIST).await).contains("No orders yet"));
+    let refund = format!("{path}/refund");
+    let student = first(&html(&owner.get(&path).await), "/dashboard/students/(stu_[a-z0-9]+)");
+    for path in
+        [path.clone(), refund.clone(), format!("{LIST}/nonsense"), format!("{LIST}?student={student}")]
+    {
+        browser.get(&path).await.assert_status(404);
+    }
+    let token = csrf(&browser.get("/dashboard/settings").await);
+    browser.post(&refund, &token, &[("amount", "1"), ("refunded", "0")]).await.assert_status(404);
+    assert!(app.events_of("order.refunded").await.is_empty());
+    let entries = told(&theirs).await;
+    assert!(entries.iter().all(|line| !line.contains("order")), "{entries:?}");
+}
