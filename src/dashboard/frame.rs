@@ -38,8 +38,6 @@ sections! {
     Overview = "Overview", "/dashboard", r#"<path d="M3 16V9M8 16V4M13 16v-5M18 16V7"/>"#;
     Keys = "API keys", "/dashboard/developer", r#"<circle cx="7" cy="13" r="3.5"/><path d="m9.5 10.5 7-7M13 7l2.5 2.5"/>"#;
     Logs = "Logs", "/dashboard/developer/logs", r#"<path d="M4 5h12M4 10h12M4 15h7"/>"#;
-    Webhooks = "Webhooks", "/dashboard/developer/webhooks", r#"<path d="M10 3v7M10 10l5 5M10 10l-5 5"/><circle cx="10" cy="3.5" r="1.5"/><circle cx="15.5" cy="15.5" r="1.5"/><circle cx="4.5" cy="15.5" r="1.5"/>"#;
-    DeadLetters = "Dead letters", "/dashboard/developer/webhooks/dead-letters", r#"<path d="M3 5h14v10H3zM3 5l7 6 7-6"/>"#;
     Courses = "Courses", "/dashboard/courses", r#"<path d="M10 5C8 3.5 5.500 3.500 3 4v11c2.500-.5 5-.5 7 1 2-1.500 4.500-1.500 7-1V4c-2.500-.5-5-.5-7 1zM10 5v11"/>"#;
     Students = "Students", "/dashboard/students", r#"<circle cx="10" cy="7" r="3"/><path d="M4 17c0-3.500 2.500-5 6-5s6 1.500 6 5"/>"#;
     Orders = "Orders", "/dashboard/orders", r#"<path d="M5 3h10v14l-2.500-1.500L10 17l-2.500-1.500L5 17zM8 7h4M8 10.500h4"/>"#;
@@ -86,7 +84,7 @@ impl Frame {
         let of = |places: &[S]| places.iter().map(|place| (*place, self.section == Some(*place))).collect();
         [
             ("", of(&[S::Overview])),
-            ("Developers", of(&[S::Keys, S::Logs, S::Webhooks, S::DeadLetters])),
+            ("Developers", of(&[S::Keys, S::Logs])),
             ("School", of(&[S::Courses, S::Students, S::Orders])),
             ("Workspace", of(&[S::Settings])),
         ]

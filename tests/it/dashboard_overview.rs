@@ -79,7 +79,7 @@ async fn the_overview_tells_what_needs_attention() {
     let key = workspace.key_with("write:students", quota, Some(ends)).await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(500);
-    let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    workspace.subscribe_at(&endpoint, &["student.created"]).await;
     for name in ["a", "b", "c", "d"] {
         key.post("/api/v1/students", json!({"email": format!("{name}@example.com")}))
             .await
@@ -92,7 +92,7 @@ async fn the_overview_tells_what_needs_attention() {
     let browser = workspace.signed_in().await;
     let page = html(&browser.get(OVERVIEW).await);
     for words in [
-        format!("/dashboard/developer/webhooks/{}", subscription.id),
+        "Every delivery to http://127.0.0.1:".to_owned(),
         "has failed since Mar 2, 10:00 UTC.".to_owned(),
         "has made 4 of its 5 calls of today.".to_owned(),
         format!("/dashboard/developer/logs?key={}", key.id),

@@ -3,7 +3,8 @@
 use crate::dashboard::ui::{self, Badge, Tone};
 use crate::domain::attention::Attention;
 
-const WEBHOOKS: &str = "/dashboard/developer/webhooks";
+/// What a receiver has to do; subscriptions are kept by commands.
+const WEBHOOKS: &str = "/docs/webhooks";
 
 /// One thing to look at.
 pub(super) struct Notice {
@@ -22,11 +23,11 @@ impl Notice {
                 Tone::Bad,
                 "disabled",
                 format!(
-                    "{} failed for seven days. Its deliveries are held back until you enable it.",
-                    subscription.url
+                    "{} failed for seven days. Its deliveries are held back until `webhooks enable {}`.",
+                    subscription.url, subscription.id
                 ),
-                format!("{WEBHOOKS}/{}", subscription.id),
-                "Look at the webhook",
+                WEBHOOKS.to_owned(),
+                "What a receiver must do",
             ),
             Attention::SubscriptionFailing(subscription, since) => (
                 Tone::Warn,
@@ -36,15 +37,18 @@ impl Notice {
                     subscription.url,
                     since.strftime("%b %-d, %H:%M UTC")
                 ),
-                format!("{WEBHOOKS}/{}", subscription.id),
-                "Look at the webhook",
+                WEBHOOKS.to_owned(),
+                "What a receiver must do",
             ),
             Attention::DeadLetters(count) => (
                 Tone::Warn,
                 "dead letters",
-                format!("{} given up in the last 30 days and not sent again.", deliveries(*count)),
-                format!("{WEBHOOKS}/dead-letters"),
-                "Replay them",
+                format!(
+                    "{} given up in the last 30 days. `webhooks replay --all` sends them again.",
+                    deliveries(*count)
+                ),
+                WEBHOOKS.to_owned(),
+                "What a receiver must do",
             ),
             Attention::QuotaNearlyUsed(usage) => (
                 Tone::Warn,
