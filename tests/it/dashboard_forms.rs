@@ -92,6 +92,8 @@ async fn every_page_has_its_headers() {
         ("/dashboard/settings", 200),
         ("/dashboard/settings/audit", 200),
         ("/dashboard/settings/audit?after=nonsense", 200),
+        ("/dashboard/settings/audit?after=1&after=2", 200),
+        ("/set-password?token=a&token=b", 303),
         ("/dashboard/nothing", 404),
         ("/logout", 200),
     ] {

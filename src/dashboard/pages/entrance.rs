@@ -4,16 +4,15 @@
 
 use askama::Template;
 use poem::http::StatusCode;
-use poem::web::Query;
 use poem::{Route, get, handler};
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
 
 use crate::dashboard::cookies::{self, Kind};
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::Frame;
 use crate::dashboard::page::{Answer, html, redirect, redirect_with};
+use crate::dashboard::query::Asked;
 use crate::dashboard::ui;
 use crate::dashboard::visit::{Guest, Visit};
 use crate::domain::audit::{self, Action, Actor};
@@ -41,14 +40,9 @@ struct LoginPage<'a> {
     next: &'a str,
 }
 
-#[derive(Deserialize)]
-struct Next {
-    next: Option<String>,
-}
-
 #[handler]
-async fn login_page(guest: Guest, Query(Next { next }): Query<Next>) -> Answer {
-    let next = inside(next.as_deref().unwrap_or_default());
+async fn login_page(guest: Guest, asked: Asked) -> Answer {
+    let next = inside(asked.text("next"));
     if guest.0.viewer.is_some() {
         return redirect(next);
     }
@@ -161,15 +155,10 @@ struct SetPasswordPage {
     hours: i64,
 }
 
-#[derive(Deserialize)]
-struct Link {
-    token: Option<String>,
-}
-
 #[handler]
-async fn set_password_page(guest: Guest, Query(Link { token }): Query<Link>) -> Answer {
+async fn set_password_page(guest: Guest, asked: Asked) -> Answer {
     let visit = &guest.0;
-    if let Some(token) = token {
+    if let Some(token) = asked.given("token") {
         // Out of the address and the history, into a cookie that no script can read.
         let mut response = redirect("/set-password")?;
         let text: String = token.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();

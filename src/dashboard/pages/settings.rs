@@ -1,13 +1,13 @@
 //! The workspace, its people, the sessions of whoever looks, and the audit log.
 
 use askama::Template;
-use poem::web::{Path, Query};
+use poem::web::Path;
 use poem::{Route, get, handler, post};
-use serde::Deserialize;
 
 use crate::dashboard::flash::Flash;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::query::Asked;
 use crate::dashboard::{position, ui};
 use crate::domain::audit::{self, Action, Entry};
 use crate::domain::page::SortKey;
@@ -88,16 +88,11 @@ struct AuditPage {
     pager: ui::Pager,
 }
 
-#[derive(Deserialize)]
-struct Start {
-    after: Option<String>,
-}
-
 #[handler]
-async fn log(page: Page, Query(Start { after }): Query<Start>) -> Answer {
-    let request = position::request(after.as_deref(), SortKey::CreatedAt);
+async fn log(page: Page, asked: Asked) -> Answer {
+    let request = position::request(asked.after(), SortKey::CreatedAt);
     let found = audit::list(page.app(), page.workspace(), request).await?;
-    let pager = ui::pager(AUDIT, after.as_deref(), found.next.map(position::text));
+    let pager = ui::pager(AUDIT, asked.after(), found.next.map(position::text));
     let frame = page.frame(Section::Settings, "Audit log");
     page.show(&AuditPage { frame, entries: found.items, pager })
 }
