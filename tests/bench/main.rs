@@ -20,6 +20,7 @@ mod process;
 mod report;
 mod scenarios;
 mod site;
+mod speed;
 
 use std::process::ExitCode;
 

@@ -47,8 +47,6 @@ pub enum Goal {
     AtMostAndBelow(f64, f64),
     /// A figure below this.
     Below(f64),
-    /// A figure of at least this.
-    Above(f64),
     /// Something that is measured elsewhere.
     Elsewhere(&'static str),
 }
@@ -90,7 +88,6 @@ impl Goal {
             Self::AtMost(ratio) => format!("at most {ratio} x"),
             Self::AtMostAndBelow(ratio, figure) => format!("at most {ratio} x, under {figure} {unit}"),
             Self::Below(figure) => format!("under {figure} {unit}"),
-            Self::Above(figure) => format!("at least {figure} {unit}"),
             Self::Elsewhere(words) => words.to_owned(),
         }
     }
@@ -101,7 +98,6 @@ impl Goal {
             Self::AtMost(goal) => ratio.map(|ratio| ratio <= goal),
             Self::AtMostAndBelow(goal, limit) => ratio.map(|ratio| ratio <= goal && figure < limit),
             Self::Below(limit) => Some(figure < limit),
-            Self::Above(limit) => Some(figure >= limit),
             Self::Elsewhere(_) => None,
         }
     }

@@ -27,6 +27,7 @@ const LOADS: &[(&str, &str)] = &[
     ("analytics", "a year of many orders beside a year of few"),
     ("memory", "memory of the server, idle and under full load"),
     ("start", "start to first answer"),
+    ("request-log", "listCourses and getCourse with the request log, beside the same without it"),
     ("create", "createStudent beside the bare database"),
     ("events", "events from commit to receipt, steadily and as many as arrive"),
     ("backlog", "a long queue of deliveries drained, beside a bare client"),
@@ -159,5 +160,26 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A scenario that is not listed could not be asked for by name.
+    #[test]
+    fn every_scenario_of_the_load_programs_is_listed() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/bench/scenarios");
+        let mut found = Vec::new();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let name = text.lines().find_map(|line| line.strip_prefix("pub const NAME: &str = \""));
+            found.extend(name.map(|name| name.trim_end_matches("\";").to_owned()));
+        }
+        let mut listed: Vec<&str> = LOADS.iter().map(|(name, _)| *name).collect();
+        found.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(found, listed);
     }
 }
