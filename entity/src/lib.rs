@@ -31,6 +31,7 @@ pub mod mails;
 pub mod modules;
 pub mod order_items;
 pub mod orders;
+pub mod outbox;
 pub mod password_links;
 pub mod rate_usage;
 pub mod recordings;

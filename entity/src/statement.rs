@@ -12,7 +12,7 @@ use crate::scope::Row;
 
 /// Rows written by one statement: 200 at most, so that its parameters stay far below what both databases take, and few
 /// different numbers, so that statements stay prepared.
-const ROWS_A_STATEMENT: [usize; 5] = [200, 64, 16, 4, 1];
+const ROWS_A_STATEMENT: [usize; 8] = [200, 64, 32, 16, 8, 4, 2, 1];
 
 /// All rows of a query for whole rows. On PostgreSQL they are decoded by their columns' places: decoding by name costs
 /// half of a list read; on SQLite they come [gathered].

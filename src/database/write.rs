@@ -2,7 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use entity::{activity_rollups, revenue_rollups};
+use entity::outbox::Outbox;
+use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries};
 use sea_orm::{DatabaseTransaction, DbErr};
 use tracing::Instrument;
 
@@ -19,6 +20,7 @@ pub struct Write {
     shard: i16,
     revenue: revenue_rollups::Deltas,
     activity: activity_rollups::Deltas,
+    outbox: Outbox,
     effects: Vec<Effect>,
 }
 
@@ -42,6 +44,7 @@ impl Database {
             shard: i16::try_from(turn).unwrap_or_default(),
             revenue: revenue_rollups::Deltas::default(),
             activity: activity_rollups::Deltas::default(),
+            outbox: Outbox::default(),
             effects: Vec::new(),
         })
     }
@@ -68,6 +71,15 @@ impl Write {
         self.activity.add(bucket, sums);
     }
 
+    /// Adds an event and its deliveries to the outbox when the write is committed.
+    pub fn add_event(
+        &mut self,
+        event: events::Model,
+        deliveries: impl IntoIterator<Item = webhook_deliveries::Model>,
+    ) {
+        self.outbox.push(event, deliveries);
+    }
+
     /// Does something once the write is committed, and never otherwise: a wake-up, the end of a cached page.
     ///
     /// It runs before [`commit`](Self::commit) returns, and must neither block nor fail.
@@ -92,6 +104,7 @@ impl Write {
     }
 
     async fn finish(mut self) -> Result<(), DbErr> {
+        self.outbox.flush(&self.transaction).await?;
         // The sums come last: writers meet in them, and hold them only from here to the commit.
         self.revenue.flush(&self.transaction, self.shard).await?;
         self.activity.flush(&self.transaction, self.shard).await?;

@@ -1,7 +1,7 @@
-//! The deliveries of an event: one for each subscription that wants it, in the event's own transaction.
+//! An event and its deliveries, one for each subscription that wants it, added to the transaction of the change.
 
 use bytes::Bytes;
-use entity::webhook_deliveries::{self, Model};
+use entity::webhook_deliveries::Model;
 use entity::webhook_subscriptions::{self, State};
 
 use super::handoff::Place;
@@ -11,19 +11,20 @@ use crate::database::Write;
 use crate::domain::Result;
 use crate::id::Delivery;
 
-/// Writes a delivery of this event for each subscription that wants it: in the hand of this process's worker while it
+/// Adds this event, with a delivery for each subscription that wants it: in the hand of this process's worker while it
 /// takes some, else due at once; held for a subscription that is paused or disabled.
-pub(super) async fn append(app: &App, write: &mut Write, event: &entity::events::Model) -> Result<()> {
+pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::Model) -> Result<()> {
     let subscriptions = webhook_subscriptions::in_workspace(event.workspace_id);
     let listening = subscriptions.listening(write.conn(), &event.kind).await?;
     if listening.is_empty() {
+        write.add_event(event, []);
         return Ok(());
     }
     let (mut rows, mut born, mut queued) = (Vec::with_capacity(listening.len()), Vec::new(), false);
     let now = write.now_ms();
     for (subscription, state) in listening {
         let id = app.ids.next::<Delivery>(from_ms(now)).uuid();
-        let mut row = Model::new(id, subscription, event, state == State::Enabled, now);
+        let mut row = Model::new(id, subscription, &event, state == State::Enabled, now);
         let place = (state == State::Enabled).then(|| app.handoff().place(subscription)).flatten();
         match place {
             Some(place) => {
@@ -36,8 +37,8 @@ pub(super) async fn append(app: &App, write: &mut Write, event: &entity::events:
     }
     // Before the row is written, so that it is an early end.
     let began = app.clock.now_ms();
-    webhook_deliveries::in_workspace(event.workspace_id).insert_many(write.conn(), rows).await?;
     let (app, body) = (app.clone(), Bytes::copy_from_slice(&event.body));
+    write.add_event(event, rows);
     write.after_commit(move || {
         for (row, place) in born {
             let lease_ends_ms = began.saturating_add(place.lease_ms());

@@ -14,10 +14,12 @@ use entity::webhook_deliveries::Model;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use uuid::Uuid;
 
-/// Deliveries of one subscription that are born in hand at once.
-const OF_ONE: usize = 32;
+/// Deliveries of one subscription that are born in hand at once, at most: as many as are sent at once.
+const OF_ONE: usize = 64;
 /// Deliveries of all subscriptions.
 const OF_ALL: usize = 1_024;
+/// What is left of these in parts of which one subscription may have one: however many hang, there is room for others.
+const SHARES: usize = 4;
 
 /// Where new deliveries and the worker meet; cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -88,14 +90,11 @@ impl Handoff {
         let mut state = locked(&self.state);
         let State { desk, taken, all } = &mut *state;
         let desk = desk.as_ref()?;
-        if *all >= OF_ALL {
+        let share = ((OF_ALL - *all) / SHARES).min(OF_ONE);
+        if taken.get(&subscription).copied().unwrap_or_default() >= share {
             return None;
         }
-        let of_one = taken.entry(subscription).or_default();
-        if *of_one >= OF_ONE {
-            return None;
-        }
-        *of_one += 1;
+        *taken.entry(subscription).or_default() += 1;
         *all += 1;
         Some(Place {
             state: Arc::clone(&self.state),

@@ -118,7 +118,6 @@ pub async fn append(
         created_at: at.as_millisecond(),
         body,
     };
-    events::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
-    deliveries::append(app, write, &row).await?;
+    deliveries::append(app, write, row).await?;
     Ok(id)
 }

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use entity::webhook_deliveries::queue::{self, Next, Settlement};
+use entity::webhook_subscriptions::{Model as Subscription, State};
 use entity::{StringMap, webhook_attempts};
 use uuid::Uuid;
 
@@ -65,11 +66,17 @@ impl Attempted {
         }
     }
 
-    fn settlement(&self) -> Settlement {
+    /// What is written of the delivery. One whose subscription would not take it is not tried again, but held.
+    fn settlement(&self, subscriptions: &[Subscription]) -> Settlement {
+        let mut own = subscriptions.iter().filter(|row| row.id == self.task.claimed.subscription_id);
+        let next = match self.next() {
+            Next::Retry(_) if !own.any(|row| row.state == State::Enabled) => Next::Hold,
+            next => next,
+        };
         Settlement {
             id: self.task.claimed.id,
             lease_token: self.task.lease.token,
-            next: self.next(),
+            next,
             at: self.ended_ms(),
             status: self.status(),
             error: self.error(),
@@ -113,7 +120,8 @@ pub(super) async fn settle(
     }
     // Subscriptions come before deliveries, as wherever both are changed.
     let subscriptions = health::lock(write, attempts).await?;
-    let settlements: Vec<Settlement> = attempts.iter().map(|attempt| attempt.settlement()).collect();
+    let settlements: Vec<Settlement> =
+        attempts.iter().map(|attempt| attempt.settlement(&subscriptions)).collect();
     let settled: HashSet<Uuid> = queue::settle(write.conn(), &settlements).await?.into_iter().collect();
     let recorded = |attempt: &&&Attempted| settled.contains(&attempt.task.claimed.id);
     let kept: Vec<&Attempted> = attempts.iter().filter(recorded).copied().collect();
@@ -128,7 +136,7 @@ pub(super) fn tell(attempt: &Attempted, recorded: bool) {
     let outcome = match attempt.next() {
         _ if !recorded => "lost",
         Next::Delivered => "delivered",
-        Next::Retry(_) => "retry",
+        Next::Retry(_) | Next::Hold => "retry",
         Next::Dead => "dead",
     };
     metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);

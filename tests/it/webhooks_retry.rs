@@ -1,12 +1,15 @@
 //! From a change to a signed delivery: at once, again on failure, given up in the end, held while nobody wants it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use creator_api::domain::webhooks::SubscriptionState;
 use insta::assert_json_snapshot;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::Notify;
 
-use crate::support::{Endpoint, TestApp};
+use crate::support::{Endpoint, Receiver, TestApp, request};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -34,6 +37,40 @@ async fn a_change_arrives_signed_with_every_header() {
     assert_eq!(sent.header("x-svc-delivery"), subscription.deliveries().await[0].id.to_string());
     assert_eq!(sent.header("content-type"), "application/json");
     assert_eq!(app.deliver_due().await, 0, "what arrived is not sent again");
+}
+
+#[tokio::test]
+async fn what_fails_after_its_subscription_was_paused_is_held() {
+    let app = TestApp::start_beside_receivers().await;
+    let (asked, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let slow = {
+        let (asked, go) = (Arc::clone(&asked), Arc::clone(&go));
+        Receiver::start(move |mut stream| {
+            let (asked, go) = (Arc::clone(&asked), Arc::clone(&go));
+            async move {
+                request(&mut stream).await;
+                asked.notify_one();
+                go.notified().await;
+                let answer = b"HTTP/1.1 500 Sorry\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                stream.write_all(answer).await.expect("the worker listens");
+            }
+        })
+        .await
+    };
+    let workspace = app.workspace("acme").await;
+    let url = slow.url("http", "127.0.0.1").into();
+    let subscription = workspace.subscribe_to(url, &["student.created"]).await;
+    workspace.student("ada").await;
+    let pause = async {
+        asked.notified().await;
+        subscription.pause().await;
+        go.notify_one();
+    };
+    tokio::join!(app.deliver_due(), pause);
+    assert_eq!(subscription.standing().await, ["held 1"]);
+
+    subscription.enable().await;
+    assert_eq!(subscription.standing().await, ["pending 1"]);
 }
 
 #[tokio::test]

@@ -15,8 +15,10 @@ pub use super::claim::{Claim, Claimed};
 pub enum Next {
     /// It arrived.
     Delivered,
-    /// It is tried again at this moment, or held when its subscription is no longer enabled.
+    /// It is tried again at this moment.
     Retry(i64),
+    /// It waits for its subscription to be enabled.
+    Hold,
     /// It is given up.
     Dead,
 }
@@ -54,17 +56,12 @@ fn settled(backend: DbBackend) -> &'static str {
     }
 }
 
-/// The subscription is asked in the same statement: what is to be tried again is held when nobody would take it.
 const SETTLE: &str = "
 UPDATE webhook_deliveries SET
-    state = CASE WHEN v.state = 0 AND s.state <> 0 THEN 3 ELSE v.state END,
-    attempts = attempts + 1,
-    next_attempt_at = CASE WHEN s.state = 0 THEN v.next_at END,
-    due_at = CASE WHEN s.state = 0 THEN v.next_at END,
+    state = v.state, attempts = attempts + 1, next_attempt_at = v.next_at, due_at = v.next_at,
     lease_token = NULL, settled_at = v.settled_at, last_status = v.status, last_error = v.error
-FROM v, webhook_subscriptions AS s
+FROM v
 WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token
-  AND s.id = webhook_deliveries.subscription_id
 RETURNING webhook_deliveries.id";
 
 /// Writes what came of attempts, in one statement, and gives the deliveries whose lease still held. The others are
@@ -80,6 +77,7 @@ pub async fn settle<C: ConnectionTrait>(conn: &C, settlements: &[Settlement]) ->
         let (state, next_at, settled_at) = match one.next {
             Next::Delivered => (State::Delivered, None, Some(one.at)),
             Next::Retry(at) => (State::Pending, Some(at), None),
+            Next::Hold => (State::Held, None, None),
             Next::Dead => (State::Dead, None, Some(one.at)),
         };
         let (id, token) = (statement::hex(one.id), statement::hex(one.lease_token));

@@ -137,12 +137,12 @@ async fn only_who_holds_the_lease_settles() {
 }
 
 #[tokio::test]
-async fn what_fails_while_its_subscription_is_paused_is_held() {
+async fn what_nobody_would_take_is_held() {
     for database in databases().await {
         queued(&database).await;
         claim(1, 10).take(&database).await.unwrap();
         set_state(&database, 1, webhook_subscriptions::State::Paused).await;
-        let settled = [settlement(101, 1, Next::Retry(900)), settlement(102, 1, Next::Delivered)];
+        let settled = [settlement(101, 1, Next::Hold), settlement(102, 1, Next::Delivered)];
         assert_eq!(queue::settle(&database, &settled).await.unwrap().len(), 2);
         let one = row(&database, 101).await;
         assert_eq!((one.state, one.due_at, one.attempts), (State::Held, None, 1));
