@@ -1,6 +1,7 @@
 //! The clients, one function each: generate, compile, perform all operations.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
@@ -14,6 +15,8 @@ const TYPES: Tool = Tool::Node("openapi-typescript");
 const TSC: Tool = Tool::Node("tsc");
 const ATTRS: Tool = Tool::Python("openapi-python-client");
 const GENERATOR: Tool = Tool::Python("openapi-generator-cli");
+const CARGO: Tool = Tool::Machine("cargo", "cargo");
+const CURL: Tool = Tool::Machine("curl", "curl");
 
 /// The clients.
 pub const JOBS: &[Job] = &[
@@ -34,6 +37,18 @@ pub const JOBS: &[Job] = &[
         about: "a package for Python from the 3.0 twin",
         needs: &[PYTHON, JAVA, GENERATOR],
         run: pydantic,
+    },
+    Job {
+        name: "openapi-generator-rust",
+        about: "a crate for Rust from the 3.0 twin",
+        needs: &[CARGO, JAVA, GENERATOR],
+        run: generator,
+    },
+    Job {
+        name: "progenitor",
+        about: "a client for Rust that progenitor's macro makes of the 3.0 twin",
+        needs: &[CARGO, CURL],
+        run: progenitor,
     },
 ];
 
@@ -77,12 +92,51 @@ fn attrs(ground: &Ground) -> anyhow::Result<()> {
 
 fn pydantic(ground: &Ground) -> anyhow::Result<()> {
     let folder = ground.folder("pydantic")?;
-    let served = format!("{}/openapi/v1.openapi-3.0.json", ground.base_url);
     let mut generate = ground.program(&GENERATOR)?;
     generate.args(["generate", "-g", "python", "--package-name", "generated_client", "-o"]).arg(&folder);
-    run_quietly(generate.args(["-i", &served]))?;
+    run_quietly(generate.args(["-i", &twin(ground)]))?;
     let mut verify = ground.program(&PYTHON)?;
     verify.arg(ground.source("python/pydantic_client.py")).env("PYTHONPATH", &folder);
     print!("{}", run_quietly(&mut verify)?);
+    Ok(())
+}
+
+fn generator(ground: &Ground) -> anyhow::Result<()> {
+    let folder = copied(ground, "generator")?;
+    let mut generate = ground.program(&GENERATOR)?;
+    generate.args(["generate", "-g", "rust", "--library", "reqwest", "--package-name", "generated_client"]);
+    generate.args(["--additional-properties", "useSingleRequestParameter=true", "-i", &twin(ground), "-o"]);
+    run_quietly(generate.arg(folder.join("generated")))?;
+    verify(ground, &folder)
+}
+
+fn progenitor(ground: &Ground) -> anyhow::Result<()> {
+    let folder = copied(ground, "progenitor")?;
+    let mut fetch = ground.program(&CURL)?;
+    fetch.args(["--fail", "--silent", "--show-error", "--noproxy", "*", "--output", "v1.openapi-3.0.json"]);
+    run_quietly(fetch.arg(twin(ground)).current_dir(&folder))?;
+    verify(ground, &folder)
+}
+
+/// The address of the served twin.
+fn twin(ground: &Ground) -> String {
+    format!("{}/openapi/v1.openapi-3.0.json", ground.base_url)
+}
+
+/// A package of `tests/clients/rust`, in a folder of its own.
+fn copied(ground: &Ground, name: &str) -> anyhow::Result<PathBuf> {
+    let (folder, source) = (ground.folder(name)?, ground.source("rust").join(name));
+    for file in ["Cargo.toml", "main.rs"] {
+        fs::copy(source.join(file), folder.join(file)).with_context(|| format!("cannot copy {file}"))?;
+    }
+    Ok(folder)
+}
+
+/// Compiles a package and runs it. Both packages share what they are made of.
+fn verify(ground: &Ground, folder: &Path) -> anyhow::Result<()> {
+    let mut cargo = ground.program(&CARGO)?;
+    cargo.args(["run", "--quiet", "--bin", "verify"]).current_dir(folder);
+    cargo.env("CARGO_TARGET_DIR", ground.kit.folder.join("cargo"));
+    print!("{}", run_quietly(&mut cargo)?);
     Ok(())
 }
