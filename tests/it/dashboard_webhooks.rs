@@ -51,7 +51,7 @@ async fn a_webhook_is_made_shows_its_secret_once_and_hears_a_test_event() {
         assert!(!page.contains("whsec_"), "{place} shows the secret again");
     }
 
-    let sent = browser.submit(&path, &format!("{path}/test"), &[("event", "order.paid")]).await;
+    let sent = browser.submit(&path, &format!("{path}/test"), &[("type", "order.paid")]).await;
     assert_eq!(sent.assert_status(303).header("location"), path);
     // What the page asks for by itself leaves the message to the page.
     let table = html(&partial(&browser, &app, &path).await.assert_status(200));
@@ -111,7 +111,7 @@ async fn a_form_sent_again_makes_no_second_webhook_secret_or_event() {
 
     let path = named(&page);
     for (action, fields, status) in
-        [("rotate", [("overlap", "24")], 200), ("test", [("event", "order.paid")], 303)]
+        [("rotate", [("overlap", "24")], 200), ("test", [("type", "order.paid")], 303)]
     {
         let action = format!("{path}/{action}");
         let token = csrf(&browser.get(&path).await);
@@ -149,7 +149,7 @@ async fn what_is_held_while_a_webhook_is_paused_is_sent_or_dropped() {
         assert_eq!(app.deliver_due().await, 0);
         let page = html(&browser.get(&path).await);
         assert!(page.contains("2 deliveries held back.") && page.contains(">held<"), "{page}");
-        let tried = browser.submit(&enable, &format!("{path}/test"), &[("event", "order.paid")]).await;
+        let tried = browser.submit(&enable, &format!("{path}/test"), &[("type", "order.paid")]).await;
         tried.assert_status(303);
         assert!(html(&browser.get(&path).await).contains("not enabled, so nothing would be sent"));
         let asked = html(&browser.get(&enable).await);
@@ -314,7 +314,7 @@ async fn nothing_of_another_workspace_is_there() {
             ("url", "https://x.example"),
             ("which", "all"),
             ("overlap", "0"),
-            ("event", "order.paid"),
+            ("type", "order.paid"),
             ("held", "drop"),
         ];
         browser.post(&format!("{LIST}/{of}/{action}"), &token, &fields).await.assert_status(404);

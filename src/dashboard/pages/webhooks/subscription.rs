@@ -169,7 +169,7 @@ fn none(asked: &Asked, faults: &Faults) -> (&'static str, &'static str) {
 async fn test(page: Page, Path(of): Path<String>, form: Form) -> Answer {
     let of: SubscriptionId = of.parse()?;
     let (app, workspace) = (page.app(), page.workspace());
-    let kind = form.text("event");
+    let kind = form.text("type");
     let mut write = page.begin_write().await?;
     let sent = match webhooks::test(app, &mut write, workspace, of, Some(kind)).await {
         Ok(sent) => sent,
