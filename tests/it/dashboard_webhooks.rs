@@ -216,7 +216,7 @@ async fn a_rotated_secret_signs_beside_the_old_one_as_long_as_was_asked() {
         browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(200);
     }
     let many = browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(422);
-    assert!(html(&many).contains("would let 5 older secrets sign"), "{}", html(&many));
+    assert!(html(&many).contains("Overlap would let 5 older secrets sign"), "{}", html(&many));
 }
 
 #[tokio::test]

@@ -105,7 +105,7 @@ async fn whatever_a_receiver_answers_is_shown_harmless() {
             b"\xff\xfe<\0s\0c\0r\0i\0p\0t\0>\0",
             &["bytes that are no text", "ff fe 3c 00"],
         ),
-        ("\"><script>alert(4)</script>", b"", &["&#34;&#62;&#60;script&#62;alert(4)", "Empty."]),
+        ("\"><script>alert(4)</script>", b"", &["&#34;&#62;&#60;script&#62;alert(4)", "Body: empty."]),
     ];
     for (place, (kind, body, shown)) in answers.into_iter().enumerate() {
         let head =

@@ -148,6 +148,7 @@ impl Chosen {
 struct AskPage {
     frame: Frame,
     count: u64,
+    back: String,
     asked: Asked,
     /// The ids that were chosen; none when the filter chooses.
     chosen: Vec<DeliveryId>,
@@ -180,7 +181,7 @@ async fn ask(page: Page, asked: Asked) -> Answer {
     } else {
         format!("Replay {} dead letters?", ui::number(count))
     };
-    page.show(&AskPage { frame: page.frame(Section::DeadLetters, title), count, asked, chosen })
+    page.show(&AskPage { frame: page.frame(Section::DeadLetters, title), count, back, asked, chosen })
 }
 
 fn nothing() -> Flash {

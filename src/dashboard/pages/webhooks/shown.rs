@@ -22,7 +22,7 @@ pub(super) fn shown(bytes: &[u8], cut: bool) -> Shown {
     let cut = cut && bytes.len() >= KEPT;
     let rest = if cut { "Only its first 16 KiB were kept. " } else { "" };
     if bytes.is_empty() {
-        return Shown { text: String::new(), note: "Empty.".to_owned() };
+        return Shown { text: String::new(), note: "empty.".to_owned() };
     }
     if bytes.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r')) {
         let many = bytes.len();
@@ -75,7 +75,7 @@ mod tests {
     fn text_is_shown_to_the_byte() {
         assert_eq!(told(b"{\"a\": 1}\r\n"), pair("{\"a\": 1}\r\n", ""));
         assert_eq!(told("gr\u{fc}n \u{1f600}".as_bytes()), pair("gr\u{fc}n \u{1f600}", ""));
-        assert_eq!(told(b""), pair("", "Empty."));
+        assert_eq!(told(b""), pair("", "empty."));
     }
 
     #[test]
