@@ -16,7 +16,7 @@ use crate::dashboard::query::Asked;
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;
-use crate::domain::webhooks::{self, DeadFilter, Delivery, Replay, Subscription};
+use crate::domain::webhooks::{self, Begun, DeadFilter, Delivery, Replay, Subscription};
 use crate::domain::{Error, Fault, Result};
 use crate::id::{DeliveryId, SubscriptionId};
 
@@ -215,11 +215,13 @@ async fn some(page: &Page, form: &Form, ids: &[DeliveryId]) -> Answer {
 async fn all(page: &Page, form: &Form, filter: &DeadFilter) -> Answer {
     let (app, workspace) = (page.app(), page.workspace());
     let mut write = page.begin_write().await?;
-    if let Some(running) = webhooks::running_in(app, workspace).await?.first() {
-        let told = "This replay was begun before. Begin another once it has ended.";
-        return page.redirect_with(&replay_path(&running.id), &Flash::note(told));
-    }
-    let job = webhooks::start(app, &mut write, workspace, filter).await?;
+    let job = match webhooks::start_alone(app, &mut write, workspace, filter).await? {
+        Begun::Now(job) => job,
+        Begun::Before(running) => {
+            let told = "This replay was begun before. Begin another once it has ended.";
+            return page.redirect_with(&replay_path(&running.id), &Flash::note(told));
+        }
+    };
     if job.total == 0 {
         return page.redirect_with(DEAD_LETTERS, &nothing());
     }
