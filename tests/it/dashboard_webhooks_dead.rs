@@ -57,9 +57,11 @@ async fn some_dead_letters_are_chosen_and_sent_again_once() {
     let ids = offered(&page);
     assert!(ids.len() == 3 && page.contains("Replay all 3"), "{page}");
 
-    let none = browser.get(&format!("{REPLAY}?chosen=1")).await.assert_status(303);
-    assert_eq!(none.header("location"), DEAD);
-    assert!(html(&browser.get(DEAD).await).contains("Tick the dead letters"));
+    let none = browser.get(&format!("{REPLAY}?chosen=1&event=student.created")).await.assert_status(303);
+    assert_eq!(none.header("location"), format!("{DEAD}?event=student.created"), "the filter stays");
+    let narrowed = html(&browser.get(none.header("location")).await);
+    assert!(narrowed.contains("name=\"event\" value=\"student.created\""), "{narrowed}");
+    assert!(narrowed.contains("Tick the dead letters"));
     let chosen = format!("{REPLAY}?chosen=1&delivery={}&delivery={}", ids[0], ids[1]);
     let asked = browser.get(&chosen).await.assert_status(200);
     assert!(html(&asked).contains("Replay 2 dead letters?"), "{}", html(&asked));

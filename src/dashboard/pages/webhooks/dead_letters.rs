@@ -63,6 +63,11 @@ impl DeadLettersPage {
         self.asked.any(FIELDS)
     }
 
+    /// The filter, as the form sends it on.
+    fn fields(&self) -> Vec<(&'static str, &str)> {
+        fields(&self.asked)
+    }
+
     /// Where all that the filter finds is replayed.
     fn replay_all(&self) -> String {
         self.asked.path(REPLAY, FIELDS)
@@ -118,6 +123,12 @@ fn filter<'a>(text: impl Fn(&'static str) -> &'a str, faults: &mut Faults) -> De
     }
 }
 
+/// The fields of the filter that were given.
+fn fields(asked: &Asked) -> Vec<(&'static str, &str)> {
+    let fields = FIELDS.iter().map(|field| (*field, asked.text(field)));
+    fields.filter(|(_, text)| !text.is_empty()).collect()
+}
+
 /// What was chosen: some by their ids, or all that a filter finds.
 enum Chosen {
     Some(Vec<DeliveryId>),
@@ -157,8 +168,7 @@ struct AskPage {
 impl AskPage {
     /// The filter, as the form sends it on.
     fn fields(&self) -> Vec<(&'static str, &str)> {
-        let fields = FIELDS.iter().map(|field| (*field, self.asked.text(field)));
-        fields.filter(|(_, text)| !text.is_empty()).collect()
+        fields(&self.asked)
     }
 }
 
