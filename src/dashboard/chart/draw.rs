@@ -14,6 +14,9 @@ const FOOT: f64 = 24.0;
 const HEAD: f64 = 10.0;
 /// Labels below the axis at most.
 const LABELS: usize = 6;
+/// Width of a letter and of the space between two labels, on a narrow screen.
+const LETTER: f64 = 9.5;
+const BETWEEN: f64 = 16.0;
 
 /// The chart as an SVG element. Hidden from screen readers, which are told the table.
 pub(super) fn svg(chart: &Chart) -> String {
@@ -46,7 +49,7 @@ pub(super) fn svg(chart: &Chart) -> String {
 /// Names under the axis, as many as have room; the first and the last are among them.
 fn labels(chart: &Chart, svg: &mut String) {
     let last = chart.places.len().saturating_sub(1);
-    let shown = last.min(LABELS - 1);
+    let shown = last.min(LABELS - 1).min(room(chart));
     for label in 0..=shown {
         let place = (label * last).checked_div(shown).unwrap_or(0);
         let Some(name) = chart.places.get(place) else { return };
@@ -64,6 +67,14 @@ fn labels(chart: &Chart, svg: &mut String) {
         let _ =
             write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escaped(name));
     }
+}
+
+/// Gaps between labels for which there is room where they are drawn largest, on a narrow screen. The outermost labels
+/// stand inside the axis, so that half a label more comes into the gaps beside them.
+fn room(chart: &Chart) -> usize {
+    let longest = chart.places.iter().map(|name| name.chars().count()).max().unwrap_or(0) as f64;
+    let gap = 1.5 * (longest * LETTER + BETWEEN);
+    ((WIDTH - LEFT) / gap).max(1.0) as usize
 }
 
 /// A line that breaks where there is no value; a value alone is a dot.
