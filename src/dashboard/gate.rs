@@ -38,7 +38,7 @@ impl Dashboard {
     pub fn new(app: App) -> Self {
         let public = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let shared = Arc::new(Shared { app, public, attempts: Attempts::default() });
-        Self { shared, pages: pages::routes() }
+        Self { shared, pages: pages::routes().router() }
     }
 
     /// Goes through the checks and on to the page.

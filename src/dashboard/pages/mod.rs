@@ -9,7 +9,7 @@ mod overview;
 mod settings;
 mod students;
 
-use poem::Route;
+use super::routes::Route;
 
 /// All pages.
 pub(super) fn routes() -> Route {
