@@ -17,6 +17,7 @@ mod courses;
 mod coverage;
 mod dashboard;
 mod dashboard_courses;
+mod dashboard_crawl;
 mod dashboard_forms;
 mod dashboard_keys;
 mod dashboard_logs;
