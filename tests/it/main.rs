@@ -10,6 +10,7 @@ mod analytics;
 mod apply;
 mod authentication;
 mod bodies;
+mod browser;
 mod cli;
 mod conditional;
 mod conformance;
