@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect, sea_query::Expr};
 
-use crate::{scope, statement};
+use crate::{InWorkspace, scope, statement};
 
 /// How far a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -79,6 +79,17 @@ scope::row!(
     ended_at,
 );
 scope::tenant!();
+
+impl InWorkspace<Entity> {
+    /// The workspace's jobs that still run, newest first.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn running<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
+        let running = self.checked().filter(Expr::cust("state = 0")).order_by_desc(Column::Id);
+        statement::all(conn, running).await
+    }
+}
 
 /// The job with this id, in whichever workspace, for the operator's commands.
 ///

@@ -38,6 +38,8 @@ sections! {
     Overview = "Overview", "/dashboard", r#"<path d="M3 16V9M8 16V4M13 16v-5M18 16V7"/>"#;
     Keys = "API keys", "/dashboard/developer", r#"<circle cx="7" cy="13" r="3.5"/><path d="m9.5 10.5 7-7M13 7l2.5 2.5"/>"#;
     Logs = "Logs", "/dashboard/developer/logs", r#"<path d="M4 5h12M4 10h12M4 15h7"/>"#;
+    Webhooks = "Webhooks", "/dashboard/developer/webhooks", r#"<circle cx="10" cy="4.500" r="2.500"/><circle cx="4.500" cy="15" r="2.500"/><circle cx="15.500" cy="15" r="2.500"/><path d="m8.500 7-3 5.500M11.500 7l3 5.500M7 15h6"/>"#;
+    DeadLetters = "Dead letters", "/dashboard/developer/webhooks/dead-letters", r#"<path d="M3 5h14v10H3zM3 5.500l7 5 7-5"/>"#;
     Courses = "Courses", "/dashboard/courses", r#"<path d="M10 5C8 3.5 5.500 3.500 3 4v11c2.500-.5 5-.5 7 1 2-1.500 4.500-1.500 7-1V4c-2.500-.5-5-.5-7 1zM10 5v11"/>"#;
     Students = "Students", "/dashboard/students", r#"<circle cx="10" cy="7" r="3"/><path d="M4 17c0-3.500 2.500-5 6-5s6 1.500 6 5"/>"#;
     Orders = "Orders", "/dashboard/orders", r#"<path d="M5 3h10v14l-2.500-1.500L10 17l-2.500-1.500L5 17zM8 7h4M8 10.500h4"/>"#;
@@ -84,7 +86,7 @@ impl Frame {
         let of = |places: &[S]| places.iter().map(|place| (*place, self.section == Some(*place))).collect();
         [
             ("", of(&[S::Overview])),
-            ("Developers", of(&[S::Keys, S::Logs])),
+            ("Developers", of(&[S::Keys, S::Logs, S::Webhooks, S::DeadLetters])),
             ("School", of(&[S::Courses, S::Students, S::Orders])),
             ("Workspace", of(&[S::Settings])),
         ]

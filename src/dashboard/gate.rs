@@ -19,6 +19,7 @@ use super::visit::{Shared, Visit};
 use super::{assets, csrf, origin, pages};
 use crate::app::App;
 use crate::rate_limit::logins::Attempts;
+use crate::secret::{MasterKey, Purpose, Seal};
 
 /// Bytes that a form may have: far more than any of ours.
 const MOST_FORM_BYTES: usize = 256 * 1024;
@@ -35,9 +36,10 @@ pub struct Dashboard {
 
 impl Dashboard {
     /// Puts the pages behind the gate.
-    pub fn new(app: App) -> Self {
+    pub fn new(app: App, master: &MasterKey) -> Self {
         let public = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
-        let shared = Arc::new(Shared { app, public, attempts: Attempts::default() });
+        let seal = Seal::new(master, Purpose::WebhookSecrets);
+        let shared = Arc::new(Shared { app, public, attempts: Attempts::default(), seal });
         Self { shared, pages: pages::routes().router() }
     }
 
@@ -78,7 +80,8 @@ impl Dashboard {
         let outcome = AssertUnwindSafe(self.answer(visit, request)).catch_unwind().await;
         let answer = outcome.unwrap_or_else(|_| Err(Failure::Internal(anyhow::anyhow!("a page panicked"))));
         let mut response = answer.unwrap_or_else(|failure| failure.response(visit, is_form));
-        let shown = !response.status().is_redirection();
+        // A part of a page has no place for the message, which waits for the page that has.
+        let shown = !response.status().is_redirection() && !visit.partial;
         let headers = response.headers_mut();
         if let Some(visitor) = &visit.new_visitor {
             cookies::set(headers, Kind::Visitor, visit.secure, visitor);

@@ -19,6 +19,7 @@ use crate::domain::audit::{self, Action, Actor};
 use crate::domain::sessions::Viewer;
 use crate::domain::{Error, Result};
 use crate::id::WorkspaceId;
+use crate::secret::Seal;
 
 /// What a page comes to. A [`Failure`] becomes a page of its own.
 pub type Answer = std::result::Result<Response, Failure>;
@@ -56,6 +57,11 @@ impl Page {
     /// The address of this server, as the reader reaches it, without a slash at its end.
     pub fn address(&self) -> &str {
         &self.visit.base
+    }
+
+    /// What the secrets of webhooks are sealed with.
+    pub fn seal(&self) -> &Seal {
+        &self.visit.shared.seal
     }
 
     /// Whether a script asked for a part of the page alone.

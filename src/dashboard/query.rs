@@ -15,6 +15,11 @@ impl Asked {
         self.0.text(name).trim()
     }
 
+    /// All values of a field: ticked boxes, chosen rows.
+    pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        self.0.all(name)
+    }
+
     /// A field's first value; `None` when it is empty.
     pub fn given(&self, name: &str) -> Option<String> {
         let text = self.text(name);

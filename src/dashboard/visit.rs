@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::domain::sessions::{self, Viewer};
 use crate::domain::token;
 use crate::rate_limit::logins::Attempts;
+use crate::secret::Seal;
 
 /// The client's address, as the server that takes the connections knows it. It goes into the request's extensions.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +28,8 @@ pub(super) struct Shared {
     /// The address by which browsers reach this server, when one is configured.
     pub(super) public: Option<Url>,
     pub(super) attempts: Attempts,
+    /// What the secrets of webhooks are sealed with.
+    pub(super) seal: Seal,
 }
 
 /// One request of one browser.
@@ -57,8 +60,10 @@ impl Visit {
     pub(super) async fn of(shared: &Arc<Shared>, request: &Request) -> Result<Self, Failure> {
         let headers = request.headers();
         let secure = origin::is_secure(headers, shared.public.as_ref());
+        // A page that asks by itself is no sign that somebody is there.
+        let partial = headers.contains_key("hx-request");
         let (viewer, session) = match cookies::read(headers, Kind::Session, secure) {
-            Some(token) => (sessions::resume(&shared.app, &token).await?, Some(token)),
+            Some(token) => (sessions::resume(&shared.app, &token, !partial).await?, Some(token)),
             None => (None, None),
         };
         let (key, new_visitor) = match (&viewer, session) {
@@ -87,7 +92,7 @@ impl Visit {
                 None => format!("http://{}", text(header::HOST)),
             },
             path: request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned(),
-            partial: headers.contains_key("hx-request"),
+            partial,
         })
     }
 

@@ -50,6 +50,18 @@ actions! {
     EnrollmentRevoked = "enrollment.revoke", "Revoked an enrolment";
     StudentDeleted = "student.delete", "Deleted a student";
     OrderRefunded = "order.refund", "Refunded an order";
+    WebhookCreated = "webhook.create", "Made a webhook";
+    WebhookEdited = "webhook.edit", "Changed a webhook";
+    WebhookPaused = "webhook.pause", "Paused a webhook";
+    WebhookEnabled = "webhook.enable", "Enabled a webhook";
+    WebhookDropped = "webhook.drop", "Dropped what a webhook held";
+    WebhookRotated = "webhook.rotate", "Gave a webhook a new secret";
+    WebhookTested = "webhook.test", "Sent a test event";
+    WebhookDeleted = "webhook.delete", "Deleted a webhook";
+    DeliveryResent = "delivery.resend", "Sent a delivery again";
+    DeadLettersReplayed = "delivery.replay", "Replayed dead letters";
+    ReplayStarted = "replay.start", "Started a replay";
+    ReplayCancelled = "replay.cancel", "Cancelled a replay";
 }
 
 /// Who did it, and from where.

@@ -94,11 +94,12 @@ pub async fn begin(
     Ok((session, token))
 }
 
-/// Who a presented token stands for; `None` when it is unknown, was ended, or is too old.
+/// Who a presented token stands for; `None` when it is unknown, was ended, or is too old. A request that nobody attends to,
+/// such as a page's own look for news, does not keep the session alive.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
-pub async fn resume(app: &App, token: &str) -> Result<Option<Viewer>> {
+pub async fn resume(app: &App, token: &str, attended: bool) -> Result<Option<Viewer>> {
     let Some(hash) = token::digest(token) else { return Ok(None) };
     let Some(row) = sessions::by_token_hash(app.db.read(), &hash).await? else { return Ok(None) };
     let now_ms = app.clock.now_ms();
@@ -108,7 +109,7 @@ pub async fn resume(app: &App, token: &str) -> Result<Option<Viewer>> {
     let user = user_rows::in_workspace(row.workspace_id).by_id(app.db.read(), row.user_id).await?;
     let workspace = workspace_rows::by_id(app.db.read(), row.workspace_id).await?;
     let (Some(user), Some(workspace)) = (user, workspace) else { return Ok(None) };
-    if now_ms - row.seen_at >= SEEN_EVERY_MS {
+    if attended && now_ms - row.seen_at >= SEEN_EVERY_MS {
         let write = app.begin_write().await?;
         sessions::touch(write.conn(), row.id, now_ms).await?;
         write.commit().await?;

@@ -33,6 +33,9 @@ macro_rules! events {
         /// The types of all events, in the seed's order.
         pub const KINDS: &[&str] = &[$($kind),*];
 
+        /// Each type with the sentence that says when it happens.
+        pub const TOLD: &[(&str, &str)] = &[$(($kind, $text)),*];
+
         impl Event {
             /// The event's type as it is written: `student.created`.
             pub const fn kind(&self) -> &'static str {

@@ -51,7 +51,7 @@ impl Server {
         let front = Front::new(app.clone(), settings, master, &operations::CONTRACT)?;
         let operations = OpenApiService::new(V1(Handlers { app }), document::TITLE, document::VERSION);
         let gate = Gate::new(Arc::clone(&front), operations.into_endpoint());
-        let site = site::Site::new(Arc::clone(&front), gate, &operations::CONTRACT);
+        let site = site::Site::new(Arc::clone(&front), gate, &operations::CONTRACT, master);
         Ok(Self { front, site, patience })
     }
 

@@ -11,6 +11,7 @@ use crate::api::front::Front;
 use crate::api::middleware::{Coding, Gate, client_address};
 use crate::dashboard::visit::Client;
 use crate::dashboard::{self, Dashboard};
+use crate::secret::MasterKey;
 
 /// Everything behind the listener.
 pub(super) struct Site {
@@ -26,8 +27,8 @@ pub(super) struct Site {
 type Api = Gate<poem::endpoint::BoxEndpoint<'static>>;
 
 impl Site {
-    pub(super) fn new(front: Arc<Front>, api: Api, contract: &'static Contract) -> Self {
-        let dashboard = Dashboard::new(front.app.clone());
+    pub(super) fn new(front: Arc<Front>, api: Api, contract: &'static Contract, master: &MasterKey) -> Self {
+        let dashboard = Dashboard::new(front.app.clone(), master);
         let (others, docs, figures) = (Vec::new(), docs::Docs::new(contract), metrics::Figures::default());
         Self { front, api, others, dashboard, docs, figures }
     }

@@ -25,6 +25,7 @@ async fn furnished<'a>(
 ) -> (Workspace<'a>, Browser<'a>) {
     let workspace = app.workspace(name).await;
     workspace.subscribe_at(endpoint, &["student.created"]).await;
+    workspace.subscribe_at(endpoint, &["student.deleted"]).await.pause().await;
     workspace.course("ink", 2).await;
     workspace.change("course.upsert", course("draft", "draft", 1)).await;
     for student in ["ada", "bob", "eve"] {
@@ -50,9 +51,16 @@ async fn no_link_and_no_form_reaches_into_another_workspace() {
     let (theirs, their_owner) = furnished(&app, &endpoint, "theirs").await;
     let (_, our_owner) = furnished(&app, &endpoint, "ours").await;
     assert!(app.deliver_due().await > 0);
+    for owner in [&their_owner, &our_owner] {
+        let replay = "/dashboard/developer/webhooks/dead-letters/replay";
+        owner.submit(replay, replay, &[]).await.assert_status(303);
+    }
 
     let (their_walk, ours) = (Walk::of(&their_owner).await, Walk::of(&our_owner).await.ids());
-    let offers: Vec<&Offer> = their_walk.offers.iter().filter(|offer| !offer.ids().is_empty()).collect();
+    let mut offers: Vec<&Offer> = their_walk.offers.iter().filter(|offer| !offer.ids().is_empty()).collect();
+    // One of those that differ in their ids alone.
+    offers
+        .dedup_by_key(|offer| Regex::new(ID).unwrap().replace_all(&format!("{offer:?}"), "ID").into_owned());
     assert_eq!(unreached(&offers), Vec::<String>::new(), "no page leads there; the walk must come by");
 
     let before = theirs.rows().await;

@@ -94,11 +94,25 @@ async fn every_page_has_its_headers() {
         ("/dashboard/settings/audit?after=nonsense", 200),
         ("/dashboard/settings/audit?after=1&after=2", 200),
         ("/set-password?token=a&token=b", 303),
+        ("/dashboard/developer/webhooks", 200),
+        ("/dashboard/developer/webhooks/new", 200),
+        ("/dashboard/developer/webhooks/dead-letters", 200),
+        ("/dashboard/developer/webhooks/dead-letters?from=never", 422),
+        ("/dashboard/developer/webhooks/dead-letters/replay", 303),
         ("/dashboard/nothing", 404),
         ("/logout", 200),
     ] {
         pages.push(browser.get(path).await.assert_status(status));
     }
+    let (of, _) = app.workspace("acme").await.subscribe(&["order.paid"]).await;
+    let webhook = format!("/dashboard/developer/webhooks/{of}");
+    for part in ["", "/edit", "/rotate", "/delete"] {
+        pages.push(browser.get(&format!("{webhook}{part}")).await.assert_status(200));
+    }
+    let rotate = format!("{webhook}/rotate");
+    pages.push(browser.submit(&rotate, &rotate, &[("overlap", "24")]).await.assert_status(200));
+    pages.push(browser.submit(&webhook, &format!("{webhook}/pause"), &[]).await.assert_status(303));
+    pages.push(browser.get(&format!("{webhook}/enable")).await.assert_status(200));
     for page in pages {
         let policy = page.header("content-security-policy");
         assert!(
@@ -166,4 +180,12 @@ async fn ten_thousand_characters_are_told_what_is_wrong_with_them() {
     let huge = "a".repeat(300_000);
     browser.submit(NEW, NEW, &[("name", &huge)]).await.assert_status(413);
     assert_eq!(keys(&app).await, 0);
+    // What is looked for may be long: it is not found.
+    let long = "a".repeat(10_000);
+    for list in ["courses", "students", "orders"] {
+        let found = browser.get(&format!("/dashboard/{list}?q={long}")).await.assert_status(200);
+        assert!(html(&found).contains(" fits"), "{list}");
+    }
+    browser.get(&format!("/dashboard/developer/logs?request={long}")).await.assert_status(422);
+    Browser::new(&app).sign_in(&long, &long).await.assert_status(422);
 }

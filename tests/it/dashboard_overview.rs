@@ -79,7 +79,7 @@ async fn the_overview_tells_what_needs_attention() {
     let key = workspace.key_with("write:students", quota, Some(ends)).await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(500);
-    workspace.subscribe_at(&endpoint, &["student.created"]).await;
+    let webhook = workspace.subscribe_at(&endpoint, &["student.created"]).await;
     for name in ["a", "b", "c", "d"] {
         key.post("/api/v1/students", json!({"email": format!("{name}@example.com")}))
             .await
@@ -94,6 +94,7 @@ async fn the_overview_tells_what_needs_attention() {
     for words in [
         "Every delivery to http://127.0.0.1:".to_owned(),
         "has failed since Mar 2, 10:00 UTC.".to_owned(),
+        format!("<a href=\"/dashboard/developer/webhooks/{}\">See its deliveries</a>", webhook.id),
         "has made 4 of its 5 calls of today.".to_owned(),
         format!("/dashboard/developer/logs?key={}", key.id),
         "is refused from Mar 7, 10:00 UTC on.".to_owned(),

@@ -5,7 +5,7 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    Condition, Select,
+    Condition, QueryOrder, Select,
     sea_query::{Expr, ExprTrait},
 };
 
@@ -242,6 +242,31 @@ impl InWorkspace<Entity> {
     /// When the database does.
     pub async fn count_dead<C: ConnectionTrait>(self, conn: &C, which: &Dead) -> Result<u64, DbErr> {
         statement::count(conn, self.select_dead(which, which.created.holds(Column::CreatedAt))).await
+    }
+
+    /// How many of a subscription's deliveries are not settled: to be sent, and held.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn count_waiting<C: ConnectionTrait>(self, conn: &C, subscription: Uuid) -> Result<u64, DbErr> {
+        let standing = |state: State| {
+            let of = self.checked().filter(Column::SubscriptionId.eq(subscription));
+            of.filter(Expr::cust(format!("state = {}", state.to_value())))
+        };
+        let pending = statement::count(conn, standing(State::Pending)).await?;
+        Ok(pending + statement::count(conn, standing(State::Held)).await?)
+    }
+
+    /// The deliveries that send these again, newest first.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn again<C: ConnectionTrait>(self, conn: &C, of: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+        if of.is_empty() {
+            return Ok(Vec::new());
+        }
+        let again = self.checked().filter(Column::ReplayedFrom.is_in(statement::padded(of)));
+        statement::all(conn, again.order_by_desc(Column::Id)).await
     }
 
     /// The condition on the state is spelled out for the sake of the index that holds dead ones only.

@@ -7,13 +7,16 @@
 
 mod draw;
 mod scale;
+mod spark;
 
 use std::fmt;
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use super::ui::Raw;
+use super::ui::{self, Raw};
+
+pub use spark::Spark;
 
 /// Series that have a colour of their own.
 const COLOURS: usize = 4;
@@ -60,7 +63,27 @@ struct Figure<'a> {
     rows: Vec<(&'a str, Vec<String>)>,
 }
 
+impl Series {
+    /// A series of counts, one for each place.
+    pub fn counts(name: &str, counts: impl Iterator<Item = f64>) -> Self {
+        Self { name: name.to_owned(), values: counts.map(Some).collect() }
+    }
+}
+
 impl Chart {
+    /// Lines of counts over time; none when there is nothing to count.
+    pub fn of_counts(
+        title: &str,
+        axis: &'static str,
+        places: Vec<String>,
+        series: Vec<Series>,
+    ) -> Option<Self> {
+        let mut values = series.iter().flat_map(|series| &series.values);
+        let some = values.any(|value| value.is_some_and(|value| value > 0.0));
+        let write = Box::new(|value: f64| ui::number(value as i64));
+        some.then(|| Self { title: title.to_owned(), axis, places, series, shape: Shape::Lines, write })
+    }
+
     /// The class that gives a series its colour.
     fn class(&self, series: &usize) -> String {
         format!("series-{}", series % COLOURS + 1)

@@ -8,6 +8,7 @@ mod orders;
 mod overview;
 mod settings;
 mod students;
+mod webhooks;
 
 use super::routes::Route;
 
@@ -17,6 +18,7 @@ pub(super) fn routes() -> Route {
     let route = overview::routes(route);
     let route = keys::routes(route);
     let route = logs::routes(route);
+    let route = webhooks::routes(route);
     let route = courses::routes(route);
     let route = students::routes(route);
     let route = orders::routes(route);

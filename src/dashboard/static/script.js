@@ -48,6 +48,20 @@
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   });
 
+  // Parts that look for news by themselves rest while nobody sees them, and stay as they are when there are none. What was
+  // deleted meanwhile is told by the page itself.
+  const seen = new WeakMap();
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (document.hidden && event.detail.elt.matches("[data-live]")) event.preventDefault();
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { elt, xhr } = event.detail;
+    if (!elt.matches("[data-live]")) return;
+    if (xhr.status === 404) location.reload();
+    if (seen.get(elt) === xhr.responseText) event.detail.shouldSwap = false;
+    seen.set(elt, xhr.responseText);
+  });
+
   prepare(document);
   document.addEventListener("htmx:load", (event) => prepare(event.target));
 })();

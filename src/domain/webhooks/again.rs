@@ -2,12 +2,13 @@
 //!
 //! Each is a new row with all its attempts before it; the one that it sends again never changes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::anyhow;
 use entity::events;
 use entity::webhook_deliveries::{self as rows, Model, Origin, State};
 use entity::webhook_subscriptions::{self, State as Standing};
+use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::faults::Faults;
@@ -58,6 +59,62 @@ pub async fn send_again(
     faults.check()?;
     let again = append(app, write, workspace, settled, None).await?;
     Ok(again.into_iter().map(|row| delivery(row, Vec::new())).collect())
+}
+
+/// Replays dead deliveries, and passes over those that another delivery sends again already, or that are not dead. Whoever
+/// chooses the same ones at the same time sends none of them twice.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent delivery; nothing is sent then.
+pub async fn replay_chosen(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    deliveries: &[DeliveryId],
+) -> Result<Vec<Delivery>> {
+    let found = all_of(write.conn(), workspace, deliveries).await?;
+    // Others who choose wait here, and then see what was chosen before them.
+    let of: Vec<Uuid> = found.iter().map(|row| row.subscription_id).collect();
+    webhook_subscriptions::in_workspace(workspace.uuid()).lock_many(write.conn(), &of).await?;
+    let dead = unreplayed(write.conn(), workspace, found).await?;
+    let dead = dead.into_iter().map(|row| (row, Origin::Replay)).collect();
+    let made = append(app, write, workspace, dead, None).await?;
+    Ok(made.into_iter().map(|row| delivery(row, Vec::new())).collect())
+}
+
+/// How many of these [`replay_chosen`] would send now.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent delivery.
+pub async fn count_chosen(app: &App, workspace: WorkspaceId, deliveries: &[DeliveryId]) -> Result<u64> {
+    let found = all_of(app.db.read(), workspace, deliveries).await?;
+    Ok(unreplayed(app.db.read(), workspace, found).await?.len() as u64)
+}
+
+/// The rows of these deliveries, all of which must be there.
+async fn all_of(
+    conn: &impl ConnectionTrait,
+    workspace: WorkspaceId,
+    deliveries: &[DeliveryId],
+) -> Result<Vec<Model>> {
+    let ids: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.uuid()).collect();
+    let found = rows::in_workspace(workspace.uuid()).by_ids(conn, &ids).await?;
+    match deliveries.iter().find(|wanted| found.iter().all(|row| row.id != wanted.uuid())) {
+        Some(missing) => Err(absent::<DeliveryKind>(missing)),
+        None => Ok(found),
+    }
+}
+
+/// Those of these that are dead and that no other delivery sends again.
+async fn unreplayed(
+    conn: &impl ConnectionTrait,
+    workspace: WorkspaceId,
+    found: Vec<Model>,
+) -> Result<Vec<Model>> {
+    let ids: Vec<Uuid> = found.iter().map(|row| row.id).collect();
+    let again = rows::in_workspace(workspace.uuid()).again(conn, &ids).await?;
+    let again: HashSet<Uuid> = again.into_iter().filter_map(|row| row.replayed_from).collect();
+    Ok(found.into_iter().filter(|row| row.state == State::Dead && !again.contains(&row.id)).collect())
 }
 
 /// Writes a new delivery for each of these, and wakes the worker.

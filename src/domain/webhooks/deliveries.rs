@@ -52,7 +52,32 @@ pub async fn dead(
     after: Option<Position>,
     limit: u32,
 ) -> Result<Page<Delivery>> {
-    let wanted = rows::Dead { unreplayed: false, ..wanted(app, workspace, filter).await? };
+    let wanted = wanted(app, workspace, filter).await?;
+    dead_page(app, workspace, rows::Dead { unreplayed: false, ..wanted }, after, limit).await
+}
+
+/// A page of those that no other delivery sends again: what [`count`](super::count) counts and a replay would send.
+///
+/// # Errors
+/// As [`dead`].
+pub async fn unreplayed(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &DeadFilter,
+    after: Option<Position>,
+    limit: u32,
+) -> Result<Page<Delivery>> {
+    let wanted = wanted(app, workspace, filter).await?;
+    dead_page(app, workspace, wanted, after, limit).await
+}
+
+async fn dead_page(
+    app: &App,
+    workspace: WorkspaceId,
+    wanted: rows::Dead,
+    after: Option<Position>,
+    limit: u32,
+) -> Result<Page<Delivery>> {
     let page = newest_first(after, limit);
     let keyset = page.keyset(app, column).await?;
     let found = rows::in_workspace(workspace.uuid()).dead(app.db.read(), &wanted, keyset).await?;

@@ -22,14 +22,14 @@ use super::page::Span;
 use super::word::words;
 use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
-pub use again::{send_again, test};
-pub use deliveries::{dead, deliveries, workspace_of};
+pub use again::{count_chosen, replay_chosen, send_again, test};
+pub use deliveries::{dead, deliveries, unreplayed, workspace_of};
 pub use exchange::exchange;
 pub use outcomes::{Hour, outcomes};
 pub use queue::{Queue, queue};
-pub use replays::{advance, cancel, count, replay, running, start};
+pub use replays::{advance, cancel, count, replay, running, running_in, start};
 pub use secrets::{Rotated, live, rotate};
-pub use standing::{align, disable, discard, enable, pause};
+pub use standing::{align, disable, discard, enable, pause, waiting};
 pub use subscriptions::{create, delete, edit, erase, find, get, list};
 
 /// Whether a subscription's deliveries are sent.
@@ -176,6 +176,8 @@ pub struct Attempt {
 pub struct Exchange {
     /// The delivery.
     pub delivery: Delivery,
+    /// The deliveries that send this one again, newest first.
+    pub again: Vec<DeliveryId>,
     /// The body of every attempt, to the byte.
     pub body: Vec<u8>,
     /// What was sent and came back besides, one for each of the delivery's attempts, in their order.

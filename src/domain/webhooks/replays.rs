@@ -84,6 +84,15 @@ pub async fn running(app: &App) -> Result<Vec<Replay>> {
     Ok(webhook_replays::running(app.db.read(), JOBS).await?.into_iter().map(record).collect())
 }
 
+/// The workspace's replays that still run, newest first.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn running_in(app: &App, workspace: WorkspaceId) -> Result<Vec<Replay>> {
+    let rows = webhook_replays::in_workspace(workspace.uuid()).running(app.db.read()).await?;
+    Ok(rows.into_iter().map(record).collect())
+}
+
 /// Ends a replay early. What it has replayed is sent; one that ended before stays as it is.
 ///
 /// # Errors

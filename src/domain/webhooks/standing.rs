@@ -3,13 +3,13 @@
 //! The state changes at once and nothing is sent against it. A long queue follows in batches: the first in the same
 //! transaction, the rest as the worker calls [`align`].
 
-use entity::Set;
 use entity::webhook_deliveries::hold::{self, Misplaced};
 use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
+use entity::{Set, webhook_deliveries};
 
 use super::super::{Error, Result};
 use super::subscriptions::{lock, subscription};
-use super::{Held, Subscription};
+use super::{Held, Subscription, get};
 use crate::app::App;
 use crate::database::Write;
 use crate::id::{SubscriptionId, WorkspaceId};
@@ -64,6 +64,16 @@ pub async fn enable(
     let app = app.clone();
     write.after_commit(move || app.deliveries_due().notify_one());
     Ok(subscription(row))
+}
+
+/// How many of a subscription's deliveries are not settled. While it is paused or disabled, these are what it holds.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription.
+pub async fn waiting(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Result<u64> {
+    let of = get(app, workspace, of).await?.id;
+    let rows = webhook_deliveries::in_workspace(workspace.uuid());
+    Ok(rows.count_waiting(app.db.read(), of.uuid()).await?)
 }
 
 /// Deletes some of what a subscription that is not enabled has not sent, and says how much: nothing is left at 0.

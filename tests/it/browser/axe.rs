@@ -27,12 +27,19 @@ pub async fn bring(window: &Window) {
 
 /// What is wrong with the page: rule, element and remedy.
 pub async fn findings(window: &Window) -> Vec<String> {
-    let options = json!({
-        "runOnly": {"type": "tag", "values": TAGS},
-        "resultTypes": ["violations"],
-        // Among those of WCAG 2.2, yet off unless it is asked for.
-        "rules": {"target-size": {"enabled": true}},
-    });
+    // Target size is among the rules of WCAG 2.2, yet off unless it is asked for.
+    let rules = json!({"target-size": {"enabled": true}});
+    run(window, json!({"runOnly": {"type": "tag", "values": TAGS}, "rules": rules})).await
+}
+
+/// What is wrong with the page's colours: all that a change from light to dark can bring about.
+pub async fn colours(window: &Window) -> Vec<String> {
+    run(window, json!({"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}))
+        .await
+}
+
+async fn run(window: &Window, mut options: Value) -> Vec<String> {
+    options["resultTypes"] = json!(["violations"]);
     let found = window.run_async(RUN, vec![options]).await;
     let text = |finding: &Value| finding.as_str().expect("a text").to_owned();
     found.as_array().expect("a list").iter().map(text).collect()

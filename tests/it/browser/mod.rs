@@ -12,4 +12,5 @@ mod scenes;
 mod school;
 mod scriptless;
 mod tour;
+mod webhooks;
 mod window;

@@ -79,6 +79,7 @@ impl Scene {
 pub fn scenes(school: &School) -> Vec<Scene> {
     let mut all = entrance(school);
     all.extend(developer(school));
+    all.extend(webhooks(school));
     all.extend(catalogue(school));
     all.extend(workspace());
     all.extend(beginnings());
@@ -118,6 +119,38 @@ fn developer(school: &School) -> Vec<Scene> {
     ]
 }
 
+fn webhooks(school: &School) -> Vec<Scene> {
+    use Deed::{Fill, Press, Tick, Unfold};
+    let list = "/dashboard/developer/webhooks";
+    let (well, ill) = (&school.webhooks.well, &school.webhooks.ill);
+    let dead = format!("{list}/dead-letters");
+    let nothing = [
+        Fill("Address", "https://example.com/hooks"),
+        Press("Create webhook", "Events must name at least one"),
+    ];
+    let made = [
+        Fill("Address", "https://example.com/hooks"),
+        Tick("All events"),
+        Press("Create webhook", "I have copied the secret"),
+    ];
+    vec![
+        scene(Who::Owner, "webhooks", list),
+        scene(Who::Owner, "webhook-new", format!("{list}/new")),
+        scene(Who::Owner, "webhook-faults", format!("{list}/new")).then(nothing),
+        scene(Who::Owner, "webhook-created", format!("{list}/new")).then(made),
+        scene(Who::Owner, "webhook", well.as_str()),
+        scene(Who::Owner, "webhook-failing", ill.as_str()).then([Unfold]),
+        scene(Who::Owner, "webhook-edit", format!("{well}/edit")),
+        scene(Who::Owner, "webhook-rotate", format!("{well}/rotate")),
+        scene(Who::Owner, "webhook-delete", format!("{well}/delete")),
+        scene(Who::Owner, "webhook-enable", format!("{}/enable", school.webhooks.paused)),
+        scene(Who::Owner, "delivery", school.webhooks.delivery.as_str()).then([Unfold]),
+        scene(Who::Owner, "dead-letters", dead.as_str()),
+        scene(Who::Owner, "dead-letters-replay", format!("{dead}/replay")),
+        scene(Who::Owner, "replay", school.webhooks.replay.as_str()),
+    ]
+}
+
 fn catalogue(school: &School) -> Vec<Scene> {
     let School { course, student, order, .. } = school;
     vec![
@@ -154,6 +187,8 @@ fn beginnings() -> Vec<Scene> {
         scene(Who::Newcomer, "empty-overview", "/dashboard"),
         scene(Who::Newcomer, "empty-keys", "/dashboard/developer"),
         scene(Who::Newcomer, "empty-logs", "/dashboard/developer/logs"),
+        scene(Who::Newcomer, "empty-webhooks", "/dashboard/developer/webhooks"),
+        scene(Who::Newcomer, "empty-dead-letters", "/dashboard/developer/webhooks/dead-letters"),
         scene(Who::Newcomer, "empty-courses", "/dashboard/courses"),
         scene(Who::Newcomer, "empty-students", "/dashboard/students"),
         scene(Who::Newcomer, "empty-orders", "/dashboard/orders"),

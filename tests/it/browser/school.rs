@@ -20,6 +20,16 @@ pub struct School {
     pub order: String,
     pub key: String,
     pub request: String,
+    pub webhooks: Webhooks,
+}
+
+/// The pages of webhooks: of one that works, one that fails, one that is paused, and what became of its events.
+pub struct Webhooks {
+    pub well: String,
+    pub ill: String,
+    pub paused: String,
+    pub delivery: String,
+    pub replay: String,
 }
 
 const NEW_KEY: &str = "/dashboard/developer/keys/new";
@@ -32,7 +42,7 @@ impl School {
         let owner = workspace.signed_in().await;
         keys(&owner).await;
         requests(&workspace).await;
-        webhooks(&workspace).await;
+        let webhooks = webhooks(&workspace, &owner).await;
         // A second session, on another device.
         Browser::new(app).sign_in("owner@demo.example", PASSWORD).await.assert_status(303);
         let newcomer = app.workspace("empty").await.signed_in().await;
@@ -52,6 +62,7 @@ impl School {
             )
             .await,
             sessions,
+            webhooks,
             link,
             order,
             student,
@@ -85,16 +96,34 @@ async fn requests(workspace: &Workspace<'_>) {
     creator_api::domain::requests::flush(&workspace.app.app).await.expect("the log is written");
 }
 
-/// An endpoint that works and one that fails.
-async fn webhooks(workspace: &Workspace<'_>) {
-    let (well, ill) = (Endpoint::start().await, Endpoint::start().await);
+/// An endpoint that works, one that fails, one that gave up on some and is asked to try again, and one that rests.
+async fn webhooks(workspace: &Workspace<'_>, owner: &Browser<'_>) -> Webhooks {
+    let (well, ill, gone) = (Endpoint::start().await, Endpoint::start().await, Endpoint::start().await);
     ill.always_answers(500);
-    workspace.subscribe_at(&well, &["student.created", "student.deleted"]).await;
-    workspace.subscribe_at(&ill, &["student.created"]).await;
+    gone.always_answers(410);
+    let created: &[&str] = &["student.created"];
+    let well = workspace.subscribe_at(&well, &["student.created", "student.deleted"]).await;
+    let ill = workspace.subscribe_at(&ill, created).await;
+    let gone = workspace.subscribe_at(&gone, created).await;
+    let paused = workspace
+        .subscribe_to("https://partner.example/a/rather/long/path/to/hooks".to_owned(), created)
+        .await;
+    paused.pause().await;
     for name in ["grace", "edsger", "barbara"] {
         workspace.student_by_change(name).await;
     }
-    assert_eq!(workspace.app.deliver_due().await, 6);
+    workspace.app.deliver_due().await;
+    let replays = "/dashboard/developer/webhooks/dead-letters/replay";
+    let begun = owner.submit(replays, replays, &[]).await.assert_status(303);
+    let path = |id| format!("/dashboard/developer/webhooks/{id}");
+    let failed = gone.deliveries().await[0].id;
+    Webhooks {
+        delivery: format!("{}/deliveries/{failed}", path(gone.id)),
+        well: path(well.id),
+        ill: path(ill.id),
+        paused: path(paused.id),
+        replay: begun.header("location").to_owned(),
+    }
 }
 
 /// An order of which a part was given back.

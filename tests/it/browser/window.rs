@@ -85,12 +85,20 @@ impl Window {
         self.find(&path).await.click().await.expect("the box can be ticked");
     }
 
-    /// Presses the button, or follows the link, that says this or is described so.
+    /// Presses the button, or follows the link, that says this or is described so: the first that can be seen.
     pub async fn press(&self, words: &str) {
         let path = format!(
             "//*[self::button or self::a or self::summary][normalize-space()='{words}' or @aria-label='{words}']"
         );
-        self.find(&path).await.click().await.expect("it can be pressed");
+        self.until(&format!("{words:?} can be pressed"), async || {
+            for one in self.client.find_all(Locator::XPath(&path)).await.unwrap_or_default() {
+                if one.is_displayed().await.unwrap_or_default() {
+                    return one.click().await.is_ok();
+                }
+            }
+            false
+        })
+        .await;
     }
 
     /// The element that this XPath names, once it is there.
@@ -185,7 +193,11 @@ impl Window {
         let screen = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600});
         self.devtools("Emulation.setDeviceMetricsOverride", screen).await;
         let scheme = if dark { "dark" } else { "light" };
-        let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        // Nothing moves: colours that are on their way from light to dark are neither.
+        let media = json!({"features": [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]});
         self.devtools("Emulation.setEmulatedMedia", media).await;
     }
 

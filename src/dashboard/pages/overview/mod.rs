@@ -18,6 +18,7 @@ use crate::domain::webhooks::{self, Hour};
 mod charts;
 mod notices;
 
+use super::webhooks::outcomes;
 use notices::Notice;
 
 /// Days that can be looked back at, and those without a choice.
@@ -85,7 +86,7 @@ async fn overview(page: Page, asked: Asked) -> Answer {
         people: charts::people(&figures),
         calls: charts::calls(&calls),
         keys: live(&page, usage),
-        deliveries: charts::deliveries(&hours),
+        deliveries: outcomes(&hours),
     })
 }
 

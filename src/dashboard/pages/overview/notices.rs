@@ -1,10 +1,8 @@
 //! What needs attention, as a sentence with the place where one does something about it.
 
+use super::super::webhooks;
 use crate::dashboard::ui::{self, Badge, Tone};
 use crate::domain::attention::Attention;
-
-/// What a receiver has to do; subscriptions are kept by commands.
-const WEBHOOKS: &str = "/docs/webhooks";
 
 /// One thing to look at.
 pub(super) struct Notice {
@@ -23,11 +21,11 @@ impl Notice {
                 Tone::Bad,
                 "disabled",
                 format!(
-                    "{} failed for seven days. Its deliveries are held back until `webhooks enable {}`.",
-                    subscription.url, subscription.id
+                    "{} failed for seven days. Its deliveries are held back until it is enabled.",
+                    subscription.url
                 ),
-                WEBHOOKS.to_owned(),
-                "What a receiver must do",
+                webhooks::path(&subscription.id),
+                "See what failed, and enable it",
             ),
             Attention::SubscriptionFailing(subscription, since) => (
                 Tone::Warn,
@@ -37,18 +35,15 @@ impl Notice {
                     subscription.url,
                     since.strftime("%b %-d, %H:%M UTC")
                 ),
-                WEBHOOKS.to_owned(),
-                "What a receiver must do",
+                webhooks::path(&subscription.id),
+                "See its deliveries",
             ),
             Attention::DeadLetters(count) => (
                 Tone::Warn,
                 "dead letters",
-                format!(
-                    "{} given up in the last 30 days. `webhooks replay --all` sends them again.",
-                    deliveries(*count)
-                ),
-                WEBHOOKS.to_owned(),
-                "What a receiver must do",
+                format!("{} given up in the last 30 days.", deliveries(*count)),
+                webhooks::DEAD_LETTERS.to_owned(),
+                "See them, and send them again",
             ),
             Attention::QuotaNearlyUsed(usage) => (
                 Tone::Warn,

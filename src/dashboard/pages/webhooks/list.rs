@@ -1,0 +1,45 @@
+//! The subscriptions of a workspace, with how each fares.
+
+use askama::Template;
+use poem::handler;
+
+use super::outcomes::Rate;
+use super::{DEAD_LETTERS, LIST, events, path, standing};
+use crate::dashboard::frame::{Frame, Section};
+use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get};
+use crate::dashboard::ui;
+use crate::domain::webhooks::{self, DeadFilter, Subscription};
+
+/// Hours over which the success rate is told.
+const HOURS: i64 = 24;
+
+pub(super) fn routes(route: Route) -> Route {
+    route.at(LIST, get(list))
+}
+
+#[derive(Template)]
+#[template(path = "webhooks/list.html", config = "src/dashboard/templates/askama.toml")]
+struct ListPage {
+    frame: Frame,
+    rows: Vec<Row>,
+    dead: u64,
+}
+
+/// A subscription as the list shows it.
+struct Row {
+    subscription: Subscription,
+    rate: Rate,
+}
+
+#[handler]
+async fn list(page: Page) -> Answer {
+    let (app, workspace) = (page.app(), page.workspace());
+    let dead = webhooks::count(app, workspace, &DeadFilter::default()).await?;
+    let mut rows = Vec::new();
+    for subscription in webhooks::list(app, workspace).await? {
+        let hours = webhooks::outcomes(app, workspace, Some(subscription.id), HOURS).await?;
+        rows.push(Row { rate: Rate::of(&hours), subscription });
+    }
+    page.show(&ListPage { frame: page.frame(Section::Webhooks, "Webhooks"), rows, dead })
+}

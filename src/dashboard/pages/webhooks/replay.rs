@@ -1,0 +1,90 @@
+//! A replay of many dead letters: how far it is, and its early end.
+
+use askama::Template;
+use poem::handler;
+use poem::web::Path;
+
+use super::{DEAD_LETTERS, replay_path};
+use crate::dashboard::flash::Flash;
+use crate::dashboard::frame::{Frame, Section};
+use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get, post};
+use crate::dashboard::ui::{self, Badge, Raw, Tone, badge, piece};
+use crate::domain::audit::Action;
+use crate::domain::webhooks::{self, Replay, ReplayState};
+use crate::id::ReplayId;
+
+pub(super) fn routes(route: Route) -> Route {
+    route
+        .at("/dashboard/developer/webhooks/replays/:replay", get(show))
+        .at("/dashboard/developer/webhooks/replays/:replay/cancel", post(cancel))
+}
+
+#[derive(Template)]
+#[template(path = "webhooks/replay.html", config = "src/dashboard/templates/askama.toml")]
+struct ReplayPage {
+    frame: Frame,
+    progress: Progress,
+}
+
+piece!(Progress);
+
+/// How far it is: the part of the page that looks for news until there are no more.
+#[derive(Template)]
+#[template(path = "webhooks/progress.html", config = "src/dashboard/templates/askama.toml")]
+struct Progress {
+    replay: Replay,
+    here: String,
+    csrf: Raw<String>,
+}
+
+impl Progress {
+    fn is_running(&self) -> bool {
+        self.replay.state == ReplayState::Running
+    }
+
+    fn badge(&self) -> Badge<'static> {
+        match self.replay.state {
+            ReplayState::Running => badge(Tone::Busy, "running"),
+            ReplayState::Done => badge(Tone::Good, "done"),
+            ReplayState::Cancelled => badge(Tone::Warn, "cancelled"),
+        }
+    }
+
+    /// The whole of the bar: some of those that were counted may have been sent again by others meanwhile.
+    fn whole(&self) -> u64 {
+        match self.replay.state {
+            ReplayState::Done => self.replay.done.max(1),
+            ReplayState::Running | ReplayState::Cancelled => self.replay.total.max(self.replay.done).max(1),
+        }
+    }
+
+    fn bar(&self) -> u64 {
+        if self.replay.state == ReplayState::Done { self.whole() } else { self.replay.done }
+    }
+}
+
+#[handler]
+async fn show(page: Page, Path(replay): Path<String>) -> Answer {
+    let replay: ReplayId = replay.parse()?;
+    let replay = webhooks::replay(page.app(), Some(page.workspace()), replay).await?;
+    let frame = page.frame(Section::DeadLetters, "Replay");
+    let progress = Progress { here: replay_path(&replay.id), csrf: frame.csrf(), replay };
+    if page.is_partial() { page.show(&progress) } else { page.show(&ReplayPage { frame, progress }) }
+}
+
+#[handler]
+async fn cancel(page: Page, Path(replay): Path<String>) -> Answer {
+    let replay: ReplayId = replay.parse()?;
+    let here = replay_path(&replay);
+    let mut write = page.begin_write().await?;
+    let ended = webhooks::cancel(&mut write, page.workspace(), replay).await?;
+    // The write holds the replay and is not committed: whoever reads meanwhile sees what was there before.
+    let before = webhooks::replay(page.app(), Some(page.workspace()), replay).await?;
+    if before.state != ReplayState::Running {
+        return page.redirect_with(&here, &Flash::note("It had ended before; nothing was changed."));
+    }
+    let told = format!("{} of {} replayed", ui::number(ended.done), ui::number(ended.total));
+    page.commit(write, Action::ReplayCancelled, replay, &told).await?;
+    page.redirect_with(&here, &Flash::done("The replay is cancelled. What it replayed before is sent."))
+}

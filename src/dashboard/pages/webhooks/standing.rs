@@ -1,0 +1,181 @@
+//! A subscription paused, enabled and deleted.
+
+use askama::Template;
+use poem::handler;
+use poem::web::Path;
+
+use super::{LIST, deliveries, path};
+use crate::dashboard::flash::Flash;
+use crate::dashboard::form::{Faults, Form};
+use crate::dashboard::frame::{Frame, Section};
+use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get, post};
+use crate::dashboard::ui;
+use crate::domain::audit::Action;
+use crate::domain::webhooks::{self, Held, Subscription, SubscriptionState};
+use crate::domain::{Error, Result};
+use crate::id::SubscriptionId;
+
+pub(super) fn routes(route: Route) -> Route {
+    route
+        .at("/dashboard/developer/webhooks/:subscription/pause", post(pause))
+        .at("/dashboard/developer/webhooks/:subscription/enable", get(ask_enable).post(enable))
+        .at("/dashboard/developer/webhooks/:subscription/delete", get(ask_delete).post(delete))
+}
+
+/// The subscription of an address, as everybody sees it who is not amid a change.
+async fn find(page: &Page, of: SubscriptionId) -> Result<Subscription> {
+    webhooks::get(page.app(), page.workspace(), of).await
+}
+
+#[handler]
+async fn pause(page: Page, Path(of): Path<String>) -> Answer {
+    let of: SubscriptionId = of.parse()?;
+    let mut write = page.begin_write().await?;
+    let paused = webhooks::pause(&mut write, page.workspace(), of).await;
+    // The write holds the subscription and is not committed: whoever reads meanwhile sees what was there before.
+    let before = find(&page, of).await?;
+    match before.state {
+        SubscriptionState::Enabled => {}
+        state => {
+            let told = format!("The webhook was {state} before; nothing was changed.");
+            return page.redirect_with(&path(&of), &Flash::note(told));
+        }
+    }
+    let paused = paused?;
+    page.commit(write, Action::WebhookPaused, of, &paused.url).await?;
+    page.redirect_with(
+        &path(&of),
+        &Flash::done("The webhook is paused. What happens from now on is held until you enable it."),
+    )
+}
+
+#[derive(Template)]
+#[template(path = "webhooks/enable.html", config = "src/dashboard/templates/askama.toml")]
+struct EnablePage {
+    frame: Frame,
+    of: Subscription,
+    held: u64,
+    form: Form,
+    faults: Faults,
+}
+
+impl EnablePage {
+    async fn of(page: &Page, of: Subscription, form: Form, faults: Faults) -> Result<Self> {
+        let held = webhooks::waiting(page.app(), page.workspace(), of.id).await?;
+        Ok(Self { frame: page.frame(Section::Webhooks, "Enable webhook"), of, held, form, faults })
+    }
+}
+
+fn enabled_before(page: &Page, of: SubscriptionId) -> Answer {
+    page.redirect_with(&path(&of), &Flash::note("The webhook was enabled before; nothing was changed."))
+}
+
+#[handler]
+async fn ask_enable(page: Page, Path(of): Path<String>) -> Answer {
+    let of = find(&page, of.parse()?).await?;
+    if of.state == SubscriptionState::Enabled {
+        return enabled_before(&page, of.id);
+    }
+    page.show(&EnablePage::of(&page, of, Form::default(), Faults::default()).await?)
+}
+
+#[handler]
+async fn enable(page: Page, Path(of): Path<String>, form: Form) -> Answer {
+    let of: SubscriptionId = of.parse()?;
+    let found = find(&page, of).await?;
+    let held = match form.text("held") {
+        "send" => Held::Send,
+        "drop" => Held::Drop,
+        _ => {
+            let mut faults = Faults::default();
+            faults.add("held", "must be sent or dropped");
+            return page.show_faults(&EnablePage::of(&page, found, form, faults).await?);
+        }
+    };
+    let dropped = match held {
+        Held::Drop => discard(&page, &found).await?,
+        Held::Send => 0,
+    };
+    let mut write = page.begin_write().await?;
+    let enabled = webhooks::enable(page.app(), &mut write, page.workspace(), of, held).await?;
+    // As above: what was there before.
+    if find(&page, of).await?.state == SubscriptionState::Enabled {
+        return enabled_before(&page, of);
+    }
+    page.commit(write, Action::WebhookEnabled, of, &enabled.url).await?;
+    let told = match held {
+        Held::Send => "The webhook is enabled. What was held is sent now.".to_owned(),
+        Held::Drop if dropped == 0 => "The webhook is enabled. Nothing was held.".to_owned(),
+        Held::Drop => format!("The webhook is enabled. {} dropped.", were(dropped)),
+    };
+    page.redirect_with(&path(&of), &Flash::done(told))
+}
+
+fn were(count: u64) -> String {
+    format!("{} {}", deliveries(&count), if count == 1 { "was" } else { "were" })
+}
+
+/// Deletes what a subscription holds, many short transactions long, the first of which tells the audit log. Says how much
+/// it was. Whoever enables the subscription meanwhile ends it.
+async fn discard(page: &Page, of: &Subscription) -> Result<u64> {
+    let mut gone = 0;
+    loop {
+        let mut write = page.begin_write().await?;
+        let some = match webhooks::discard(&mut write, page.workspace(), of.id).await {
+            Ok(some) => some,
+            Err(Error::Invalid(_)) => 0,
+            Err(error) => return Err(error),
+        };
+        if some == 0 {
+            return Ok(gone);
+        }
+        if gone == 0 {
+            page.commit(write, Action::WebhookDropped, of.id, &of.url).await?;
+        } else {
+            write.commit().await?;
+        }
+        gone += some;
+    }
+}
+
+#[derive(Template)]
+#[template(path = "confirm.html", config = "src/dashboard/templates/askama.toml")]
+struct DeletePage<'a> {
+    frame: Frame,
+    confirm: ui::Confirm<'a>,
+}
+
+#[handler]
+async fn ask_delete(page: Page, Path(of): Path<String>) -> Answer {
+    let of = find(&page, of.parse()?).await?;
+    let waiting = webhooks::waiting(page.app(), page.workspace(), of.id).await?;
+    let waits = match waiting {
+        0 => String::new(),
+        1 => "One delivery that still waits is never sent. ".to_owned(),
+        _ => format!("{} that still wait are never sent. ", deliveries(&waiting)),
+    };
+    let frame = page.frame(Section::Webhooks, "Delete this webhook?");
+    let confirm = ui::Confirm {
+        csrf: frame.csrf(),
+        text: &format!(
+            "Nothing is sent to {} any more. Its secret, its deliveries with their log, and its dead letters go with it. \
+             {waits}This cannot be undone; pausing can.",
+            of.url
+        ),
+        action: &format!("{}/delete", path(&of.id)),
+        button: "Delete webhook",
+        back: &path(&of.id),
+    };
+    page.show(&DeletePage { frame, confirm })
+}
+
+#[handler]
+async fn delete(page: Page, Path(of): Path<String>) -> Answer {
+    let of: SubscriptionId = of.parse()?;
+    let url = find(&page, of).await?.url;
+    let mut write = page.begin_write().await?;
+    webhooks::delete(&mut write, page.workspace(), of).await?;
+    page.commit(write, Action::WebhookDeleted, of, &url).await?;
+    page.redirect_with(LIST, &Flash::done("The webhook is deleted, with its deliveries."))
+}

@@ -1,0 +1,196 @@
+//! One subscription: how it stands, what came of its deliveries, and the list of them, which is live while it is open.
+
+use askama::Template;
+use poem::handler;
+use poem::web::Path;
+
+use super::filter::{choices, event_type, kinds, span};
+use super::outcomes::{Rate, outcomes};
+use super::{deliveries, delivery_path, events, last, path, standing, state};
+use crate::dashboard::chart::Chart;
+use crate::dashboard::flash::Flash;
+use crate::dashboard::form::{Faults, Form};
+use crate::dashboard::frame::{Frame, Section};
+use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::position::{self, ROWS};
+use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get, post};
+use crate::dashboard::ui::{self, Choice, Tone, piece};
+use crate::domain::audit::Action;
+use crate::domain::page::Page as Found;
+use crate::domain::webhooks::{
+    self, Delivery, DeliveryFilter, DeliveryState, Hour, Origin, Subscription, SubscriptionState,
+};
+use crate::domain::{Error, Result};
+use crate::events::{KINDS, TOLD};
+use crate::id::SubscriptionId;
+
+/// The fields of the filter.
+const FIELDS: &[&str] = &["state", "event", "from", "to"];
+/// Hours of the chart, and of the success rate, which are the last of these.
+const HOURS: i64 = 48;
+const RATE_HOURS: usize = 24;
+
+pub(super) fn routes(route: Route) -> Route {
+    route
+        .at("/dashboard/developer/webhooks/:subscription", get(show))
+        .at("/dashboard/developer/webhooks/:subscription/test", post(test))
+}
+
+#[derive(Template)]
+#[template(path = "webhooks/subscription.html", config = "src/dashboard/templates/askama.toml")]
+struct SubscriptionPage {
+    frame: Frame,
+    of: Subscription,
+    rate: Rate,
+    chart: Option<Chart>,
+    waiting: u64,
+    asked: Asked,
+    faults: Faults,
+    table: Table,
+    pager: ui::Pager,
+    /// The list as it is now, and whether it looks for news by itself.
+    here: String,
+    live: bool,
+}
+
+impl SubscriptionPage {
+    fn is_enabled(&self) -> bool {
+        self.of.state == SubscriptionState::Enabled
+    }
+
+    fn tests(&self) -> Vec<Choice<'_>> {
+        let first = self.of.event_types.first().map_or("", String::as_str);
+        choices(KINDS.iter().map(|kind| (*kind, *kind)), first)
+    }
+
+    fn events(&self) -> Vec<(&str, &'static str)> {
+        let told = |kind: &str| TOLD.iter().find(|(known, _)| *known == kind).map_or("", |(_, told)| told);
+        self.of.event_types.iter().map(|kind| (kind.as_str(), told(kind))).collect()
+    }
+
+    fn states(&self) -> Vec<Choice<'_>> {
+        let states = DeliveryState::ALL.iter().map(|state| (state.as_str(), state.as_str()));
+        choices(std::iter::once(("", "All states")).chain(states), self.asked.text("state"))
+    }
+
+    fn kinds(&self) -> Vec<Choice<'_>> {
+        kinds(self.asked.text("event"))
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.asked.any(FIELDS)
+    }
+}
+
+piece!(Table);
+
+/// The deliveries as a table: the part of the page that is live.
+#[derive(Template)]
+#[template(path = "webhooks/deliveries.html", config = "src/dashboard/templates/askama.toml")]
+struct Table {
+    deliveries: Vec<Delivery>,
+    /// Why there are none.
+    none: (&'static str, &'static str),
+}
+
+#[handler]
+async fn show(page: Page, Path(of): Path<String>, asked: Asked) -> Answer {
+    let of: SubscriptionId = of.parse()?;
+    let mut faults = Faults::default();
+    let filter = filter(&asked, &mut faults);
+    let found = if faults.is_empty() {
+        let after = asked.after().and_then(position::read);
+        webhooks::deliveries(page.app(), page.workspace(), of, &filter, after, ROWS).await?
+    } else {
+        Found { items: Vec::new(), next: None }
+    };
+    let table = Table { none: none(&asked, &faults), deliveries: found.items };
+    if page.is_partial() {
+        return page.show(&table);
+    }
+    let shown = whole(&page, of, asked, faults, table, found.next.map(position::text)).await?;
+    if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
+}
+
+async fn whole(
+    page: &Page,
+    of: SubscriptionId,
+    asked: Asked,
+    faults: Faults,
+    table: Table,
+    next: Option<String>,
+) -> Result<SubscriptionPage> {
+    let (app, workspace) = (page.app(), page.workspace());
+    let of = webhooks::get(app, workspace, of).await?;
+    let hours = webhooks::outcomes(app, workspace, Some(of.id), HOURS).await?;
+    let day: &[Hour] = hours.last_chunk::<RATE_HOURS>().map_or(&hours, |day| day);
+    let here = asked.path(&path(&of.id), FIELDS);
+    Ok(SubscriptionPage {
+        frame: page.frame(Section::Webhooks, "Webhook"),
+        rate: Rate::of(day),
+        chart: outcomes(&hours),
+        waiting: webhooks::waiting(app, workspace, of.id).await?,
+        pager: ui::pager(&here, asked.after(), next),
+        live: asked.after().is_none() && faults.is_empty(),
+        here,
+        of,
+        asked,
+        faults,
+        table,
+    })
+}
+
+/// The filter that an address describes.
+fn filter(asked: &Asked, faults: &mut Faults) -> DeliveryFilter {
+    let state = asked.given("state").and_then(|state| {
+        state.parse().map_err(|_| faults.add("state", "must be one of those that are listed")).ok()
+    });
+    DeliveryFilter {
+        state,
+        event_type: event_type(asked.text("event"), faults),
+        created: span(asked.text("from"), asked.text("to"), faults),
+    }
+}
+
+/// What an empty table says.
+fn none(asked: &Asked, faults: &Faults) -> (&'static str, &'static str) {
+    if !faults.is_empty() {
+        ("Nothing was looked for", "Mend what is named beside the fields above, and filter again.")
+    } else if asked.any(FIELDS) {
+        ("No delivery fits", "No delivery of the last 30 days fits this filter.")
+    } else if asked.after().is_some() {
+        ("Nothing further", "The list ends here.")
+    } else {
+        ("No deliveries yet", "Send a test event, or wait until something happens: it shows here by itself.")
+    }
+}
+
+#[handler]
+async fn test(page: Page, Path(of): Path<String>, form: Form) -> Answer {
+    let of: SubscriptionId = of.parse()?;
+    let (app, workspace) = (page.app(), page.workspace());
+    let kind = form.text("type");
+    let mut write = page.begin_write().await?;
+    let sent = match webhooks::test(app, &mut write, workspace, of, Some(kind)).await {
+        Ok(sent) => sent,
+        Err(Error::Invalid(faults)) => {
+            let told = match faults.first() {
+                Some(fault) if fault.field == "subscription" => {
+                    "The webhook is not enabled, so nothing would be sent. Enable it first."
+                }
+                _ => "Choose one of the events that are listed.",
+            };
+            return page.redirect_with(&path(&of), &Flash::note(told));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    page.commit_once(&form, write, Action::WebhookTested, of, &sent.event_type).await?;
+    let told = format!("An example of {} is on its way.", sent.event_type);
+    page.redirect_with(&path(&of), &Flash::done(told))
+}
+
+/// Why there is a delivery, where it is not that its event happened.
+fn origin(of: &Delivery) -> Option<ui::Badge<'static>> {
+    (of.origin != Origin::Event).then(|| ui::badge(Tone::Quiet, of.origin.as_str()))
+}

@@ -1,0 +1,395 @@
+//! Webhooks on the dashboard: made, tried, paused, enabled, rotated, changed, deleted, and out of reach of others.
+
+use std::time::Duration;
+
+use creator_api::domain::webhooks::{self, DeliveryState, Origin};
+use creator_api::events::KINDS;
+use reqwest::Method;
+
+use crate::dashboard_keys::told;
+use crate::support::browser::{csrf, first, html};
+use crate::support::{Answer, Browser, Endpoint, TestApp, send};
+
+pub const LIST: &str = "/dashboard/developer/webhooks";
+const NEW: &str = "/dashboard/developer/webhooks/new";
+const SECRET: &str = "whsec_[A-Za-z0-9+/]{43}=";
+
+/// A part of a page, as the page's script asks for it.
+pub async fn partial(browser: &Browser<'_>, app: &TestApp, path: &str) -> Answer {
+    browser.send(app.request(Method::GET, path).header("hx-request", "true")).await
+}
+
+/// The page of the subscription that a page names first.
+fn named(page: &str) -> String {
+    first(page, &format!("{LIST}/whs_[a-z0-9]{{26}}"))
+}
+
+#[tokio::test]
+async fn a_webhook_is_made_shows_its_secret_once_and_hears_a_test_event() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let browser = acme.signed_in().await;
+    let empty = html(&browser.get(LIST).await);
+    assert!(empty.contains("No webhooks yet") && empty.contains(NEW), "{empty}");
+    let form = html(&browser.get(NEW).await);
+    assert!(KINDS.iter().all(|kind| form.contains(&format!("value=\"{kind}\""))), "{form}");
+    assert!(form.contains("Access was taken away."), "each has its sentence: {form}");
+
+    let endpoint = Endpoint::start().await;
+    let url = endpoint.url();
+    let fields = [("url", url.as_str()), ("which", "some"), ("event_types", "student.created")];
+    let made = browser.submit(NEW, NEW, &fields).await.assert_status(200);
+    assert_eq!(made.header("cache-control"), "no-store");
+    let page = html(&made);
+    let secret = first(&page, SECRET);
+    assert!(page.contains("the only time") && page.contains("/docs/webhooks"), "{page}");
+    let path = named(&page);
+    for place in
+        [LIST, NEW, &path, &format!("{path}/edit"), &format!("{path}/rotate"), "/dashboard/settings/audit"]
+    {
+        let page = html(&browser.get(place).await.assert_status(200));
+        assert!(!page.contains("whsec_"), "{place} shows the secret again");
+    }
+
+    let sent = browser.submit(&path, &format!("{path}/test"), &[("type", "order.paid")]).await;
+    assert_eq!(sent.assert_status(303).header("location"), path);
+    // What the page asks for by itself leaves the message to the page.
+    let table = html(&partial(&browser, &app, &path).await.assert_status(200));
+    assert!(table.contains("pending") && !table.contains("<html"), "{table}");
+    assert!(html(&browser.get(&path).await).contains("An example of order.paid is on its way."));
+    assert_eq!(app.deliver_due().await, 1);
+    let request = endpoint.sent().remove(0);
+    assert_eq!(request.event()["type"], "order.paid");
+    assert!(request.is_signed(&secret, app.clock.now().as_second()));
+    let table = html(&partial(&browser, &app, &path).await);
+    assert!(table.contains("delivered") && table.contains(">204<"), "{table}");
+
+    let list = html(&browser.get(LIST).await);
+    assert!(list.contains("100 % of 1") && list.contains("<svg class=\"spark\"") && list.contains("enabled"));
+    let made = format!("owner@acme.example Made a webhook {url}");
+    assert_eq!(told(&acme).await[..2], ["owner@acme.example Sent a test event order.paid", &made]);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_webhook_stands_beside_its_field() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let good = "https://hooks.example/";
+    for (url, which, message) in [
+        ("http://hooks.example/", "all", "Address must begin with `https://`"),
+        ("https://10.0.0.1/", "all", "Address leads to 10.0.0.1, which no webhook may call"),
+        ("nonsense", "all", "Address must be a whole address"),
+        (good, "some", "Events must name at least one type of event."),
+        (good, "", "Events must name at least one type of event."),
+    ] {
+        let page =
+            html(&browser.submit(NEW, NEW, &[("url", url), ("which", which)]).await.assert_status(422));
+        assert!(page.contains(message), "{message}: {page}");
+        assert!(page.contains(&format!("value=\"{url}\"")), "it is not to be typed again: {page}");
+    }
+    let fields = [("url", good), ("event_types", "order.payed"), ("event_types", "order.paid")];
+    let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
+    assert!(
+        page.contains("`order.payed` is no type of event") && page.contains("value=\"order.paid\" checked")
+    );
+
+    let page = html(&browser.submit(NEW, NEW, &[("url", good), ("which", "all")]).await.assert_status(200));
+    assert!(html(&browser.get(&named(&page)).await).contains("Hears all 13"));
+}
+
+#[tokio::test]
+async fn a_form_sent_again_makes_no_second_webhook_secret_or_event() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let browser = acme.signed_in().await;
+    let token = csrf(&browser.get(NEW).await);
+    let fields = [("url", "https://hooks.example/"), ("which", "all")];
+    let page = html(&browser.post(NEW, &token, &fields).await.assert_status(200));
+    let again = browser.post(NEW, &token, &fields).await.assert_status(409);
+    assert!(!html(&again).contains("whsec_"));
+    assert_eq!(webhooks::list(&app.app, acme.id).await.unwrap().len(), 1);
+
+    let path = named(&page);
+    for (action, fields, status) in
+        [("rotate", [("overlap", "24")], 200), ("test", [("type", "order.paid")], 303)]
+    {
+        let action = format!("{path}/{action}");
+        let token = csrf(&browser.get(&path).await);
+        browser.post(&action, &token, &fields).await.assert_status(status);
+        let again = browser.post(&action, &token, &fields).await.assert_status(409);
+        assert!(!html(&again).contains("whsec_"));
+    }
+    let of = webhooks::list(&app.app, acme.id).await.unwrap()[0].id;
+    assert_eq!(acme.deliveries(of).await.len(), 1);
+    let changes =
+        told(&acme).await.into_iter().filter(|line| line.contains("webhook") || line.contains("test event"));
+    assert_eq!(changes.count(), 3);
+}
+
+#[tokio::test]
+async fn what_is_held_while_a_webhook_is_paused_is_sent_or_dropped() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    let subscription = acme.subscribe_at(&endpoint, &["student.created"]).await;
+    let path = format!("{LIST}/{}", subscription.id);
+    let browser = acme.signed_in().await;
+    let (pause, enable) = (format!("{path}/pause"), format!("{path}/enable"));
+    browser.get(&enable).await.assert_status(303);
+    assert!(html(&browser.get(&path).await).contains("was enabled before"));
+
+    for (choice, told) in [("send", "What was held is sent now."), ("drop", "2 deliveries were dropped.")] {
+        let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
+        browser.post(&pause, &one, &[]).await.assert_status(303);
+        browser.post(&pause, &other, &[]).await.assert_status(303);
+        assert!(html(&browser.get(&path).await).contains("was paused before; nothing was changed"));
+        for name in ["a", "b"] {
+            acme.student(&format!("{choice}-{name}")).await;
+        }
+        assert_eq!(app.deliver_due().await, 0);
+        let page = html(&browser.get(&path).await);
+        assert!(page.contains("2 deliveries held back.") && page.contains(">held<"), "{page}");
+        let tried = browser.submit(&enable, &format!("{path}/test"), &[("type", "order.paid")]).await;
+        tried.assert_status(303);
+        assert!(html(&browser.get(&path).await).contains("not enabled, so nothing would be sent"));
+        let asked = html(&browser.get(&enable).await);
+        assert!(asked.contains("2 deliveries are held"), "{asked}");
+        let unsaid = browser.submit(&enable, &enable, &[]).await.assert_status(422);
+        assert!(html(&unsaid).contains("What is held must be sent or dropped."));
+
+        let (one, other) = (csrf(&browser.get(&enable).await), csrf(&browser.get(&enable).await));
+        browser.post(&enable, &one, &[("held", choice)]).await.assert_status(303);
+        assert!(html(&browser.get(&path).await).contains(told), "{told}");
+        browser.post(&enable, &other, &[("held", choice)]).await.assert_status(303);
+        assert!(html(&browser.get(&path).await).contains("was enabled before"));
+        app.deliver_due().await;
+    }
+    assert_eq!(endpoint.sent().len(), 2, "what was dropped is never sent");
+    let told = told(&acme).await;
+    let changes: Vec<&str> = told
+        .iter()
+        .filter_map(|line| line.strip_prefix("owner@acme.example ")?.split(" http").next())
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            "Enabled a webhook",
+            "Dropped what a webhook held",
+            "Paused a webhook",
+            "Enabled a webhook",
+            "Paused a webhook",
+            "Signed in ",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_rotated_secret_signs_beside_the_old_one_as_long_as_was_asked() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    let subscription = acme.subscribe_at(&endpoint, &["student.created"]).await;
+    let path = format!("{LIST}/{}/rotate", subscription.id);
+    let browser = acme.signed_in().await;
+    let page = html(&browser.submit(&path, &path, &[("overlap", "24")]).await.assert_status(200));
+    let second = first(&page, SECRET);
+    assert!(page.contains("2026-03-03 10:00:30 UTC") && page.contains("two signatures"), "{page}");
+    let secrets = async |expected: [bool; 2]| {
+        acme.student(&format!("s{}", endpoint.sent().len())).await;
+        app.deliver_due().await;
+        let (sent, now) = (endpoint.sent().pop().unwrap(), app.clock.now().as_second());
+        assert_eq!([&subscription.secret, &second].map(|secret| sent.is_signed(secret, now)), expected);
+    };
+    secrets([true, true]).await;
+    app.clock.advance(Duration::from_secs(86_400));
+    // Nobody was here for a day.
+    let browser = Browser::new(&app);
+    browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
+    secrets([false, true]).await;
+    let page = html(&browser.submit(&path, &path, &[("overlap", "0")]).await.assert_status(200));
+    assert!(page.contains("The old secret signs no more."), "{page}");
+    secrets([false, false]).await;
+
+    let wrong = browser.submit(&path, &path, &[("overlap", "9999")]).await.assert_status(422);
+    assert!(html(&wrong).contains("must be one of those that are listed"));
+    for _ in 0..4 {
+        browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(200);
+    }
+    let many = browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(422);
+    assert!(html(&many).contains("would let 5 older secrets sign"), "{}", html(&many));
+}
+
+#[tokio::test]
+async fn a_webhook_is_changed_and_deleted() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let (before, after) = (Endpoint::start().await, Endpoint::start().await);
+    let subscription = acme.subscribe_at(&before, &["student.created"]).await;
+    let path = format!("{LIST}/{}", subscription.id);
+    let (edit, delete) = (format!("{path}/edit"), format!("{path}/delete"));
+    let browser = acme.signed_in().await;
+    let form = html(&browser.get(&edit).await);
+    assert!(form.contains(&before.url()) && form.contains("value=\"student.created\" checked"), "{form}");
+    let wrong =
+        browser.submit(&edit, &edit, &[("url", "ftp://x"), ("which", "some")]).await.assert_status(422);
+    let page = html(&wrong);
+    assert!(page.contains("Address must begin with") && page.contains("Events must name"), "{page}");
+
+    let url = after.url();
+    let fields = [("url", url.as_str()), ("event_types", "student.created"), ("event_types", "order.paid")];
+    for told in ["The webhook is changed.", "It was so before; nothing was changed."] {
+        browser.submit(&edit, &edit, &fields).await.assert_status(303);
+        assert!(html(&browser.get(&path).await).contains(told), "{told}");
+    }
+    acme.student("ada").await;
+    app.deliver_due().await;
+    assert_eq!((before.sent().len(), after.sent().len()), (0, 1));
+
+    acme.student("bob").await;
+    let asked = html(&browser.get(&delete).await);
+    assert!(asked.contains("Its secret, its deliveries with their log, and its dead letters go with it."));
+    assert!(asked.contains("One delivery that still waits is never sent."), "{asked}");
+    let token = csrf(&browser.get(&delete).await);
+    browser.post(&delete, &token, &[]).await.assert_status(303);
+    assert!(html(&browser.get(LIST).await).contains("The webhook is deleted"));
+    browser.post(&delete, &token, &[]).await.assert_status(404);
+    partial(&browser, &app, &path).await.assert_status(404);
+    assert_eq!(app.deliver_due().await, 0);
+    let changes = [
+        format!("owner@acme.example Deleted a webhook {url}"),
+        format!("owner@acme.example Changed a webhook {url}"),
+    ];
+    assert_eq!(told(&acme).await[..2], changes);
+}
+
+#[tokio::test]
+async fn nothing_of_another_workspace_is_there() {
+    let app = TestApp::start_beside_receivers().await;
+    let theirs = app.workspace("theirs").await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_answers(404);
+    let subscription = theirs.subscribe_at(&endpoint, &["student.created"]).await;
+    theirs.student("ada").await;
+    app.deliver_due().await;
+    let delivery = subscription.deliveries().await[0].id;
+    assert_eq!(subscription.deliveries().await[0].state, DeliveryState::Dead);
+    let mut write = app.write().await;
+    let job = webhooks::start(&app.app, &mut write, theirs.id, &Default::default()).await.unwrap();
+    write.commit().await.unwrap();
+
+    let ours = app.workspace("ours").await;
+    let own = ours.subscribe_at(&endpoint, &["student.created"]).await.id;
+    let browser = ours.signed_in().await;
+    let absent = "01h2xcejqtf2nbrexx3vqjhp41";
+    let plain = |answer: &Answer| {
+        regex::Regex::new("value=\"[^\"]+\"").unwrap().replace_all(&html(answer), "").into_owned()
+    };
+    let of = subscription.id;
+    let read = [
+        (format!("{LIST}/{of}"), format!("{LIST}/whs_{absent}")),
+        (format!("{LIST}/{of}/edit"), format!("{LIST}/whs_{absent}/edit")),
+        (format!("{LIST}/{of}/rotate"), format!("{LIST}/whs_{absent}/rotate")),
+        (format!("{LIST}/{of}/enable"), format!("{LIST}/whs_{absent}/enable")),
+        (format!("{LIST}/{of}/delete"), format!("{LIST}/whs_{absent}/delete")),
+        (format!("{LIST}/{of}/deliveries/{delivery}"), format!("{LIST}/{of}/deliveries/dlv_{absent}")),
+        (format!("{LIST}/{own}/deliveries/{delivery}"), format!("{LIST}/{own}/deliveries/dlv_{absent}")),
+        (
+            format!("{LIST}/dead-letters?subscription={of}"),
+            format!("{LIST}/dead-letters?subscription=whs_{absent}"),
+        ),
+        (
+            format!("{LIST}/dead-letters/replay?delivery={delivery}"),
+            format!("{LIST}/dead-letters/replay?delivery=dlv_{absent}"),
+        ),
+        (format!("{LIST}/replays/{}", job.id), format!("{LIST}/replays/rpl_{absent}")),
+    ];
+    for (foreign, nowhere) in &read {
+        let foreign = browser.get(foreign).await.assert_status(404);
+        let nowhere = browser.get(nowhere).await.assert_status(404);
+        assert_eq!(plain(&foreign), plain(&nowhere), "absent and foreign read the same");
+    }
+    let token = csrf(&browser.get(LIST).await);
+    for action in ["edit", "rotate", "test", "pause", "enable", "delete"] {
+        let fields = [
+            ("url", "https://x.example"),
+            ("which", "all"),
+            ("overlap", "0"),
+            ("type", "order.paid"),
+            ("held", "drop"),
+        ];
+        browser.post(&format!("{LIST}/{of}/{action}"), &token, &fields).await.assert_status(404);
+    }
+    let delivery = delivery.to_string();
+    for place in [of.to_string(), own.to_string()] {
+        let resend = format!("{LIST}/{place}/deliveries/{delivery}/resend");
+        browser.post(&resend, &token, &[]).await.assert_status(404);
+    }
+    let replay = format!("{LIST}/dead-letters/replay");
+    browser.post(&replay, &token, &[("delivery", &delivery)]).await.assert_status(404);
+    browser.post(&replay, &token, &[("subscription", &of.to_string())]).await.assert_status(404);
+    browser.post(&format!("{LIST}/replays/{}/cancel", job.id), &token, &[]).await.assert_status(404);
+    for odd in ["nonsense", "crs_01h2xcejqtf2nbrexx3vqjhp41", "%00"] {
+        browser.get(&format!("{LIST}/{odd}")).await.assert_status(404);
+    }
+    assert!(told(&theirs).await.is_empty());
+    assert_eq!(subscription.deliveries().await.len(), 1);
+    assert_eq!(told(&ours).await[0], "owner@ours.example Signed in ", "and no more");
+}
+
+#[tokio::test]
+async fn a_page_that_looks_for_news_keeps_no_session_alive() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(&["student.created"]).await;
+    let browser = acme.signed_in().await;
+    let path = format!("{LIST}/{of}");
+    for _ in 0..11 {
+        app.clock.advance(Duration::from_secs(3600));
+        partial(&browser, &app, &path).await.assert_status(200);
+    }
+    app.clock.advance(Duration::from_secs(3601));
+    let ended = partial(&browser, &app, &path).await.assert_status(204);
+    assert_eq!(ended.header("hx-redirect"), "/login");
+}
+
+#[tokio::test]
+async fn the_deliveries_of_a_webhook_are_narrowed_down_and_paged() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    let subscription = acme.subscribe_at(&endpoint, KINDS).await;
+    let path = format!("{LIST}/{}", subscription.id);
+    let browser = acme.signed_in().await;
+    assert!(html(&browser.get(&path).await).contains("No deliveries yet"));
+    acme.course("rust", 1).await;
+    app.clock.advance(Duration::from_secs(3600));
+    for n in 0..27 {
+        acme.student_by_change(&format!("s{n}")).await;
+    }
+    app.deliver_due().await;
+    let rows = async |query: &str| {
+        let page = html(&browser.get(&format!("{path}?{query}")).await.assert_status(200));
+        (page.matches("data-label=\"State\"").count(), page.contains("hx-get"))
+    };
+    assert_eq!(rows("").await, (25, true));
+    assert_eq!(rows("event=course.published").await, (1, true));
+    assert_eq!(rows("state=dead").await, (0, true));
+    assert_eq!(rows("state=delivered&event=student.created").await, (25, true));
+    assert_eq!(rows("to=2026-03-02T11:00").await, (1, true));
+    assert_eq!(rows("from=2026-03-02T11:00&event=course.published").await, (0, true));
+    let next = first(&html(&browser.get(&path).await), "href=\"([^\"]+)\" rel=\"next\"");
+    let second = html(&browser.get(&next).await);
+    assert!(second.contains("course.published") && !second.contains("hx-get"), "only the first page is live");
+    for (query, message) in [
+        ("state=lost", "State must be one of those that are listed."),
+        ("event=order.payed", "Type of event must be one of those"),
+        ("from=yesterday", "Made from, UTC must be a time such as"),
+        ("from=2026-03-02T11:00&to=2026-03-02T10:00", "must be later than the other time"),
+    ] {
+        let wrong = html(&browser.get(&format!("{path}?{query}")).await.assert_status(422));
+        assert!(wrong.contains(message) && !wrong.contains("hx-get"), "{message}: {wrong}");
+    }
+    let resent = subscription.deliveries().await;
+    assert!(resent.iter().all(|one| one.origin == Origin::Event));
+    send(app.request(Method::GET, &path)).await.assert_status(303);
+}

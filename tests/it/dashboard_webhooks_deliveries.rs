@@ -1,0 +1,141 @@
+//! One delivery on the dashboard: what was sent, what came back whatever it was, and sent again.
+
+use std::time::Duration;
+
+use creator_api::domain::webhooks::{DeliveryState, Origin};
+
+use crate::dashboard_keys::told;
+use crate::dashboard_webhooks::LIST;
+use crate::support::browser::{csrf, first, html};
+use crate::support::{Endpoint, Receiver, TestApp};
+
+const CREATED: &[&str] = &["student.created"];
+
+#[tokio::test]
+async fn a_failed_delivery_shows_every_attempt_and_is_sent_again() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    endpoint.answers_with(503, "x-reason: overload");
+    endpoint.answers([204]);
+    let subscription = acme.subscribe_at(&endpoint, CREATED).await;
+    acme.student("ada").await;
+    app.deliver_due().await;
+    let browser = acme.signed_in().await;
+    let list = html(&browser.get(&format!("{LIST}/{}", subscription.id)).await);
+    assert!(
+        list.contains("retrying")
+            && list.contains(">503<")
+            && list.contains("Every attempt has failed since")
+    );
+    let path = first(&list, &format!("href=\"({LIST}/whs_[a-z0-9]+/deliveries/dlv_[a-z0-9]+)\""));
+    let page = html(&browser.get(&path).await.assert_status(200));
+    for words in ["Next attempt", "2026-03-02 10:01:30 UTC", "x-reason: overload", "Attempt 1", "Body"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let token = csrf(&browser.get(&path).await);
+    let resend = format!("{path}/resend");
+    browser.post(&resend, &token, &[]).await.assert_status(303);
+    assert!(html(&browser.get(&path).await).contains("still to be sent; nothing was changed"));
+    assert!(!page.contains("Send again"), "{page}");
+
+    app.clock.advance(Duration::from_secs(60));
+    app.deliver_due().await;
+    let page = html(&browser.get(&path).await);
+    let sent = endpoint.sent().pop().unwrap();
+    for name in ["x-svc-signature", "webhook-signature", "x-svc-delivery"] {
+        assert!(page.contains(&format!("{name}: {}", sent.header(name))), "{name}: {page}");
+    }
+    let body = String::from_utf8(sent.body).unwrap();
+    let unescaped = page.replace("&#34;", "\"").replace("&#38;", "&");
+    assert!(unescaped.contains(&format!("<code>{body}</code>")), "to the byte: {page}");
+    assert!(!page.contains("whsec_") && page.contains("Attempt 2") && page.contains("Send again"));
+
+    browser.post(&resend, &token, &[]).await.assert_status(303);
+    browser.post(&resend, &token, &[]).await.assert_status(409);
+    app.deliver_due().await;
+    let deliveries = subscription.deliveries().await;
+    assert_eq!((deliveries.len(), deliveries[1].origin), (2, Origin::Resend));
+    let page = html(&browser.get(&path).await);
+    assert!(page.contains("Sent again by") && page.contains(&deliveries[1].id.to_string()), "{page}");
+    assert_eq!(told(&acme).await[0], "owner@acme.example Sent a delivery again student.created");
+}
+
+#[tokio::test]
+async fn two_tabs_replay_a_dead_delivery_once() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    endpoint.answers([410]);
+    let subscription = acme.subscribe_at(&endpoint, CREATED).await;
+    acme.student("ada").await;
+    app.deliver_due().await;
+    let dead = subscription.deliveries().await.remove(0);
+    assert_eq!(dead.state, DeliveryState::Dead);
+    let browser = acme.signed_in().await;
+    let path = format!("{LIST}/{}/deliveries/{}", subscription.id, dead.id);
+    let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
+    let resend = format!("{path}/resend");
+    let (first, second) = tokio::join!(browser.post(&resend, &one, &[]), browser.post(&resend, &other, &[]));
+    assert_eq!((first.status, second.status), (303, 303));
+    let deliveries = subscription.deliveries().await;
+    assert_eq!((deliveries.len(), deliveries[1].replayed_from), (2, Some(dead.id)));
+    let resent = told(&acme).await.into_iter().filter(|line| line.contains("Sent a delivery again")).count();
+    assert_eq!(resent, 1);
+    let page = html(&browser.get(&path).await);
+    assert!(!page.contains(">Send again<"), "{page}");
+}
+
+#[tokio::test]
+async fn whatever_a_receiver_answers_is_shown_harmless() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let browser = acme.signed_in().await;
+    let gzip: &[u8] = b"\x1f\x8b\x08\x00\x00\x00<script>alert(3)</script>";
+    let answers: [(&str, &[u8], &[&str]); 5] = [
+        (
+            "text/html",
+            b"</code></pre><script>alert(1)</script><img src=x onerror=alert(2)>",
+            &["&#60;script&#62;alert(1)&#60;/script&#62;", "&#60;img src=x"],
+        ),
+        ("application/gzip", gzip, &["31 bytes that are no text.", "1f 8b 08 00 00 00 3c 73"]),
+        ("text/plain; charset=iso-8859-1", b"gr\xfcn", &["Not UTF-8", "gr\u{fffd}n"]),
+        (
+            "text/plain; charset=utf-16",
+            b"\xff\xfe<\0s\0c\0r\0i\0p\0t\0>\0",
+            &["bytes that are no text", "ff fe 3c 00"],
+        ),
+        ("\"><script>alert(4)</script>", b"", &["&#34;&#62;&#60;script&#62;alert(4)", "Empty."]),
+    ];
+    for (place, (kind, body, shown)) in answers.into_iter().enumerate() {
+        let head =
+            format!("HTTP/1.1 400 No\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
+        let receiver = Receiver::answering([head.as_bytes(), body].concat()).await;
+        let subscription = acme.subscribe_to(receiver.url("http", "127.0.0.1").to_string(), CREATED).await;
+        acme.student(&format!("s{place}")).await;
+        while app.deliver_due().await > 0 {}
+        let delivery = subscription.deliveries().await.remove(0).id;
+        let path = format!("{LIST}/{}/deliveries/{delivery}", subscription.id);
+        let page = html(&browser.get(&path).await.assert_status(200));
+        for words in shown {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        assert!(!page.contains("<script>alert") && !page.contains("<img"), "{page}");
+        assert!(page.contains("dead") && page.contains(">400<"), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_does_not_answer_is_told_of() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let browser = acme.signed_in().await;
+    let closes = Receiver::start(|stream| async move { drop(stream) }).await;
+    let subscription = acme.subscribe_to(closes.url("http", "127.0.0.1").to_string(), CREATED).await;
+    acme.student("ada").await;
+    app.deliver_due().await;
+    let delivery = subscription.deliveries().await.remove(0).id;
+    let page = html(&browser.get(&format!("{LIST}/{}/deliveries/{delivery}", subscription.id)).await);
+    assert!(page.contains("before it answered."), "{page}");
+    assert!(!page.contains("<h3>Answer</h3>"), "{page}");
+}
