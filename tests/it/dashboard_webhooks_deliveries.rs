@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use creator_api::domain::webhooks::{DeliveryState, Origin};
+use creator_api::events::KINDS;
+use reqwest::Method;
 
 use crate::dashboard_keys::told;
 use crate::dashboard_webhooks::LIST;
 use crate::support::browser::{csrf, first, html};
-use crate::support::{Endpoint, Receiver, TestApp};
+use crate::support::{Endpoint, Receiver, TestApp, send};
 
 const CREATED: &[&str] = &["student.created"];
 
@@ -105,7 +107,7 @@ async fn whatever_a_receiver_answers_is_shown_harmless() {
             b"\xff\xfe<\0s\0c\0r\0i\0p\0t\0>\0",
             &["bytes that are no text", "ff fe 3c 00"],
         ),
-        ("\"><script>alert(4)</script>", b"", &["&#34;&#62;&#60;script&#62;alert(4)", "Empty."]),
+        ("\"><script>alert(4)</script>", b"", &["&#34;&#62;&#60;script&#62;alert(4)", "Body: empty."]),
     ];
     for (place, (kind, body, shown)) in answers.into_iter().enumerate() {
         let head =
@@ -138,4 +140,46 @@ async fn a_receiver_that_does_not_answer_is_told_of() {
     let page = html(&browser.get(&format!("{LIST}/{}/deliveries/{delivery}", subscription.id)).await);
     assert!(page.contains("before it answered."), "{page}");
     assert!(!page.contains("<h3>Answer</h3>"), "{page}");
+}
+
+#[tokio::test]
+async fn the_deliveries_of_a_webhook_are_narrowed_down_and_paged() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    let subscription = acme.subscribe_at(&endpoint, KINDS).await;
+    let path = format!("{LIST}/{}", subscription.id);
+    let browser = acme.signed_in().await;
+    assert!(html(&browser.get(&path).await).contains("No deliveries yet"));
+    acme.course("rust", 1).await;
+    app.clock.advance(Duration::from_secs(3600));
+    for n in 0..27 {
+        acme.student_by_change(&format!("s{n}")).await;
+    }
+    app.deliver_due().await;
+    let rows = async |query: &str| {
+        let page = html(&browser.get(&format!("{path}?{query}")).await.assert_status(200));
+        (page.matches("data-label=\"State\"").count(), page.contains("hx-get"))
+    };
+    assert_eq!(rows("").await, (25, true));
+    assert_eq!(rows("event=course.published").await, (1, true));
+    assert_eq!(rows("state=dead").await, (0, true));
+    assert_eq!(rows("state=delivered&event=student.created").await, (25, true));
+    assert_eq!(rows("to=2026-03-02T11:00").await, (1, true));
+    assert_eq!(rows("from=2026-03-02T11:00&event=course.published").await, (0, true));
+    let next = first(&html(&browser.get(&path).await), "href=\"([^\"]+)\" rel=\"next\"");
+    let second = html(&browser.get(&next).await);
+    assert!(second.contains("course.published") && !second.contains("hx-get"), "only the first page is live");
+    for (query, message) in [
+        ("state=lost", "State must be one of those that are listed."),
+        ("event=order.payed", "Type of event must be one of those"),
+        ("from=yesterday", "Made from, UTC must be a time such as"),
+        ("from=2026-03-02T11:00&to=2026-03-02T10:00", "must be later than the other time"),
+    ] {
+        let wrong = html(&browser.get(&format!("{path}?{query}")).await.assert_status(422));
+        assert!(wrong.contains(message) && !wrong.contains("hx-get"), "{message}: {wrong}");
+    }
+    let resent = subscription.deliveries().await;
+    assert!(resent.iter().all(|one| one.origin == Origin::Event));
+    send(app.request(Method::GET, &path)).await.assert_status(303);
 }

@@ -70,10 +70,10 @@ impl Drawing<'_> {
     fn labels(&mut self) {
         let places = &self.chart.places;
         let last = places.len().saturating_sub(1);
-        // A letter of air on both sides.
-        let wide = room(places.iter().cloned()) + 2.0 * LETTER;
-        let most = (((WIDTH - self.left) / wide) as usize).clamp(2, LABELS);
-        let shown = last.min(most - 1);
+        // The outermost stand inside the axis, so that half a label more comes into the gaps beside them.
+        let gap = 1.5 * room(places.iter().cloned()) + LETTER;
+        let gaps = ((WIDTH - self.left) / gap).max(1.0) as usize;
+        let shown = last.min(LABELS - 1).min(gaps);
         for label in 0..=shown {
             let place = (label * last).checked_div(shown).unwrap_or(0);
             let Some(name) = places.get(place) else { return };

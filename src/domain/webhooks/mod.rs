@@ -27,7 +27,7 @@ pub use deliveries::{dead, deliveries, unreplayed, workspace_of};
 pub use exchange::exchange;
 pub use outcomes::{Hour, outcomes};
 pub use queue::{Queue, queue};
-pub use replays::{advance, cancel, count, replay, running, running_in, start};
+pub use replays::{advance, cancel, count, replay, running, running_in, start, start_alone};
 pub use secrets::{Rotated, live, rotate};
 pub use standing::{align, disable, discard, enable, pause, waiting};
 pub use subscriptions::{create, delete, edit, erase, find, get, list};
@@ -236,6 +236,15 @@ pub enum ReplayState {
 }
 
 words!(ReplayState, "a replay's state", { Running = "running", Done = "done", Cancelled = "cancelled" });
+
+/// What came of the wish for a replay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begun {
+    /// It was begun.
+    Now(Replay),
+    /// Another one still runs, and nothing was begun.
+    Before(Replay),
+}
 
 /// A job that replays dead deliveries, batch by batch.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,13 +5,13 @@
 
 use entity::webhook_deliveries::{self, Column, Dead, Origin};
 use entity::webhook_replays::{self, ActiveModel, Model, State};
-use entity::{Keyset, Set, Span};
+use entity::{Keyset, Set, Span, webhook_subscriptions};
 
 use super::super::Result;
 use super::super::find::{absent, fresh, id};
 use super::again::append;
 use super::deliveries::wanted;
-use super::{DeadFilter, Replay, ReplayState};
+use super::{Begun, DeadFilter, Replay, ReplayState, list};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
@@ -63,6 +63,26 @@ pub async fn start(
     };
     webhook_replays::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     Ok(record(row))
+}
+
+/// Begins a replay unless one runs in the workspace, so that whoever asks twice has one.
+///
+/// # Errors
+/// As [`count`].
+pub async fn start_alone(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    filter: &DeadFilter,
+) -> Result<Begun> {
+    // Others who begin one wait here, and then see this one.
+    let of = list(app, workspace).await?.iter().map(|one| one.id.uuid()).collect::<Vec<_>>();
+    webhook_subscriptions::in_workspace(workspace.uuid()).lock_many(write.conn(), &of).await?;
+    let running = webhook_replays::in_workspace(workspace.uuid()).running(write.conn()).await?;
+    Ok(match running.into_iter().next() {
+        Some(running) => Begun::Before(record(running)),
+        None => Begun::Now(start(app, write, workspace, filter).await?),
+    })
 }
 
 /// How far a replay is.

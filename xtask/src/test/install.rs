@@ -92,10 +92,7 @@ mod tests {
 
     #[test]
     fn a_program_is_found_by_the_first_name_that_there_is() {
-        assert_eq!(
-            on_path(&["no-such-program", "sh"]).and_then(|path| path.file_name().map(Into::into)),
-            Some("sh".into())
-        );
+        assert!(on_path(&["no-such-program", "sh"]).is_some_and(|path| path.ends_with("sh")));
         assert_eq!(on_path(&["no-such-program"]), None);
     }
 }

@@ -17,7 +17,7 @@ use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;
-use crate::domain::webhooks::{self, DeadFilter, Delivery, Replay, Subscription};
+use crate::domain::webhooks::{self, Begun, DeadFilter, Delivery, Replay, Subscription};
 use crate::domain::{Error, Fault, Result};
 use crate::id::{DeliveryId, SubscriptionId};
 
@@ -149,6 +149,7 @@ impl Chosen {
 struct AskPage {
     frame: Frame,
     count: u64,
+    back: String,
     asked: Asked,
     /// The ids that were chosen; none when the filter chooses.
     chosen: Vec<DeliveryId>,
@@ -181,7 +182,7 @@ async fn ask(page: Page, asked: Asked) -> Answer {
     } else {
         format!("Replay {} dead letters?", ui::number(count))
     };
-    page.show(&AskPage { frame: page.frame(Section::DeadLetters, title), count, asked, chosen })
+    page.show(&AskPage { frame: page.frame(Section::DeadLetters, title), count, back, asked, chosen })
 }
 
 fn nothing() -> Flash {
@@ -215,11 +216,13 @@ async fn some(page: &Page, form: &Form, ids: &[DeliveryId]) -> Answer {
 async fn all(page: &Page, form: &Form, filter: &DeadFilter) -> Answer {
     let (app, workspace) = (page.app(), page.workspace());
     let mut write = page.begin_write().await?;
-    if let Some(running) = webhooks::running_in(app, workspace).await?.first() {
-        let told = "This replay was begun before. Begin another once it has ended.";
-        return page.redirect_with(&replay_path(&running.id), &Flash::note(told));
-    }
-    let job = webhooks::start(app, &mut write, workspace, filter).await?;
+    let job = match webhooks::start_alone(app, &mut write, workspace, filter).await? {
+        Begun::Now(job) => job,
+        Begun::Before(running) => {
+            let told = "This replay was begun before. Begin another once it has ended.";
+            return page.redirect_with(&replay_path(&running.id), &Flash::note(told));
+        }
+    };
     if job.total == 0 {
         return page.redirect_with(DEAD_LETTERS, &nothing());
     }

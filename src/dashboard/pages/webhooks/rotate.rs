@@ -20,11 +20,11 @@ use crate::id::SubscriptionId;
 
 /// Hours for which the old secret may go on signing, as the form offers them; the first is meant for most.
 const OVERLAPS: &[(&str, &str)] = &[
-    ("24", "For 24 hours"),
-    ("1", "For an hour"),
-    ("72", "For 3 days"),
-    ("168", "For 7 days"),
-    ("0", "Not at all: it stops at once"),
+    ("24", "24 hours"),
+    ("1", "An hour"),
+    ("72", "3 days"),
+    ("168", "7 days"),
+    ("0", "None: the old secret stops at once"),
 ];
 
 pub(super) fn routes(route: Route) -> Route {

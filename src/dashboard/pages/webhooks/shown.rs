@@ -13,6 +13,8 @@ const LINE: usize = 16;
 pub(super) struct Shown {
     /// The text, still to be escaped; empty when there is none.
     pub(super) text: String,
+    /// Whether the text is digits, in lines that are not to be broken.
+    pub(super) digits: bool,
     /// What is to be known about it; empty when it is all there is.
     pub(super) note: String,
 }
@@ -22,24 +24,30 @@ pub(super) fn shown(bytes: &[u8], cut: bool) -> Shown {
     let cut = cut && bytes.len() >= KEPT;
     let rest = if cut { "Only its first 16 KiB were kept. " } else { "" };
     if bytes.is_empty() {
-        return Shown { text: String::new(), note: "Empty.".to_owned() };
+        return text(String::new(), "empty.".to_owned());
     }
     if bytes.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r')) {
         let many = bytes.len();
         let part = if many > DIGITS { format!("; the first {DIGITS} are shown") } else { String::new() };
         let note = format!("{rest}{many} bytes that are no text{part}.");
-        return Shown { text: digits(&bytes[..many.min(DIGITS)]), note };
+        return Shown { text: digits(&bytes[..many.min(DIGITS)]), digits: true, note };
     }
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => return Shown { text: text.to_owned(), note: rest.trim_end().to_owned() },
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match std::str::from_utf8(bytes) {
+        Ok(whole) => text(whole.to_owned(), rest.trim_end().to_owned()),
         // The cut may go through a character.
         Err(error) if cut && error.error_len().is_none() => {
-            let whole = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned();
-            return Shown { text: whole, note: rest.trim_end().to_owned() };
+            text(lossy(&bytes[..error.valid_up_to()]), rest.trim_end().to_owned())
         }
-        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
-    };
-    Shown { text, note: format!("{rest}Not UTF-8: what cannot be read as such stands as \u{fffd}.") }
+        Err(_) => {
+            let note = format!("{rest}Not UTF-8: what cannot be read as such stands as \u{fffd}.");
+            text(lossy(bytes), note)
+        }
+    }
+}
+
+const fn text(text: String, note: String) -> Shown {
+    Shown { text, digits: false, note }
 }
 
 /// The bytes as hexadecimal digits, in lines that begin with the place and end with what is readable.
@@ -63,7 +71,7 @@ mod tests {
     use super::*;
 
     fn told(bytes: &[u8]) -> (String, String) {
-        let Shown { text, note } = shown(bytes, true);
+        let Shown { text, note, .. } = shown(bytes, true);
         (text, note)
     }
 
@@ -75,7 +83,7 @@ mod tests {
     fn text_is_shown_to_the_byte() {
         assert_eq!(told(b"{\"a\": 1}\r\n"), pair("{\"a\": 1}\r\n", ""));
         assert_eq!(told("gr\u{fc}n \u{1f600}".as_bytes()), pair("gr\u{fc}n \u{1f600}", ""));
-        assert_eq!(told(b""), pair("", "Empty."));
+        assert_eq!(told(b""), pair("", "empty."));
     }
 
     #[test]
