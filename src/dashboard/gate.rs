@@ -40,7 +40,7 @@ impl Dashboard {
         let public = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
         let seal = Seal::new(master, Purpose::WebhookSecrets);
         let shared = Arc::new(Shared { app, public, attempts: Attempts::default(), seal });
-        Self { shared, pages: pages::routes() }
+        Self { shared, pages: pages::routes().router() }
     }
 
     /// Goes through the checks and on to the page.

@@ -18,12 +18,21 @@ pub mod page;
 mod pages;
 pub mod position;
 pub mod query;
+mod routes;
 pub mod ui;
 pub mod visit;
+
+use poem::http::Method;
 
 pub use gate::Dashboard;
 
 /// Whether a path is one of the dashboard's.
 pub fn serves(path: &str) -> bool {
     matches!(path, "/login" | "/logout" | "/set-password" | "/dashboard") || path.starts_with("/dashboard/")
+}
+
+/// Every address of the dashboard with a method that it takes, as the router has them: `GET /dashboard/orders/:order`. The
+/// files of [`assets`] are not among them.
+pub fn routes() -> Vec<(Method, &'static str)> {
+    pages::routes().table()
 }

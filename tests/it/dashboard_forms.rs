@@ -180,4 +180,12 @@ async fn ten_thousand_characters_are_told_what_is_wrong_with_them() {
     let huge = "a".repeat(300_000);
     browser.submit(NEW, NEW, &[("name", &huge)]).await.assert_status(413);
     assert_eq!(keys(&app).await, 0);
+    // What is looked for may be long: it is not found.
+    let long = "a".repeat(10_000);
+    for list in ["courses", "students", "orders"] {
+        let found = browser.get(&format!("/dashboard/{list}?q={long}")).await.assert_status(200);
+        assert!(html(&found).contains(" fits"), "{list}");
+    }
+    browser.get(&format!("/dashboard/developer/logs?request={long}")).await.assert_status(422);
+    Browser::new(&app).sign_in(&long, &long).await.assert_status(422);
 }

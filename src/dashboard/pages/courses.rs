@@ -1,14 +1,15 @@
 //! Courses: the list with search, one with its modules and lessons, and its way from draft to archive.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler, post};
 
 use crate::dashboard::flash::Flash;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position::{self, ROWS};
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course, CourseDetail, CourseSearch, CourseStatus};

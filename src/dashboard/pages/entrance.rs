@@ -3,8 +3,8 @@
 //! A wrong password and an unknown address get the same answer, after the same work.
 
 use askama::Template;
+use poem::handler;
 use poem::http::StatusCode;
-use poem::{Route, get, handler};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::dashboard::cookies::{self, Kind};
@@ -13,6 +13,7 @@ use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::Frame;
 use crate::dashboard::page::{Answer, html, redirect, redirect_with};
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
 use crate::dashboard::visit::{Guest, Visit};
 use crate::domain::audit::{self, Action, Actor};

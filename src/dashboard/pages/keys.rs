@@ -2,8 +2,8 @@
 
 use askama::Template;
 use jiff::{SignedDuration, Timestamp};
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::dashboard::failure::Failure;
@@ -11,6 +11,7 @@ use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Tone};
 use crate::domain::Error;
 use crate::domain::audit::Action;

@@ -10,7 +10,7 @@ mod settings;
 mod students;
 mod webhooks;
 
-use poem::Route;
+use super::routes::Route;
 
 /// All pages.
 pub(super) fn routes() -> Route {

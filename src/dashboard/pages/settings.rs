@@ -1,13 +1,14 @@
 //! The workspace, its people, the sessions of whoever looks, and the audit log.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler, post};
 
 use crate::dashboard::flash::Flash;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::{position, ui};
 use crate::domain::audit::{self, Action, Entry};
 use crate::domain::page::SortKey;

@@ -10,7 +10,9 @@ pub mod mail;
 mod mailbox;
 mod raw;
 mod receiver;
+mod rows;
 mod subscription;
+pub mod walk;
 mod webhook;
 mod workspace;
 

@@ -3,6 +3,7 @@
 //! Owns the list of steps and the throw-away servers they need. A step that cannot run fails; none is skipped. All
 //! steps run even when an early one fails, so that one run shows everything.
 
+mod chromium;
 mod install;
 mod licences;
 pub(crate) mod postgres;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::install::{apt_package, user_id};
+use super::install::{Needed, apt, user_id};
 
 /// Starts the server, waits until the pipe closes, stops it and cleans up. Ends by itself when the server does.
 const KEEPER: &str = r#"
@@ -27,6 +27,13 @@ kill -INT "$server" 2>/dev/null
 wait "$server"
 cd / && rm -rf "$FOLDER"
 "#;
+
+/// Where the server comes from.
+const NEEDED: Needed = Needed {
+    what: "PostgreSQL's server",
+    packages: &["postgresql"],
+    elsewhere: "Fedora: postgresql-server, Arch and Alpine: postgresql, macOS: brew install postgresql",
+};
 
 /// What every use needs.
 const CONFIGURATION: &str = "
@@ -192,7 +199,7 @@ fn find_or_install(install: bool) -> Result<PathBuf> {
     if let Some(programs) = find() {
         return Ok(programs);
     }
-    apt_package("postgresql", "PostgreSQL's server", install)?;
+    apt(&NEEDED, install)?;
     find().context("PostgreSQL was installed, yet its programs are nowhere to be found; put them into PATH")
 }
 

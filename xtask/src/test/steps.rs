@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use super::chromium::Chromium;
 use super::{Context, licences};
 
 /// One step.
@@ -37,6 +38,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "doc", about: "examples in the documentation", run: doc },
     Step { name: "sqlite", about: "integration tests on SQLite", run: on_sqlite },
     Step { name: "postgres", about: "integration tests on PostgreSQL", run: on_postgres },
+    Step { name: "browser", about: "the dashboard in a real browser", run: in_browser },
 ];
 
 fn format(_: &Context) -> Result<()> {
@@ -63,16 +65,29 @@ fn doc(_: &Context) -> Result<()> {
     tests(&["--doc"], None)
 }
 
+/// What is told in a browser has a step of its own.
+const BESIDE_BROWSER: [&str; 3] = ["--", "--skip", "browser::"];
+
 fn on_sqlite(_: &Context) -> Result<()> {
-    tests(&["--test", "it", "--test", "second"], None)
+    tests(&[&["--test", "it", "--test", "second"], &BESIDE_BROWSER[..]].concat(), None)
 }
 
 fn on_postgres(context: &Context) -> Result<()> {
-    tests(&["--test", "it"], Some(context.postgres_url()?))
+    tests(&[&["--test", "it"], &BESIDE_BROWSER[..]].concat(), Some(context.postgres_url()?))
+}
+
+fn in_browser(context: &Context) -> Result<()> {
+    let chromium = Chromium::find_or_install(context.install)?;
+    let mut command = test_command(&["--test", "it", "browser::"], None);
+    run(command.env("TEST_CHROMIUM", chromium.browser).env("TEST_CHROMEDRIVER", chromium.driver))
 }
 
 /// Runs tests of the whole workspace, with or without a PostgreSQL server.
 fn tests(which: &[&str], postgres_url: Option<&str>) -> Result<()> {
+    run(&mut test_command(which, postgres_url))
+}
+
+fn test_command(which: &[&str], postgres_url: Option<&str>) -> Command {
     let mut command = cargo_command();
     command.args(["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]).args(which);
     match postgres_url {
@@ -81,7 +96,7 @@ fn tests(which: &[&str], postgres_url: Option<&str>) -> Result<()> {
     };
     // What developers have set for a server of their own is no business of the tests.
     command.env_remove("DATABASE_URL");
-    run(&mut command)
+    command
 }
 
 /// The schema is looked at on both databases.

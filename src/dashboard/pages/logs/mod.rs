@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use askama::Template;
 use jiff::SignedDuration;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler};
 
 use crate::dashboard::failure::Failure;
 use crate::dashboard::form::Faults;
@@ -13,6 +13,7 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position::{self, ROWS};
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Raw, Tone};
 use crate::domain::Error;
 use crate::domain::keys::{self, KeyRecord};

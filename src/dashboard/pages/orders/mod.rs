@@ -1,13 +1,14 @@
 //! Orders: the list with search, and one with its receipt, its refunds and what it gave.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler};
 
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position;
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
 use crate::domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
 use crate::domain::page::SortKey;

@@ -1,14 +1,15 @@
 //! Money given back: the form says how much and why, and what a full refund takes away.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler};
 
 use super::LIST;
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
 use crate::domain::Error;
 use crate::domain::audit::Action;

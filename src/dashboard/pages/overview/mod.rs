@@ -1,12 +1,13 @@
 //! The first page: what was sold and learned, how the API and the webhooks fare, and what needs attention.
 
 use askama::Template;
-use poem::{Route, get, handler};
+use poem::handler;
 
 use crate::dashboard::chart::Chart;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
 use crate::domain::analytics::{self, DayFigures};
 use crate::domain::attention;

@@ -4,8 +4,8 @@ use askama::Template;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler};
 
 use super::{LIST, called};
 use crate::dashboard::failure::Failure;
@@ -14,6 +14,7 @@ use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course, CourseSearch, CourseStatus};

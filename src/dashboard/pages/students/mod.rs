@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler};
 
 use crate::dashboard::flash::Flash;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position;
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Badge, Tone};
 use crate::domain::Result;
 use crate::domain::audit::Action;

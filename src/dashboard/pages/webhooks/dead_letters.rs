@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use poem::{Route, get, handler};
+use poem::handler;
 
 use super::filter::{choices, event_type, kinds, span};
 use super::{DEAD_LETTERS, deliveries, delivery_path, last, replay_path};
@@ -13,6 +13,7 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position::{self, ROWS};
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;

@@ -1,8 +1,8 @@
 //! One delivery with all that was exchanged for it, and the form that sends it again.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler, post};
 
 use super::shown::{Shown, shown};
 use super::{delivery_path, outcome, path, state};
@@ -11,6 +11,7 @@ use crate::dashboard::flash::Flash;
 use crate::dashboard::form::Form;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Raw, Tone};
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{

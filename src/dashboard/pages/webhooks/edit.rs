@@ -1,8 +1,8 @@
 //! A subscription changed: where its events go, and which it hears.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler};
 
 use super::events::{self, Events};
 use super::path;
@@ -10,6 +10,7 @@ use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
 use crate::domain::Error;
 use crate::domain::audit::Action;

@@ -1,12 +1,13 @@
 //! The subscriptions of a workspace, with how each fares.
 
 use askama::Template;
-use poem::{Route, get, handler};
+use poem::handler;
 
 use super::outcomes::Rate;
 use super::{DEAD_LETTERS, LIST, events, path, standing};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
 use crate::domain::webhooks::{self, DeadFilter, Subscription};
 

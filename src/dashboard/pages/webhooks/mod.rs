@@ -16,8 +16,7 @@ mod shown;
 mod standing;
 mod subscription;
 
-use poem::Route;
-
+use crate::dashboard::routes::Route;
 use crate::dashboard::ui::{Badge, Tone, badge, number};
 use crate::domain::webhooks::{Attempt, Delivery, DeliveryState, Subscription, SubscriptionState};
 use crate::id::{DeliveryId, ReplayId, SubscriptionId};

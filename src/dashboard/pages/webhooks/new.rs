@@ -2,7 +2,7 @@
 
 use askama::Template;
 use jiff::Timestamp;
-use poem::{Route, get, handler};
+use poem::handler;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::events::{self, Events};
@@ -10,6 +10,7 @@ use super::path;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
 use crate::domain::Error;
 use crate::domain::audit::Action;

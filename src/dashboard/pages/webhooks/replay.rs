@@ -1,13 +1,14 @@
 //! A replay of many dead letters: how far it is, and its early end.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler, post};
 
 use super::{DEAD_LETTERS, replay_path};
 use crate::dashboard::flash::Flash;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Badge, Raw, Tone, badge, piece};
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Replay, ReplayState};

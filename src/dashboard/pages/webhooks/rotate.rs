@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler};
 
 use super::filter::choices;
 use super::{new, path};
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::Error;
 use crate::domain::audit::Action;

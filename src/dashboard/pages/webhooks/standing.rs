@@ -1,14 +1,15 @@
 //! A subscription paused, enabled and deleted.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler, post};
 
 use super::{LIST, deliveries, path};
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
+use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui;
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Held, Subscription, SubscriptionState};

@@ -1,8 +1,8 @@
 //! One subscription: how it stands, what came of its deliveries, and the list of them, which is live while it is open.
 
 use askama::Template;
+use poem::handler;
 use poem::web::Path;
-use poem::{Route, get, handler, post};
 
 use super::filter::{choices, event_type, kinds, span};
 use super::outcomes::{Rate, outcomes};
@@ -14,6 +14,7 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position::{self, ROWS};
 use crate::dashboard::query::Asked;
+use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Choice, Tone, piece};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;

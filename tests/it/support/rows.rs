@@ -1,0 +1,48 @@
+//! All that the database keeps of a workspace, as text: what a story may not have changed.
+
+use sea_orm::{ConnectionTrait, Statement};
+
+use super::Workspace;
+
+impl Workspace<'_> {
+    /// Every row of every table that belongs to this workspace, and that of the workspace itself.
+    pub async fn rows(&self) -> Vec<String> {
+        let postgres = self.app.has_many_writers();
+        let (tables, id) = if postgres {
+            let of = "SELECT table_name FROM information_schema.columns WHERE column_name = 'workspace_id' \
+                      AND table_schema = 'public'";
+            (of, format!("'{}'", self.id.uuid()))
+        } else {
+            let of = "SELECT t.name FROM sqlite_master t, pragma_table_info(t.name) c \
+                      WHERE t.type = 'table' AND c.name = 'workspace_id'";
+            (of, format!("X'{}'", self.id.uuid().simple()))
+        };
+        let mut rows = Vec::new();
+        let tables = self.texts(tables).await;
+        assert!(tables.len() > 10, "{tables:?}");
+        for (table, column) in
+            tables.iter().map(|table| (table.as_str(), "workspace_id")).chain([("workspaces", "id")])
+        {
+            let row = if postgres { "CAST(one AS text)".to_owned() } else { self.columns(table).await };
+            let statement =
+                format!("SELECT '{table}' || ' ' || {row} FROM {table} one WHERE {column} = {id}");
+            rows.extend(self.texts(&statement).await);
+        }
+        rows.sort_unstable();
+        rows
+    }
+
+    /// A row of SQLite as text: what PostgreSQL does by a cast.
+    async fn columns(&self, table: &str) -> String {
+        let columns =
+            self.texts(&format!("SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}')")).await;
+        columns.join(" || ' ' || ")
+    }
+
+    async fn texts(&self, statement: &str) -> Vec<String> {
+        let db = &self.app.app.db;
+        let statement = Statement::from_string(db.backend(), statement);
+        let rows = db.read().query_all_raw(statement).await.expect("the tables are read");
+        rows.iter().map(|row| row.try_get_by_index(0).expect("a text")).collect()
+    }
+}
