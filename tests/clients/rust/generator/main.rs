@@ -26,6 +26,17 @@ async fn main() -> Outcome<()> {
         client: reqwest::Client::builder().no_proxy().build()?,
         ..Configuration::default()
     };
+    let course = courses_of(api).await?;
+    let student = new_student(api).await?;
+    let new_enrollment = models::NewEnrollment::new(student.clone(), course);
+    let new = enrollments::CreateEnrollmentParams { new_enrollment, idempotency_key: None };
+    let enrollment = sound("createEnrollment", enrollments::create_enrollment(api, new).await)?;
+    assert_eq!(enrollment.student_id, student);
+    orders_and_sums(api).await
+}
+
+/// Lists courses and reads one; its id.
+async fn courses_of(api: &Configuration) -> Outcome<String> {
     let few = courses::ListCoursesParams {
         cursor: None,
         limit: Some(2),
@@ -44,7 +55,15 @@ async fn main() -> Outcome<()> {
     let detail = sound("getCourse", courses::get_course(api, wanted(&course.id)).await)?;
     let lessons: usize = detail.modules.iter().map(|module| module.lessons.len()).sum();
     assert_eq!(lessons, usize::try_from(detail.lesson_count)?);
+    match courses::get_course(api, wanted("nothing")).await {
+        Err(Error::ResponseError(refused)) => assert_eq!(refused.status.as_u16(), 404),
+        _ => return Err("an id of nothing is not found".into()),
+    }
+    Ok(course.id.clone())
+}
 
+/// Makes a student and finds them; their id.
+async fn new_student(api: &Configuration) -> Outcome<String> {
     let unique = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_nanos();
     let email = format!("generator-{unique}@example.com");
     let mut new_student = models::NewStudent::new(email.clone());
@@ -69,11 +88,11 @@ async fn main() -> Outcome<()> {
     let listed = sound("listStudents", students::list_students(api, by_email).await)?;
     assert_eq!(listed.data.first().map(|one| &one.id), Some(&student.id));
 
-    let new_enrollment = models::NewEnrollment::new(student.id.clone(), course.id.clone());
-    let new = enrollments::CreateEnrollmentParams { new_enrollment, idempotency_key: None };
-    let enrollment = sound("createEnrollment", enrollments::create_enrollment(api, new).await)?;
-    assert_eq!(enrollment.student_id, student.id);
+    Ok(student.id)
+}
 
+/// Lists an order, and sums up what was sold.
+async fn orders_and_sums(api: &Configuration) -> Outcome<()> {
     let one = orders::ListOrdersParams {
         cursor: None,
         limit: Some(1),
@@ -102,10 +121,5 @@ async fn main() -> Outcome<()> {
         if_none_match: None,
     };
     sound("getAnalyticsSummary", analytics::get_analytics_summary(api, all).await)?;
-
-    match courses::get_course(api, wanted("nothing")).await {
-        Err(Error::ResponseError(refused)) => assert_eq!(refused.status.as_u16(), 404),
-        _ => return Err("an id of nothing is not found".into()),
-    }
     Ok(())
 }
