@@ -81,21 +81,13 @@ pub(super) async fn welcome(
 ) -> Result<String, Failure> {
     let user = users::ensure(app, write, workspace.id, email).await?;
     let token = users::link(app, write, &user, &Actor::operator()).await?;
-    let link = format!("{}/set-password?token={}", address(app), token.expose_secret());
+    let link = format!("{}/set-password?token={}", app.config.server.address(), token.expose_secret());
     if app.config.mail.smtp_url.is_some() {
         let message =
             Message::SetPassword { workspace: workspace.name.clone(), link: link.clone(), hours: LINK_HOURS };
         queue::enqueue(write, &app.ids, workspace.id, &user.email, &message).await?;
     }
     Ok(link)
-}
-
-/// The address under which browsers reach the server, as far as the configuration tells.
-fn address(app: &App) -> String {
-    match &app.config.server.public_url {
-        Some(url) => url.base().to_owned(),
-        None => format!("http://{}", app.config.server.listen),
-    }
 }
 
 async fn list(app: &App, workspace: &str, json: bool) -> Result<(), Failure> {

@@ -23,3 +23,13 @@ concern! {
         request_log: Switch = Some("on"), "CREATOR_API_REQUEST_LOG", "ON_OR_OFF";
     }
 }
+
+impl Server {
+    /// The address under which browsers reach the server, as far as the configuration tells; no slash at its end.
+    pub fn address(&self) -> String {
+        match &self.public_url {
+            Some(url) => url.base().trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
+    }
+}

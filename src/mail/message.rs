@@ -49,6 +49,8 @@ pub enum Message {
         subscription: SubscriptionId,
         /// Its address.
         url: String,
+        /// The page of the dashboard that enables it.
+        page: String,
         /// When the first of the failed deliveries was.
         failed_since: Timestamp,
         /// Why the last delivery failed.
@@ -73,11 +75,11 @@ enum Part<'a> {
     Paragraph(Cow<'a, str>),
     /// Names and values, one pair a line.
     Facts(&'a [(&'static str, &'a str)]),
-    /// A command to be pasted into a terminal.
-    Command(&'a str),
+    /// An address, on a line of its own.
+    Link(&'a str),
 }
 
-use Part::{Command, Facts, Paragraph};
+use Part::{Facts, Link, Paragraph};
 
 impl Message {
     /// Which message it is, in one word.
@@ -101,7 +103,7 @@ impl Message {
                 let remedy =
                     "If you did not expect this, leave it: nothing happens until the link is opened.";
                 let subject = "Set your password for the dashboard".to_owned();
-                rendered(subject, &[Paragraph(about.into()), Command(link), Paragraph(remedy.into())])
+                rendered(subject, &[Paragraph(about.into()), Link(link), Paragraph(remedy.into())])
             }
             Self::WebhookFailing { workspace, subscription, url, since, disables_at, last_error } => {
                 let about = format!(
@@ -118,7 +120,7 @@ impl Message {
                 let subject = format!("Webhook to {} is failing", host(url));
                 rendered(subject, &[Paragraph(about.into()), Facts(&facts), Paragraph(remedy.into())])
             }
-            Self::WebhookDisabled { workspace, subscription, url, failed_since, last_error } => {
+            Self::WebhookDisabled { workspace, subscription, url, page, failed_since, last_error } => {
                 let about = format!(
                     "A webhook of the workspace {} was disabled: every delivery to it has failed since {}. Nothing is sent to it \
                      any more; events that happen from now on are kept for it.",
@@ -127,13 +129,12 @@ impl Message {
                 );
                 let (id, error) = (subscription.to_string(), shortened(last_error));
                 let facts = facts(&id, url, &error);
-                let remedy = "Once the address answers again, enable the webhook. You then choose whether the events \
-                              that were kept are sent or dropped:";
-                let command = format!("creator-api webhooks enable {id}");
+                let remedy = "Once the address answers again, enable the webhook on its page of the dashboard. You then \
+                              choose whether the events that were kept are sent or dropped:";
                 let subject = format!("Webhook to {} was disabled", host(url));
                 rendered(
                     subject,
-                    &[Paragraph(about.into()), Facts(&facts), Paragraph(remedy.into()), Command(&command)],
+                    &[Paragraph(about.into()), Facts(&facts), Paragraph(remedy.into()), Link(page)],
                 )
             }
         }
@@ -162,7 +163,7 @@ fn as_text(part: &Part<'_>) -> String {
         Facts(facts) => {
             facts.iter().map(|(name, value)| wrapped(&format!("{name}: {}", plain(value)), "    ")).collect()
         }
-        Command(command) => format!("    {command}\n"),
+        Link(link) => format!("    {link}\n"),
     }
 }
 
@@ -175,7 +176,10 @@ fn as_html(part: &Part<'_>) -> String {
             };
             format!("<dl>\n{}</dl>\n", facts.iter().map(fact).collect::<String>())
         }
-        Command(command) => format!("<pre>{}</pre>\n", escaped(command)),
+        Link(link) => {
+            let link = escaped(link);
+            format!("<p><a href=\"{link}\">{link}</a></p>\n")
+        }
     }
 }
 

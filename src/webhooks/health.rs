@@ -109,7 +109,9 @@ async fn judge(
     let (subscription, url, since) = (SubscriptionId::from_uuid(row.id), row.url.clone(), from_ms(since));
     let message = if over {
         tracing::warn!(subscription.id = %subscription, "disabled: it failed for 7 days");
-        Message::WebhookDisabled { workspace: owner.name, subscription, url, failed_since: since, last_error }
+        let page = format!("{}/dashboard/developer/webhooks/{subscription}", app.config.server.address());
+        let workspace = owner.name;
+        Message::WebhookDisabled { workspace, subscription, url, page, failed_since: since, last_error }
     } else {
         let disables_at = from_ms(since.as_millisecond() + DISABLE_AFTER_MS);
         Message::WebhookFailing { workspace: owner.name, subscription, url, since, disables_at, last_error }

@@ -20,6 +20,7 @@ fn disabled() -> Message {
         workspace: "Acme School".to_owned(),
         subscription: SubscriptionId::from_uuid(Uuid::from_u128(7)),
         url: "https://hooks.acme.example/creator?tenant=1&x=y".to_owned(),
+        page: "https://api.example.com/dashboard/developer/webhooks/whs_7".to_owned(),
         failed_since: "2026-03-02T10:00:30Z".parse().unwrap(),
         last_error: "timeout".to_owned(),
     }
