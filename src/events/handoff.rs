@@ -14,11 +14,12 @@ use entity::webhook_deliveries::Model;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use uuid::Uuid;
 
-/// Deliveries of one subscription that are born in hand at once, at most: as many as are sent at once.
-const OF_ONE: usize = 64;
+/// Deliveries of one subscription that are born in hand at once, at most.
+pub const OF_ONE: usize = 64;
 /// Deliveries of all subscriptions.
 const OF_ALL: usize = 1_024;
-/// What is left of these in parts of which one subscription may have one: however many hang, there is room for others.
+/// What is left of these in parts of which one subscription may have one: two dozen that hang leave room for others. Past
+/// that, what is new goes through the queue.
 const SHARES: usize = 4;
 
 /// Where new deliveries and the worker meet; cheap to clone.
@@ -167,5 +168,18 @@ mod tests {
         assert!(handoff.place(one).is_some());
         drop(places);
         assert_eq!(locked(&handoff.state).all, 0);
+    }
+
+    #[test]
+    fn two_dozen_that_hang_leave_room_for_another() {
+        let handoff = Handoff::default();
+        let _receiver = handoff.open(Uuid::nil(), LEASE);
+        let mut held = Vec::new();
+        for number in 0..25 {
+            let before = held.len();
+            held.extend(std::iter::from_fn(|| handoff.place(Uuid::from_u128(number))));
+            assert!(held.len() > before, "subscription {number} finds a place");
+        }
+        assert!(held.len() <= OF_ALL);
     }
 }

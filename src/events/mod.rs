@@ -22,7 +22,7 @@ use crate::domain::recordings::Recording;
 use crate::domain::students::{DeletedStudent, StudentSummary};
 use crate::id::{EventId, WorkspaceId};
 
-pub use handoff::{Born, Handoff, Place};
+pub use handoff::{Born, Handoff, OF_ONE as BORN_OF_ONE, Place};
 
 macro_rules! events {
     ($($variant:ident($data:ty) = $kind:literal, $text:literal;)*) => {

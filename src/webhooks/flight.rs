@@ -15,12 +15,13 @@ use super::claim::{Lease, Task};
 use super::outbound::Client;
 use super::settle::Attempted;
 use crate::app::App;
-use crate::events::Place;
+use crate::events::{BORN_OF_ONE, Place};
 
 /// Deliveries in hand at once, of all subscriptions together.
 pub(super) const IN_HAND: usize = 2_048;
 /// Requests to one subscription's endpoint under way at once.
 const AT_ONCE: usize = 64;
+const _: () = assert!(BORN_OF_ONE <= AT_ONCE, "what is born in hand is sent at once, well inside its lease");
 
 /// Attempts under way; clones share them.
 #[derive(Clone)]

@@ -136,6 +136,7 @@ pub(super) fn tell(attempt: &Attempted, recorded: bool) {
     let outcome = match attempt.next() {
         _ if !recorded => "lost",
         Next::Delivered => "delivered",
+        // One that is held is to be tried again all the same.
         Next::Retry(_) | Next::Hold => "retry",
         Next::Dead => "dead",
     };

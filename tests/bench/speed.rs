@@ -14,7 +14,8 @@ use crate::http::get;
 use crate::load::{InTurn, Load};
 use crate::process::Server;
 
-/// Requests a second of a fixed body where the peers were measured.
+/// Requests a second of a fixed body in the hour in which the peers were measured. It was taken with another load program, so
+/// the scale is rough.
 const REFERENCE: f64 = 100_000.0;
 
 /// Bytes of the fixed body, as long as a page of a list.

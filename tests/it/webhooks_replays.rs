@@ -172,3 +172,28 @@ async fn what_is_replayed_for_a_paused_subscription_is_held() {
     let states: Vec<_> = acme.deliveries(of).await.iter().map(|one| one.state).collect();
     assert_eq!(states, [DeliveryState::Dead, DeliveryState::Dead, DeliveryState::Held, DeliveryState::Held]);
 }
+
+#[tokio::test]
+async fn whoever_sends_a_dead_letter_again_amid_a_job_sends_it_once() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    many_dead(&acme, of, 12).await;
+    let dead: Vec<_> = acme.deliveries(of).await.iter().map(|one| one.id).collect();
+    for _ in 0..4 {
+        start(&acme, &DeadFilter::default()).await;
+    }
+    let jobs = webhooks::running_in(&app.app, acme.id).await.unwrap();
+    let advance = async |job: usize| webhooks::advance(&app.app, acme.id, jobs[job].id).await.unwrap();
+    let choose = async || {
+        done(&app, async |write| webhooks::replay_chosen(&app.app, write, acme.id, &dead).await)
+            .await
+            .unwrap()
+    };
+    let (a, b, c, d, chosen, others) =
+        tokio::join!(advance(0), advance(1), advance(2), advance(3), choose(), choose());
+    let by_jobs = a.done + b.done + c.done + d.done;
+    assert_eq!(by_jobs + (chosen.len() + others.len()) as u64, dead.len() as u64);
+    let all = acme.deliveries(of).await;
+    assert_eq!(all.iter().filter(|one| one.replayed_from.is_some()).count(), dead.len());
+}

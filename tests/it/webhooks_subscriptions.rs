@@ -40,6 +40,8 @@ async fn enable(workspace: &Workspace<'_>, of: SubscriptionId, held: Held) {
     let app = &workspace.app.app;
     let enabled = async |write: &mut Write| webhooks::enable(app, write, workspace.id, of, held).await;
     let enabled = done(workspace.app, enabled).await.unwrap();
+    assert!(enabled.changed);
+    let enabled = enabled.subscription;
     assert_eq!((enabled.state, enabled.failing_since), (SubscriptionState::Enabled, None));
 }
 

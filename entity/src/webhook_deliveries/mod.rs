@@ -274,7 +274,11 @@ impl InWorkspace<Entity> {
         let subscription = which.subscription.map(|id| statement::unindexed(Column::SubscriptionId.eq(id)));
         let unreplayed = "NOT EXISTS (SELECT 1 FROM webhook_deliveries AS again
             WHERE again.replayed_from = webhook_deliveries.id)";
+        // One that is deleted takes its letters with it, batch by batch.
+        let deleted = "NOT EXISTS (SELECT 1 FROM webhook_subscriptions AS gone
+            WHERE gone.id = webhook_deliveries.subscription_id AND gone.deleted_at IS NOT NULL)";
         let filters = Condition::all()
+            .add(Expr::cust(deleted))
             .add_option(subscription)
             .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)))
             .add_option(which.not_of_job.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))))

@@ -212,12 +212,12 @@ pub(super) async fn enable(app: &App, args: &Enable) -> Result<(), Failure> {
     let mut write = app.begin_write().await?;
     let enabled = webhooks::enable(app, &mut write, found.workspace, found.id, held).await?;
     write.commit().await?;
-    let then = match (found.state, held) {
-        (SubscriptionState::Enabled, _) => "as it was before",
-        (_, Held::Send) => "what was held is sent now",
-        (_, Held::Drop) => "what was held is deleted",
+    let then = match held {
+        _ if !enabled.changed => "as it was before",
+        Held::Send => "what was held is sent now",
+        Held::Drop => "what was held is deleted",
     };
-    output::say(format_args!("{} is enabled: {then}", enabled.id));
+    output::say(format_args!("{} is enabled: {then}", found.id));
     Ok(())
 }
 

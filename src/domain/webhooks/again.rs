@@ -106,7 +106,7 @@ async fn all_of(
 }
 
 /// Those of these that are dead and that no other delivery sends again.
-async fn unreplayed(
+pub(super) async fn unreplayed(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
     found: Vec<Model>,

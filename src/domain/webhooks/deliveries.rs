@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use entity::webhook_attempts::{self, Summary};
 use entity::webhook_deliveries::{self as rows, Column, Model};
+use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::find::{absent, id};
 use super::super::page::{Page, PageRequest, Position, Sort, SortKey};
 use super::super::{Error, Result};
-use super::subscriptions::unknown;
+use super::subscriptions::{there, unknown};
 use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState, Origin, get};
 use crate::app::App;
 use crate::clock::from_ms;
@@ -52,7 +53,7 @@ pub async fn dead(
     after: Option<Position>,
     limit: u32,
 ) -> Result<Page<Delivery>> {
-    let wanted = wanted(app, workspace, filter).await?;
+    let wanted = wanted(app.db.read(), workspace, filter).await?;
     dead_page(app, workspace, rows::Dead { unreplayed: false, ..wanted }, after, limit).await
 }
 
@@ -67,7 +68,7 @@ pub async fn unreplayed(
     after: Option<Position>,
     limit: u32,
 ) -> Result<Page<Delivery>> {
-    let wanted = wanted(app, workspace, filter).await?;
+    let wanted = wanted(app.db.read(), workspace, filter).await?;
     dead_page(app, workspace, wanted, after, limit).await
 }
 
@@ -94,10 +95,14 @@ pub async fn workspace_of(app: &App, delivery: DeliveryId) -> Result<WorkspaceId
 }
 
 /// The filter as the finders take it, once what it names is found: dead deliveries that no other sends again.
-pub(super) async fn wanted(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<rows::Dead> {
+pub(super) async fn wanted(
+    conn: &impl ConnectionTrait,
+    workspace: WorkspaceId,
+    filter: &DeadFilter,
+) -> Result<rows::Dead> {
     check_type(filter.event_type.as_deref())?;
     if let Some(of) = filter.subscription {
-        get(app, workspace, of).await?;
+        there(conn, workspace, of).await?;
     }
     Ok(rows::Dead {
         subscription: filter.subscription.map(SubscriptionId::uuid),

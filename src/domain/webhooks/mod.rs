@@ -97,6 +97,17 @@ pub enum Held {
     Drop,
 }
 
+/// What came of the wish to enable a subscription.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enabled {
+    /// It, as it is now.
+    pub subscription: Subscription,
+    /// Whether it was not enabled before.
+    pub changed: bool,
+    /// Held deliveries that were released or dropped at once; more may follow when they are sent.
+    pub moved: u64,
+}
+
 /// Where a delivery stands. A delivered or dead one never changes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryState {
@@ -242,7 +253,7 @@ words!(ReplayState, "a replay's state", { Running = "running", Done = "done", Ca
 pub enum Begun {
     /// It was begun.
     Now(Replay),
-    /// Another one still runs, and nothing was begun.
+    /// One of the same wish still runs, and nothing was begun.
     Before(Replay),
 }
 

@@ -6,12 +6,13 @@
 use entity::webhook_deliveries::{self, Column, Dead, Origin};
 use entity::webhook_replays::{self, ActiveModel, Model, State};
 use entity::{Keyset, Set, Span, webhook_subscriptions};
+use uuid::Uuid;
 
 use super::super::Result;
 use super::super::find::{absent, fresh, id};
-use super::again::append;
+use super::again::{append, unreplayed};
 use super::deliveries::wanted;
-use super::{Begun, DeadFilter, Replay, ReplayState, list};
+use super::{Begun, DeadFilter, Replay, ReplayState};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
@@ -28,7 +29,7 @@ const JOBS: u64 = 100;
 /// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent subscription,
 /// [`Error::Invalid`](crate::domain::Error::Invalid) for a type of event that there is not.
 pub async fn count(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64> {
-    let wanted = wanted(app, workspace, filter).await?;
+    let wanted = wanted(app.db.read(), workspace, filter).await?;
     Ok(webhook_deliveries::in_workspace(workspace.uuid()).count_dead(app.db.read(), &wanted).await?)
 }
 
@@ -42,7 +43,7 @@ pub async fn start(
     workspace: WorkspaceId,
     filter: &DeadFilter,
 ) -> Result<Replay> {
-    let wanted = wanted(app, workspace, filter).await?;
+    let wanted = wanted(write.conn(), workspace, filter).await?;
     let total = webhook_deliveries::in_workspace(workspace.uuid()).count_dead(write.conn(), &wanted).await?;
     let now = write.now_ms();
     let row = Model {
@@ -65,7 +66,7 @@ pub async fn start(
     Ok(record(row))
 }
 
-/// Begins a replay unless one runs in the workspace, so that whoever asks twice has one.
+/// Begins a replay unless one of the same wish runs already, so that whoever asks twice has one.
 ///
 /// # Errors
 /// As [`count`].
@@ -75,11 +76,18 @@ pub async fn start_alone(
     workspace: WorkspaceId,
     filter: &DeadFilter,
 ) -> Result<Begun> {
+    let subscriptions = webhook_subscriptions::in_workspace(workspace.uuid());
+    let of: Vec<Uuid> = subscriptions.list(write.conn()).await?.iter().map(|one| one.id).collect();
     // Others who begin one wait here, and then see this one.
-    let of = list(app, workspace).await?.iter().map(|one| one.id.uuid()).collect::<Vec<_>>();
-    webhook_subscriptions::in_workspace(workspace.uuid()).lock_many(write.conn(), &of).await?;
+    let subscriptions = webhook_subscriptions::in_workspace(workspace.uuid());
+    subscriptions.lock_many(write.conn(), &of).await?;
+    let wish = wanted(write.conn(), workspace, filter).await?;
+    let same = |row: &Model| {
+        let span = Span { from: row.from_ms, until: row.to_ms };
+        (row.subscription_id, &row.event_type, span) == (wish.subscription, &wish.event_type, wish.created)
+    };
     let running = webhook_replays::in_workspace(workspace.uuid()).running(write.conn()).await?;
-    Ok(match running.into_iter().next() {
+    Ok(match running.into_iter().find(same) {
         Some(running) => Begun::Before(record(running)),
         None => Begun::Now(start(app, write, workspace, filter).await?),
     })
@@ -149,6 +157,10 @@ pub async fn advance(app: &App, workspace: WorkspaceId, of: ReplayId) -> Result<
     let whole = u64::try_from(batch.len()).is_ok_and(|found| found == BATCH);
     if let Some(last) = batch.last() {
         (row.position_at, row.position_id) = (Some(last.created_at), Some(last.id));
+        // Others who send them again wait here, and then see this; what they sent before is passed over.
+        let of: Vec<Uuid> = batch.iter().map(|dead| dead.subscription_id).collect();
+        webhook_subscriptions::in_workspace(workspace.uuid()).lock_many(write.conn(), &of).await?;
+        let batch = unreplayed(write.conn(), workspace, batch).await?;
         let batch = batch.into_iter().map(|dead| (dead, Origin::Replay)).collect();
         let again = append(app, &mut write, workspace, batch, Some(row.id)).await?;
         row.done = row.done.saturating_add_unsigned(again.len() as u64);

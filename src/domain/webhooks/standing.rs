@@ -9,7 +9,7 @@ use entity::{Set, webhook_deliveries};
 
 use super::super::{Error, Result};
 use super::subscriptions::{lock, subscription};
-use super::{Held, Subscription, get};
+use super::{Enabled, Held, Subscription, get};
 use crate::app::App;
 use crate::database::Write;
 use crate::id::{SubscriptionId, WorkspaceId};
@@ -48,22 +48,27 @@ pub async fn enable(
     workspace: WorkspaceId,
     of: SubscriptionId,
     held: Held,
-) -> Result<Subscription> {
+) -> Result<Enabled> {
     let mut row = lock(write, workspace, of).await?;
     if row.state == State::Enabled {
-        return Ok(subscription(row));
+        return Ok(Enabled { subscription: subscription(row), changed: false, moved: 0 });
     }
-    let now = write.now_ms();
+    let (now, mut moved) = (write.now_ms(), 0);
     match held {
-        Held::Send => drop(hold::release(write.conn(), row.id, now, BATCH).await?),
-        Held::Drop => while hold::discard(write.conn(), row.id, now, BATCH).await? > 0 {},
+        Held::Send => moved = hold::release(write.conn(), row.id, now, BATCH).await?,
+        Held::Drop => loop {
+            match hold::discard(write.conn(), row.id, now, BATCH).await? {
+                0 => break,
+                some => moved += some,
+            }
+        },
     }
     row.state = State::Enabled;
     (row.failing_since, row.warned_at, row.disabled_at) = (None, None, None);
     save(write, &mut row).await?;
     let app = app.clone();
     write.after_commit(move || app.deliveries_due().notify_one());
-    Ok(subscription(row))
+    Ok(Enabled { subscription: subscription(row), changed: true, moved })
 }
 
 /// How many of a subscription's deliveries are not settled. While it is paused or disabled, these are what it holds.

@@ -4,6 +4,8 @@ use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
 use entity::{Set, StringList, webhook_deliveries, webhook_topics, workspaces};
 use secrecy::SecretString;
 
+use sea_orm::ConnectionTrait;
+
 use super::super::Result;
 use super::super::faults::Faults;
 use super::super::find::{absent, fresh, id};
@@ -102,7 +104,16 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Subscription>
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
 pub async fn get(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Result<Subscription> {
-    let row = webhook_subscriptions::in_workspace(workspace.uuid()).by_id(app.db.read(), of.uuid()).await?;
+    there(app.db.read(), workspace, of).await
+}
+
+/// [`get`], amid a change.
+pub(super) async fn there(
+    conn: &impl ConnectionTrait,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+) -> Result<Subscription> {
+    let row = webhook_subscriptions::in_workspace(workspace.uuid()).by_id(conn, of.uuid()).await?;
     row.filter(is_there).map(subscription).ok_or_else(|| absent::<SubscriptionKind>(of))
 }
 

@@ -229,7 +229,7 @@ async fn all(page: &Page, form: &Form, filter: &DeadFilter) -> Answer {
     let job = match webhooks::start_alone(app, &mut write, workspace, filter).await? {
         Begun::Now(job) => job,
         Begun::Before(running) => {
-            let told = "This replay was begun before. Begin another once it has ended.";
+            let told = "This replay was begun before, and still runs.";
             return page.redirect_with(&replay_path(&running.id), &Flash::note(told));
         }
     };

@@ -99,15 +99,21 @@ async fn enable(page: Page, Path(of): Path<String>, form: Form) -> Answer {
     };
     let mut write = page.begin_write().await?;
     let enabled = webhooks::enable(page.app(), &mut write, page.workspace(), of, held).await?;
-    // As above: what was there before.
-    if find(&page, of).await?.state == SubscriptionState::Enabled {
+    if !enabled.changed && dropped == 0 {
         return enabled_before(&page, of);
     }
-    page.commit(write, Action::WebhookEnabled, of, &enabled.url).await?;
+    if !enabled.changed {
+        let told = format!("Somebody else enabled the webhook meanwhile, after {} dropped.", were(dropped));
+        return page.redirect_with(&path(&of), &Flash::note(told));
+    }
+    let dropped = if held == Held::Drop { dropped + enabled.moved } else { 0 };
+    let url = enabled.subscription.url;
+    let detail = if dropped > 0 { format!("{url}, {} dropped", deliveries(&dropped)) } else { url };
+    page.commit(write, Action::WebhookEnabled, of, &detail).await?;
     let told = match held {
-        Held::Send => "The webhook is enabled. What was held is sent now.".to_owned(),
-        Held::Drop if dropped == 0 => "The webhook is enabled. Nothing was held.".to_owned(),
-        Held::Drop => format!("The webhook is enabled. {} dropped.", were(dropped)),
+        Held::Send if enabled.moved > 0 => "The webhook is enabled. What was held is sent now.".to_owned(),
+        Held::Drop if dropped > 0 => format!("The webhook is enabled. {} dropped.", were(dropped)),
+        Held::Send | Held::Drop => "The webhook is enabled. Nothing was held.".to_owned(),
     };
     page.redirect_with(&path(&of), &Flash::done(told))
 }
