@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use creator_api::domain::webhooks::{DeliveryState, Origin};
 use creator_api::events::KINDS;
+use creator_api::webhooks::upkeep;
 use reqwest::Method;
 
 use crate::dashboard_keys::told;
 use crate::dashboard_webhooks::LIST;
-use crate::support::browser::{csrf, first, html};
-use crate::support::{Endpoint, Receiver, TestApp, send};
+use crate::support::browser::{PASSWORD, csrf, first, html};
+use crate::support::{Browser, Endpoint, Receiver, TestApp, send};
 
 const CREATED: &[&str] = &["student.created"];
 
@@ -86,6 +87,33 @@ async fn two_tabs_replay_a_dead_delivery_once() {
     assert_eq!(resent, 1);
     let page = html(&browser.get(&path).await);
     assert!(!page.contains(">Send again<"), "{page}");
+}
+
+#[tokio::test]
+async fn the_earlier_delivery_is_led_to_as_long_as_it_is_kept() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    endpoint.answers([410]);
+    let subscription = acme.subscribe_at(&endpoint, CREATED).await;
+    acme.student("ada").await;
+    app.deliver_due().await;
+    let dead = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[0].id);
+    acme.signed_in().await.submit(&dead, &format!("{dead}/resend"), &[]).await.assert_status(303);
+    let again = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[1].id);
+    let day = Duration::from_secs(86_400);
+    app.clock.advance(5 * day);
+    app.deliver_due().await;
+    for (days, kept) in [(0, true), (26, false)] {
+        app.clock.advance(days * day);
+        upkeep::prune(&app.app).await.unwrap();
+        let browser = Browser::new(&app);
+        browser.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
+        let page = html(&browser.get(&again).await.assert_status(200));
+        assert!(page.contains("A dead letter is sent again."), "{page}");
+        assert_eq!(page.contains(&format!("href=\"{dead}\"")), kept, "{page}");
+        browser.get(&dead).await.assert_status(if kept { 200 } else { 404 });
+    }
 }
 
 #[tokio::test]

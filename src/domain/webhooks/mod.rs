@@ -176,6 +176,8 @@ pub struct Attempt {
 pub struct Exchange {
     /// The delivery.
     pub delivery: Delivery,
+    /// The delivery that it sends again, as long as that is kept.
+    pub earlier: Option<DeliveryId>,
     /// The deliveries that send this one again, newest first.
     pub again: Vec<DeliveryId>,
     /// The body of every attempt, to the byte.
