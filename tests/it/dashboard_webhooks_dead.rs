@@ -67,14 +67,18 @@ async fn some_dead_letters_are_chosen_and_sent_again_once() {
     assert!(html(&asked).contains("Replay 2 dead letters?"), "{}", html(&asked));
     assert_eq!(acme.deliveries(of).await.len(), 3, "asking sends nothing");
     let other = csrf(&browser.get(&chosen).await);
-    let fields = [("delivery", ids[0].as_str()), ("delivery", ids[1].as_str())];
-    browser.post(REPLAY, &csrf(&asked), &fields).await.assert_status(303);
-    let page = html(&browser.get(DEAD).await);
+    let kept = ("event", "student.created");
+    let fields = [("delivery", ids[0].as_str()), ("delivery", ids[1].as_str()), kept];
+    let narrowed = format!("{DEAD}?event=student.created");
+    let sent = browser.post(REPLAY, &csrf(&asked), &fields).await.assert_status(303);
+    assert_eq!(sent.header("location"), narrowed, "the filter stays");
+    let page = html(&browser.get(&narrowed).await);
     assert!(page.contains("2 deliveries are sent again."), "{page}");
     assert_eq!(offered(&page), [ids[2].clone()]);
     // Another tab, in which they are still shown.
-    browser.post(REPLAY, &other, &fields).await.assert_status(303);
-    assert!(html(&browser.get(DEAD).await).contains("There is nothing to replay"));
+    let late = browser.post(REPLAY, &other, &fields).await.assert_status(303);
+    assert_eq!(late.header("location"), narrowed);
+    assert!(html(&browser.get(&narrowed).await).contains("There is nothing to replay"));
     browser.get(&chosen).await.assert_status(303);
     let again = acme.deliveries(of).await.into_iter().filter(|one| one.replayed_from.is_some()).count();
     assert_eq!(again, 2);
@@ -167,7 +171,7 @@ async fn all_of_a_filter_are_replayed_by_a_job_that_is_watched() {
     assert_eq!((count(acme.deliveries(of).await), count(acme.deliveries(other).await)), (600, 0));
     assert_eq!(told(&acme).await[0], "owner@acme.example Started a replay 600 deliveries");
     let empty = browser.submit(DEAD, REPLAY, &fields).await.assert_status(303);
-    assert_eq!(empty.header("location"), DEAD);
+    assert_eq!(empty.header("location"), format!("{DEAD}?subscription={of}"));
 }
 
 #[tokio::test]
