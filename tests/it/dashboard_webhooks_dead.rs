@@ -158,9 +158,11 @@ async fn all_of_a_filter_are_replayed_by_a_job_that_is_watched() {
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     let part = html(&partial(&browser, &app, &path).await.assert_status(200));
     assert!(part.contains("500 of 600") && part.contains("hx-get") && !part.contains("<html"), "{part}");
+    assert!(!part.contains("<form") && !part.contains("oob"), "the form to cancel is let be: {part}");
     upkeep::go_on(&app.app).await.unwrap();
     let part = html(&partial(&browser, &app, &path).await);
     assert!(part.contains("600 of 600") && part.contains("done") && !part.contains("hx-get"), "{part}");
+    assert!(part.contains("id=\"next\" hx-swap-oob=\"true\"") && !part.contains("<form"), "{part}");
     let late = browser.submit(&path, &format!("{path}/cancel"), &[]).await.assert_status(303);
     assert_eq!(late.header("location"), path);
     assert!(html(&browser.get(&path).await).contains("It had ended before"));

@@ -43,6 +43,7 @@ async fn a_dead_letter_is_seen_to_fail_and_replayed_until_it_arrives() {
     app.deliver_due().await;
     // So does the bar, to its end.
     window.sees("1 of 1 dead letters sent again").await;
+    assert!(!window.text().await.contains("Cancel"), "what has ended can be cancelled");
     app.deliver_due().await;
     let sent = endpoint.sent();
     assert_eq!(sent.len(), 2);
