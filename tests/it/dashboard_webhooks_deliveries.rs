@@ -1,5 +1,6 @@
 //! One delivery on the dashboard: what was sent, what came back whatever it was, and sent again.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use creator_api::domain::webhooks::{DeliveryState, Origin};
@@ -8,7 +9,7 @@ use creator_api::webhooks::upkeep;
 use reqwest::Method;
 
 use crate::dashboard_keys::told;
-use crate::dashboard_webhooks::LIST;
+use crate::dashboard_webhooks::{LIST, partial};
 use crate::support::browser::{PASSWORD, csrf, first, html};
 use crate::support::{Browser, Endpoint, Receiver, TestApp, send};
 
@@ -168,6 +169,36 @@ async fn a_receiver_that_does_not_answer_is_told_of() {
     let page = html(&browser.get(&format!("{LIST}/{}/deliveries/{delivery}", subscription.id)).await);
     assert!(page.contains("before it answered."), "{page}");
     assert!(!page.contains("<h3>Answer</h3>"), "{page}");
+}
+
+#[tokio::test]
+async fn no_delivery_is_missed_between_the_pages_of_a_live_list() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    let path = format!("{LIST}/{of}");
+    let browser = acme.signed_in().await;
+    for n in 0..27 {
+        acme.student_by_change(&format!("s{n}")).await;
+    }
+    let loaded = html(&browser.get(&path).await);
+    assert!(loaded.contains("<dd id=\"waiting\">27</dd>"), "{loaded}");
+    app.clock.advance(Duration::from_secs(1));
+    for n in 27..37 {
+        acme.student_by_change(&format!("s{n}")).await;
+    }
+    let part = html(&partial(&browser, &app, &path).await.assert_status(200));
+    let next = first(&part, "href=\"([^\"]+)\" rel=\"next\"");
+    let id = regex::Regex::new("id=\"(dlv_[a-z0-9]+)\"").unwrap();
+    let rows = [part.clone(), html(&browser.get(&next).await)].concat();
+    let shown: BTreeSet<&str> = id.captures_iter(&rows).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert_eq!(shown.len(), 37, "the second page goes on where the rows that were put last end");
+
+    // So does the head of the page.
+    assert!(part.contains("<dd id=\"waiting\" hx-swap-oob=\"true\">37</dd>"), "{part}");
+    browser.submit(&path, &format!("{path}/pause"), &[]).await.assert_status(303);
+    let part = html(&partial(&browser, &app, &path).await);
+    assert!(part.contains("paused</span>") && part.contains("37 deliveries held back."), "{part}");
 }
 
 #[tokio::test]
