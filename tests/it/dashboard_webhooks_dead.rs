@@ -25,14 +25,19 @@ async fn dead(workspace: &Workspace<'_>, prefix: &str, many: usize) {
     workspace.app.settle_due(Some(404), Next::Dead).await;
 }
 
-/// More of them, without their students.
+/// More of them, made now, without their students.
 async fn copies(workspace: &Workspace<'_>, of: SubscriptionId, many: usize) {
     let app = workspace.app;
     let write = app.write().await;
     let all = rows::in_workspace(workspace.id.uuid());
     let first = workspace.deliveries(of).await[0].id.uuid();
     let first = all.by_id(write.conn(), first).await.unwrap().unwrap();
-    let copy = |_| rows::Model { id: app.app.ids.next::<Delivery>(app.clock.now()).uuid(), ..first.clone() };
+    let now = app.clock.now();
+    let copy = |_| rows::Model {
+        id: app.app.ids.next::<Delivery>(now).uuid(),
+        created_at: now.as_millisecond(),
+        ..first.clone()
+    };
     all.insert_many(write.conn(), (0..many).map(copy).collect()).await.unwrap();
     write.commit().await.unwrap();
     app.clock.advance(Duration::from_secs(1));
@@ -201,4 +206,36 @@ async fn a_replay_is_cancelled_and_what_it_did_stays() {
     let told = told(&acme).await;
     assert_eq!(told[0], "owner@acme.example Cancelled a replay 500 of 700 replayed");
     assert_eq!(told.iter().filter(|line| line.contains("Cancelled")).count(), 1);
+}
+
+#[tokio::test]
+async fn where_more_were_sent_than_are_counted_the_pages_say_so() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    dead(&acme, "s", 1).await;
+    app.clock.advance(Duration::from_secs(3 * 3600));
+    let browser = acme.signed_in().await;
+    let pages = async || {
+        let page = async |path: &str| html(&browser.get(path).await.assert_status(200));
+        [page(LIST).await, page(&format!("{LIST}/{of}")).await, page("/dashboard").await]
+    };
+    let [list, webhook, overview] = pages().await;
+    assert!(list.contains("Delivered, last 24 hours<") && list.contains("0 % of 1<"), "{list}");
+    assert!(webhook.contains("Delivered, last 24 hours<") && webhook.contains("Mar 2, 12:00"), "{webhook}");
+    assert!(overview.contains("Of those tried in the last 48 hours"), "{overview}");
+
+    for _ in 0..40 {
+        copies(&acme, of, 500).await;
+    }
+    let [list, webhook, overview] = pages().await;
+    let newest = "0 % of 20,000, of the newest 20,000";
+    assert!(list.contains(newest) && list.contains("Delivered, last 24 hours at most"), "{list}");
+    assert!(webhook.contains(newest) && webhook.contains("<dt>Delivered</dt>"), "{webhook}");
+    assert!(overview.contains("Of those tried of the newest 20,000 of a webhook"), "{overview}");
+    for page in [webhook, overview] {
+        assert!(page.contains("Webhook deliveries per hour, of the newest 20,000 of a webhook"), "{page}");
+        assert!(page.contains("<th scope=\"row\">Mar 2, 13:00</th>"), "{page}");
+        assert!(!page.contains("Mar 2, 12:00"), "the chart begins with what was counted: {page}");
+    }
 }

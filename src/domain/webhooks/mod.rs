@@ -25,7 +25,7 @@ use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 pub use again::{count_chosen, replay_chosen, send_again, test};
 pub use deliveries::{dead, deliveries, unreplayed, workspace_of};
 pub use exchange::exchange;
-pub use outcomes::{Hour, outcomes};
+pub use outcomes::{Hour, MOST_COUNTED, Outcomes, outcomes};
 pub use queue::{Queue, queue};
 pub use replays::{advance, cancel, count, replay, running, running_in, start, start_alone};
 pub use secrets::{Rotated, live, rotate};

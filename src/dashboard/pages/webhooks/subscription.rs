@@ -19,7 +19,7 @@ use crate::dashboard::ui::{self, Choice, Tone, piece};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;
 use crate::domain::webhooks::{
-    self, Delivery, DeliveryFilter, DeliveryState, Hour, Origin, Subscription, SubscriptionState,
+    self, Delivery, DeliveryFilter, DeliveryState, Origin, Subscription, SubscriptionState,
 };
 use crate::domain::{Error, Result};
 use crate::events::{KINDS, TOLD};
@@ -161,12 +161,11 @@ async fn whole(
     faults: Faults,
 ) -> Result<SubscriptionPage> {
     let News { of, waiting, table, pager } = news;
-    let hours = webhooks::outcomes(page.app(), page.workspace(), Some(of.id), HOURS).await?;
-    let day: &[Hour] = hours.last_chunk::<RATE_HOURS>().map_or(&hours, |day| day);
+    let counted = webhooks::outcomes(page.app(), page.workspace(), Some(of.id), HOURS).await?;
     Ok(SubscriptionPage {
         frame: page.frame(Section::Webhooks, "Webhook"),
-        rate: Rate::of(day),
-        chart: outcomes(&hours),
+        rate: Rate::of(&counted.last(RATE_HOURS)),
+        chart: outcomes(&counted),
         live: asked.after().is_none() && faults.is_empty(),
         here,
         of,
