@@ -121,7 +121,8 @@ fn tiles(figures: &[DayFigures], calls: &[Day], counted: &Outcomes) -> Vec<Tile>
     let good: u64 = calls.iter().map(|day| day.succeeded).sum();
     let note = format!("{} succeeded", ui::percent(good, total));
     tiles.push(tile("API calls", ui::number(total), if total == 0 { String::new() } else { note }));
-    let arrived = Hour::success_percent(&counted.hours).map_or("-".to_owned(), |percent| format!("{percent} %"));
+    let arrived =
+        Hour::success_percent(&counted.hours).map_or("-".to_owned(), |percent| format!("{percent} %"));
     let note = match counted.is_cut {
         true => format!("Of those tried {} of a webhook", newest()),
         false => format!("Of those tried in the last {HOURS} hours"),
