@@ -46,6 +46,13 @@ impl Asked {
     }
 }
 
+/// A form that sends on what the address of its page asked for.
+impl From<&Form> for Asked {
+    fn from(form: &Form) -> Self {
+        Self(form.clone())
+    }
+}
+
 impl<'a> FromRequest<'a> for Asked {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
         Ok(Self(Form::read(request.uri().query().unwrap_or_default().as_bytes())))

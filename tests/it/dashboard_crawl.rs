@@ -12,6 +12,18 @@ use crate::support::browser::{PASSWORD, csrf, first, html};
 use crate::support::walk::{ID, Offer, Walk};
 use crate::support::{Answer, Browser, Endpoint, TestApp, Workspace, course, send};
 
+/// Forms that name no record: whatever else takes a form is tried with ids that are not its sender's.
+const NAME_NOTHING: &[&str] = &[
+    "/login",
+    "/logout",
+    "/set-password",
+    "/dashboard/developer/keys/new",
+    "/dashboard/developer/webhooks/new",
+    "/dashboard/settings/sessions/end-others",
+];
+/// What turns a request away before anybody looks whose the ids are, or fails: nothing is known by such an answer.
+const TELLS_NOTHING: &[u16] = &[403, 405, 409, 500];
+
 /// An id of this kind that names nothing.
 fn absent(kind: &str) -> String {
     format!("{kind}_01h2xcejqtf2nbrexx3vqjhp41")
@@ -62,6 +74,10 @@ async fn no_link_and_no_form_reaches_into_another_workspace() {
     offers
         .dedup_by_key(|offer| Regex::new(ID).unwrap().replace_all(&format!("{offer:?}"), "ID").into_owned());
     assert_eq!(unreached(&offers), Vec::<String>::new(), "no page leads there; the walk must come by");
+    for offer in offers.iter().filter(|offer| !offer.is_form) {
+        let own = attempt(&their_owner, offer).await;
+        assert_ne!(own.status, 404, "who owns it does not reach it: {offer:?}");
+    }
 
     let before = theirs.rows().await;
     assert!(before.iter().any(|row| row.starts_with("api_requests ")), "there is nothing to change");
@@ -85,13 +101,15 @@ async fn no_link_and_no_form_reaches_into_another_workspace() {
     assert!(changed.is_empty() && before.len() == after.len(), "{changed:#?}");
 }
 
-/// Addresses with parts of their own that none of these offers leads to.
+/// Addresses that name records, in their path or in a form, and that none of these offers leads to.
 fn unreached(offers: &[&Offer]) -> Vec<String> {
     let leads = |path: &str, offer: &Offer| {
         let pattern = Regex::new(":[a-z_]+").unwrap().replace_all(path, "[^/]+").into_owned();
         Regex::new(&format!("^{pattern}$")).unwrap().is_match(&offer.path)
     };
-    let routes = dashboard::routes().into_iter().filter(|(_, path)| path.contains(':'));
+    let routes = dashboard::routes().into_iter().filter(|(method, path)| {
+        path.contains(':') || (*method == Method::POST && !NAME_NOTHING.contains(path))
+    });
     let unreached = routes.filter(|(method, path)| {
         !offers.iter().any(|offer| offer.is_form == (*method == Method::POST) && leads(path, offer))
     });
@@ -114,12 +132,15 @@ fn crossed(offer: &Offer, ours: &BTreeMap<String, String>) -> Vec<Vec<String>> {
 }
 
 async fn attempt(browser: &Browser<'_>, offer: &Offer) -> Answer {
-    if !offer.is_form {
-        return browser.get(&offer.address()).await;
-    }
-    let token = csrf(&browser.get("/dashboard/settings").await);
-    let fields: Vec<(&str, &str)> = offer.fields.iter().map(|(name, value)| (&**name, &**value)).collect();
-    browser.post(&offer.path, &token, &fields).await
+    let answer = if offer.is_form {
+        let token = csrf(&browser.get("/dashboard/settings").await);
+        let fields = offer.fields.iter().map(|(name, value)| (&**name, &**value));
+        browser.post(&offer.path, &token, &fields.collect::<Vec<(&str, &str)>>()).await
+    } else {
+        browser.get(&offer.address()).await
+    };
+    assert!(!TELLS_NOTHING.contains(&answer.status), "{}: {offer:?}", answer.status);
+    answer
 }
 
 /// An answer without what differs each time: tokens, ids, and where a list goes on.

@@ -193,7 +193,10 @@ async fn a_rotated_secret_signs_beside_the_old_one_as_long_as_was_asked() {
     let browser = acme.signed_in().await;
     let page = html(&browser.submit(&path, &path, &[("overlap", "24")]).await.assert_status(200));
     let second = first(&page, SECRET);
-    assert!(page.contains("2026-03-03 10:00:30 UTC") && page.contains("two signatures"), "{page}");
+    assert!(
+        page.contains("2026-03-03 10:00:30 UTC") && page.contains("a signature for each secret"),
+        "{page}"
+    );
     let secrets = async |expected: [bool; 2]| {
         acme.student(&format!("s{}", endpoint.sent().len())).await;
         app.deliver_due().await;

@@ -25,14 +25,19 @@ async fn dead(workspace: &Workspace<'_>, prefix: &str, many: usize) {
     workspace.app.settle_due(Some(404), Next::Dead).await;
 }
 
-/// More of them, without their students.
+/// More of them, made now, without their students.
 async fn copies(workspace: &Workspace<'_>, of: SubscriptionId, many: usize) {
     let app = workspace.app;
     let write = app.write().await;
     let all = rows::in_workspace(workspace.id.uuid());
     let first = workspace.deliveries(of).await[0].id.uuid();
     let first = all.by_id(write.conn(), first).await.unwrap().unwrap();
-    let copy = |_| rows::Model { id: app.app.ids.next::<Delivery>(app.clock.now()).uuid(), ..first.clone() };
+    let now = app.clock.now();
+    let copy = |_| rows::Model {
+        id: app.app.ids.next::<Delivery>(now).uuid(),
+        created_at: now.as_millisecond(),
+        ..first.clone()
+    };
     all.insert_many(write.conn(), (0..many).map(copy).collect()).await.unwrap();
     write.commit().await.unwrap();
     app.clock.advance(Duration::from_secs(1));
@@ -67,14 +72,18 @@ async fn some_dead_letters_are_chosen_and_sent_again_once() {
     assert!(html(&asked).contains("Replay 2 dead letters?"), "{}", html(&asked));
     assert_eq!(acme.deliveries(of).await.len(), 3, "asking sends nothing");
     let other = csrf(&browser.get(&chosen).await);
-    let fields = [("delivery", ids[0].as_str()), ("delivery", ids[1].as_str())];
-    browser.post(REPLAY, &csrf(&asked), &fields).await.assert_status(303);
-    let page = html(&browser.get(DEAD).await);
+    let kept = ("event", "student.created");
+    let fields = [("delivery", ids[0].as_str()), ("delivery", ids[1].as_str()), kept];
+    let narrowed = format!("{DEAD}?event=student.created");
+    let sent = browser.post(REPLAY, &csrf(&asked), &fields).await.assert_status(303);
+    assert_eq!(sent.header("location"), narrowed, "the filter stays");
+    let page = html(&browser.get(&narrowed).await);
     assert!(page.contains("2 deliveries are sent again."), "{page}");
     assert_eq!(offered(&page), [ids[2].clone()]);
     // Another tab, in which they are still shown.
-    browser.post(REPLAY, &other, &fields).await.assert_status(303);
-    assert!(html(&browser.get(DEAD).await).contains("There is nothing to replay"));
+    let late = browser.post(REPLAY, &other, &fields).await.assert_status(303);
+    assert_eq!(late.header("location"), narrowed);
+    assert!(html(&browser.get(&narrowed).await).contains("There is nothing to replay"));
     browser.get(&chosen).await.assert_status(303);
     let again = acme.deliveries(of).await.into_iter().filter(|one| one.replayed_from.is_some()).count();
     assert_eq!(again, 2);
@@ -154,9 +163,11 @@ async fn all_of_a_filter_are_replayed_by_a_job_that_is_watched() {
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     let part = html(&partial(&browser, &app, &path).await.assert_status(200));
     assert!(part.contains("500 of 600") && part.contains("hx-get") && !part.contains("<html"), "{part}");
+    assert!(!part.contains("<form") && !part.contains("oob"), "the form to cancel is let be: {part}");
     upkeep::go_on(&app.app).await.unwrap();
     let part = html(&partial(&browser, &app, &path).await);
     assert!(part.contains("600 of 600") && part.contains("done") && !part.contains("hx-get"), "{part}");
+    assert!(part.contains("id=\"next\" hx-swap-oob=\"true\"") && !part.contains("<form"), "{part}");
     let late = browser.submit(&path, &format!("{path}/cancel"), &[]).await.assert_status(303);
     assert_eq!(late.header("location"), path);
     assert!(html(&browser.get(&path).await).contains("It had ended before"));
@@ -167,7 +178,7 @@ async fn all_of_a_filter_are_replayed_by_a_job_that_is_watched() {
     assert_eq!((count(acme.deliveries(of).await), count(acme.deliveries(other).await)), (600, 0));
     assert_eq!(told(&acme).await[0], "owner@acme.example Started a replay 600 deliveries");
     let empty = browser.submit(DEAD, REPLAY, &fields).await.assert_status(303);
-    assert_eq!(empty.header("location"), DEAD);
+    assert_eq!(empty.header("location"), format!("{DEAD}?subscription={of}"));
 }
 
 #[tokio::test]
@@ -195,4 +206,36 @@ async fn a_replay_is_cancelled_and_what_it_did_stays() {
     let told = told(&acme).await;
     assert_eq!(told[0], "owner@acme.example Cancelled a replay 500 of 700 replayed");
     assert_eq!(told.iter().filter(|line| line.contains("Cancelled")).count(), 1);
+}
+
+#[tokio::test]
+async fn where_more_were_sent_than_are_counted_the_pages_say_so() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    dead(&acme, "s", 1).await;
+    app.clock.advance(Duration::from_secs(3 * 3600));
+    let browser = acme.signed_in().await;
+    let pages = async || {
+        let page = async |path: &str| html(&browser.get(path).await.assert_status(200));
+        [page(LIST).await, page(&format!("{LIST}/{of}")).await, page("/dashboard").await]
+    };
+    let [list, webhook, overview] = pages().await;
+    assert!(list.contains("Delivered, last 24 hours<") && list.contains("0 % of 1<"), "{list}");
+    assert!(webhook.contains("Delivered, last 24 hours<") && webhook.contains("Mar 2, 12:00"), "{webhook}");
+    assert!(overview.contains("Of those tried in the last 48 hours"), "{overview}");
+
+    for _ in 0..40 {
+        copies(&acme, of, 500).await;
+    }
+    let [list, webhook, overview] = pages().await;
+    let newest = "0 % of 20,000, of the newest 20,000";
+    assert!(list.contains(newest) && list.contains("Delivered, last 24 hours at most"), "{list}");
+    assert!(webhook.contains(newest) && webhook.contains("<dt>Delivered</dt>"), "{webhook}");
+    assert!(overview.contains("Of those tried of the newest 20,000 of a webhook"), "{overview}");
+    for page in [webhook, overview] {
+        assert!(page.contains("Webhook deliveries per hour, of the newest 20,000 of a webhook"), "{page}");
+        assert!(page.contains("<th scope=\"row\">Mar 2, 13:00</th>"), "{page}");
+        assert!(!page.contains("Mar 2, 12:00"), "the chart begins with what was counted: {page}");
+    }
 }

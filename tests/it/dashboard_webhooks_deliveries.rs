@@ -1,15 +1,17 @@
 //! One delivery on the dashboard: what was sent, what came back whatever it was, and sent again.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use creator_api::domain::webhooks::{DeliveryState, Origin};
 use creator_api::events::KINDS;
+use creator_api::webhooks::upkeep;
 use reqwest::Method;
 
 use crate::dashboard_keys::told;
-use crate::dashboard_webhooks::LIST;
-use crate::support::browser::{csrf, first, html};
-use crate::support::{Endpoint, Receiver, TestApp, send};
+use crate::dashboard_webhooks::{LIST, partial};
+use crate::support::browser::{PASSWORD, csrf, first, html};
+use crate::support::{Browser, Endpoint, Receiver, TestApp, send};
 
 const CREATED: &[&str] = &["student.created"];
 
@@ -89,6 +91,33 @@ async fn two_tabs_replay_a_dead_delivery_once() {
 }
 
 #[tokio::test]
+async fn the_earlier_delivery_is_led_to_as_long_as_it_is_kept() {
+    let app = TestApp::start_beside_receivers().await;
+    let acme = app.workspace("acme").await;
+    let endpoint = Endpoint::start().await;
+    endpoint.answers([410]);
+    let subscription = acme.subscribe_at(&endpoint, CREATED).await;
+    acme.student("ada").await;
+    app.deliver_due().await;
+    let dead = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[0].id);
+    acme.signed_in().await.submit(&dead, &format!("{dead}/resend"), &[]).await.assert_status(303);
+    let again = format!("{LIST}/{}/deliveries/{}", subscription.id, subscription.deliveries().await[1].id);
+    let day = Duration::from_secs(86_400);
+    app.clock.advance(5 * day);
+    app.deliver_due().await;
+    for (days, kept) in [(0, true), (26, false)] {
+        app.clock.advance(days * day);
+        upkeep::prune(&app.app).await.unwrap();
+        let browser = Browser::new(&app);
+        browser.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
+        let page = html(&browser.get(&again).await.assert_status(200));
+        assert!(page.contains("A dead letter is sent again."), "{page}");
+        assert_eq!(page.contains(&format!("href=\"{dead}\"")), kept, "{page}");
+        browser.get(&dead).await.assert_status(if kept { 200 } else { 404 });
+    }
+}
+
+#[tokio::test]
 async fn whatever_a_receiver_answers_is_shown_harmless() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
@@ -140,6 +169,36 @@ async fn a_receiver_that_does_not_answer_is_told_of() {
     let page = html(&browser.get(&format!("{LIST}/{}/deliveries/{delivery}", subscription.id)).await);
     assert!(page.contains("before it answered."), "{page}");
     assert!(!page.contains("<h3>Answer</h3>"), "{page}");
+}
+
+#[tokio::test]
+async fn no_delivery_is_missed_between_the_pages_of_a_live_list() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    let path = format!("{LIST}/{of}");
+    let browser = acme.signed_in().await;
+    for n in 0..27 {
+        acme.student_by_change(&format!("s{n}")).await;
+    }
+    let loaded = html(&browser.get(&path).await);
+    assert!(loaded.contains("<dd id=\"waiting\">27</dd>"), "{loaded}");
+    app.clock.advance(Duration::from_secs(1));
+    for n in 27..37 {
+        acme.student_by_change(&format!("s{n}")).await;
+    }
+    let part = html(&partial(&browser, &app, &path).await.assert_status(200));
+    let next = first(&part, "href=\"([^\"]+)\" rel=\"next\"");
+    let id = regex::Regex::new("id=\"(dlv_[a-z0-9]+)\"").unwrap();
+    let rows = [part.clone(), html(&browser.get(&next).await)].concat();
+    let shown: BTreeSet<&str> = id.captures_iter(&rows).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert_eq!(shown.len(), 37, "the second page goes on where the rows that were put last end");
+
+    // So does the head of the page.
+    assert!(part.contains("<dd id=\"waiting\" hx-swap-oob=\"true\">37</dd>"), "{part}");
+    browser.submit(&path, &format!("{path}/pause"), &[]).await.assert_status(303);
+    let part = html(&partial(&browser, &app, &path).await);
+    assert!(part.contains("paused</span>") && part.contains("37 deliveries held back."), "{part}");
 }
 
 #[tokio::test]

@@ -17,12 +17,17 @@ pub async fn exchange(app: &App, workspace: WorkspaceId, of: DeliveryId) -> Resu
     let conn = app.db.read();
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
     let row = rows.by_id(conn, of.uuid()).await?.ok_or_else(|| absent::<DeliveryKind>(of))?;
+    let earlier = match row.replayed_from {
+        Some(from) => rows.by_id(conn, from).await?.map(|earlier| id(earlier.id)),
+        None => None,
+    };
     let again = rows.again(conn, &[row.id]).await?;
     let event = events::in_workspace(workspace.uuid()).by_id(conn, row.event_id).await?;
     let log = webhook_attempts::in_workspace(workspace.uuid()).of_delivery(conn, row.id).await?;
     let (attempts, messages) = log.into_iter().map(opened).unzip();
     Ok(Exchange {
         delivery: delivery(row, attempts),
+        earlier,
         again: again.into_iter().map(|row| id(row.id)).collect(),
         body: event.map(|event| event.body).unwrap_or_default(),
         messages,

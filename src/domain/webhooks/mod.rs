@@ -25,7 +25,7 @@ use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 pub use again::{count_chosen, replay_chosen, send_again, test};
 pub use deliveries::{dead, deliveries, unreplayed, workspace_of};
 pub use exchange::exchange;
-pub use outcomes::{Hour, outcomes};
+pub use outcomes::{Hour, MOST_COUNTED, Outcomes, outcomes};
 pub use queue::{Queue, queue};
 pub use replays::{advance, cancel, count, replay, running, running_in, start, start_alone};
 pub use secrets::{Rotated, live, rotate};
@@ -187,6 +187,8 @@ pub struct Attempt {
 pub struct Exchange {
     /// The delivery.
     pub delivery: Delivery,
+    /// The delivery that it sends again, as long as that is kept.
+    pub earlier: Option<DeliveryId>,
     /// The deliveries that send this one again, newest first.
     pub again: Vec<DeliveryId>,
     /// The body of every attempt, to the byte.

@@ -29,6 +29,8 @@ async fn a_dead_letter_is_seen_to_fail_and_replayed_until_it_arrives() {
     assert_eq!(app.deliver_due().await, 1);
     // The list looks for news by itself.
     window.sees("410").await;
+    // And so does the head of the page.
+    window.sees("Every attempt has failed since").await;
     window.press("student.created").await;
     window.sees("Attempt 1").await;
     assert!(window.text().await.contains("410"));
@@ -43,6 +45,7 @@ async fn a_dead_letter_is_seen_to_fail_and_replayed_until_it_arrives() {
     app.deliver_due().await;
     // So does the bar, to its end.
     window.sees("1 of 1 dead letters sent again").await;
+    assert!(!window.text().await.contains("Cancel"), "what has ended can be cancelled");
     app.deliver_due().await;
     let sent = endpoint.sent();
     assert_eq!(sent.len(), 2);

@@ -1,4 +1,5 @@
-//! A walk over the dashboard: from the first page along every link, noting every form on the way.
+//! A walk over the dashboard: from the first page along every link and every form that only asks. It notes all forms on
+//! the way.
 //!
 //! So stories that hold for all pages need no list of them, and a new page is walked on as soon as another leads to it.
 
@@ -35,7 +36,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Goes everywhere that links lead to.
+    /// Goes everywhere that links lead to, and forms that change nothing.
     pub async fn of(browser: &Browser<'_>) -> Self {
         let mut walk = Self::default();
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
@@ -56,7 +57,9 @@ impl Walk {
                 walk.offers.insert(Offer::of(false, &link, Vec::new()));
                 ahead.push_back(link);
             }
-            walk.offers.extend(forms(&page));
+            let forms = forms(&page);
+            ahead.extend(forms.iter().filter(|form| !form.is_form).map(Offer::address));
+            walk.offers.extend(forms);
             walk.pages.insert(address, page);
         }
         walk

@@ -13,12 +13,12 @@ use crate::domain::analytics::{self, DayFigures};
 use crate::domain::attention;
 use crate::domain::keys::{self, KeyUsage};
 use crate::domain::requests::{self, Day};
-use crate::domain::webhooks::{self, Hour};
+use crate::domain::webhooks::{self, Hour, Outcomes};
 
 mod charts;
 mod notices;
 
-use super::webhooks::outcomes;
+use super::webhooks::{newest, outcomes};
 use notices::Notice;
 
 /// Days that can be looked back at, and those without a choice.
@@ -69,7 +69,7 @@ async fn overview(page: Page, asked: Asked) -> Answer {
     let days =
         WINDOWS.into_iter().find(|days| days.to_string() == asked.text("days")).unwrap_or(DEFAULT_DAYS);
     let (app, workspace) = (page.app(), page.workspace());
-    let (figures, calls, usage, hours, attention) = tokio::try_join!(
+    let (figures, calls, usage, counted, attention) = tokio::try_join!(
         analytics::days(app, workspace, days, None),
         requests::days(app, workspace, days),
         keys::usage(app, workspace),
@@ -81,12 +81,12 @@ async fn overview(page: Page, asked: Asked) -> Answer {
         days,
         hours: HOURS,
         notices: attention.iter().map(Notice::of).collect(),
-        tiles: tiles(&figures, &calls, &hours),
+        tiles: tiles(&figures, &calls, &counted),
         revenue: charts::revenue(&figures),
         people: charts::people(&figures),
         calls: charts::calls(&calls),
         keys: live(&page, usage),
-        deliveries: outcomes(&hours),
+        deliveries: outcomes(&counted),
     })
 }
 
@@ -107,7 +107,7 @@ fn live(page: &Page, usage: Vec<KeyUsage>) -> Vec<Used> {
     keys.into_iter().map(used).collect()
 }
 
-fn tiles(figures: &[DayFigures], calls: &[Day], hours: &[Hour]) -> Vec<Tile> {
+fn tiles(figures: &[DayFigures], calls: &[Day], counted: &Outcomes) -> Vec<Tile> {
     let mut tiles: Vec<Tile> =
         charts::currencies(figures).into_iter().map(|currency| revenue(figures, currency)).collect();
     if tiles.is_empty() {
@@ -121,8 +121,13 @@ fn tiles(figures: &[DayFigures], calls: &[Day], hours: &[Hour]) -> Vec<Tile> {
     let good: u64 = calls.iter().map(|day| day.succeeded).sum();
     let note = format!("{} succeeded", ui::percent(good, total));
     tiles.push(tile("API calls", ui::number(total), if total == 0 { String::new() } else { note }));
-    let arrived = Hour::success_percent(hours).map_or("-".to_owned(), |percent| format!("{percent} %"));
-    tiles.push(tile("Webhooks delivered", arrived, format!("Of those tried in the last {HOURS} hours")));
+    let arrived =
+        Hour::success_percent(&counted.hours).map_or("-".to_owned(), |percent| format!("{percent} %"));
+    let note = match counted.is_cut {
+        true => format!("Of those tried {} of a webhook", newest()),
+        false => format!("Of those tried in the last {HOURS} hours"),
+    };
+    tiles.push(tile("Webhooks delivered", arrived, note));
     tiles
 }
 

@@ -90,7 +90,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
     let subscriptions = webhooks::list(app, workspace).await?;
     let shown = DeadLettersPage {
         frame: page.frame(Section::DeadLetters, "Dead letters"),
-        pager: ui::pager(&asked.path(DEAD_LETTERS, FIELDS), asked.after(), found.next.map(position::text)),
+        pager: ui::pager(&back(&asked), asked.after(), found.next.map(position::text)),
         letters: letters(found.items, &subscriptions),
         subscriptions: subscriptions.into_iter().map(|one| (one.id.to_string(), one.url)).collect(),
         total,
@@ -175,7 +175,7 @@ impl AskPage {
 
 #[handler]
 async fn ask(page: Page, asked: Asked) -> Answer {
-    let back = asked.path(DEAD_LETTERS, FIELDS);
+    let back = back(&asked);
     if asked.any(&["chosen"]) && asked.all("delivery").next().is_none() {
         return page
             .redirect_with(&back, &Flash::note("Tick the dead letters that are to be replayed first."));
@@ -195,6 +195,11 @@ async fn ask(page: Page, asked: Asked) -> Answer {
     page.show(&AskPage { frame: page.frame(Section::DeadLetters, title), count, back, asked, chosen })
 }
 
+/// The list as it was narrowed down.
+fn back(asked: &Asked) -> String {
+    asked.path(DEAD_LETTERS, FIELDS)
+}
+
 fn nothing() -> Flash {
     Flash::note("There is nothing to replay: all of it was sent again before.")
 }
@@ -209,17 +214,18 @@ async fn replay(page: Page, form: Form) -> Answer {
 
 /// Replays those that were chosen, in one transaction.
 async fn some(page: &Page, form: &Form, ids: &[DeliveryId]) -> Answer {
+    let back = back(&form.into());
     let mut write = page.begin_write().await?;
     let made = webhooks::replay_chosen(page.app(), &mut write, page.workspace(), ids).await?;
     let subject = match made.as_slice() {
-        [] => return page.redirect_with(DEAD_LETTERS, &nothing()),
+        [] => return page.redirect_with(&back, &nothing()),
         [one] => one.id.to_string(),
         _ => String::new(),
     };
     let told = deliveries(&(made.len() as u64));
     page.commit_once(form, write, Action::DeadLettersReplayed, subject, &told).await?;
     let verb = if made.len() == 1 { "is" } else { "are" };
-    page.redirect_with(DEAD_LETTERS, &Flash::done(format!("{told} {verb} sent again.")))
+    page.redirect_with(&back, &Flash::done(format!("{told} {verb} sent again.")))
 }
 
 /// Begins a job that replays all that the filter finds; the worker does its work.
@@ -234,7 +240,7 @@ async fn all(page: &Page, form: &Form, filter: &DeadFilter) -> Answer {
         }
     };
     if job.total == 0 {
-        return page.redirect_with(DEAD_LETTERS, &nothing());
+        return page.redirect_with(&back(&form.into()), &nothing());
     }
     page.commit_once(form, write, Action::ReplayStarted, job.id, &deliveries(&job.total)).await?;
     page.redirect(&replay_path(&job.id))

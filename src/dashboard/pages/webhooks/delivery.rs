@@ -31,6 +31,7 @@ struct DeliveryPage {
     frame: Frame,
     of: Subscription,
     delivery: Delivery,
+    earlier: Option<DeliveryId>,
     again: Vec<DeliveryId>,
     body: Shown,
     attempts: Vec<Try>,
@@ -108,11 +109,12 @@ impl Try {
 #[handler]
 async fn show(page: Page, Path((of, delivery)): Path<(String, String)>) -> Answer {
     let (of, exchange) = find(&page, &of, &delivery).await?;
-    let Exchange { delivery, again, body, messages } = exchange;
+    let Exchange { delivery, earlier, again, body, messages } = exchange;
     let attempts = delivery.attempts.iter().cloned().zip(messages);
     page.show(&DeliveryPage {
         frame: page.frame(Section::Webhooks, "Delivery"),
         of,
+        earlier,
         again,
         body: shown(&body, false),
         attempts: attempts.map(|(attempt, messages)| Try::of(attempt, messages)).rev().collect(),

@@ -32,14 +32,21 @@ struct Row {
     rate: Rate,
 }
 
+impl ListPage {
+    /// Whether a row tells of fewer hours than the others.
+    fn is_cut(&self) -> bool {
+        self.rows.iter().any(|row| row.rate.is_cut)
+    }
+}
+
 #[handler]
 async fn list(page: Page) -> Answer {
     let (app, workspace) = (page.app(), page.workspace());
     let dead = webhooks::count(app, workspace, &DeadFilter::default()).await?;
     let mut rows = Vec::new();
     for subscription in webhooks::list(app, workspace).await? {
-        let hours = webhooks::outcomes(app, workspace, Some(subscription.id), HOURS).await?;
-        rows.push(Row { rate: Rate::of(&hours), subscription });
+        let outcomes = webhooks::outcomes(app, workspace, Some(subscription.id), HOURS).await?;
+        rows.push(Row { rate: Rate::of(&outcomes), subscription });
     }
     page.show(&ListPage { frame: page.frame(Section::Webhooks, "Webhooks"), rows, dead })
 }

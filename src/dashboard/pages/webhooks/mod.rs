@@ -21,7 +21,7 @@ use crate::dashboard::ui::{Badge, Tone, badge, number};
 use crate::domain::webhooks::{Attempt, Delivery, DeliveryState, Subscription, SubscriptionState};
 use crate::id::{DeliveryId, ReplayId, SubscriptionId};
 
-pub(super) use outcomes::outcomes;
+pub(super) use outcomes::{newest, outcomes};
 
 /// The list of subscriptions.
 const LIST: &str = "/dashboard/developer/webhooks";

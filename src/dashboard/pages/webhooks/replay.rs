@@ -9,7 +9,7 @@ use crate::dashboard::flash::Flash;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
-use crate::dashboard::ui::{self, Badge, Raw, Tone, badge, piece};
+use crate::dashboard::ui::{self, Badge, Tone, badge, piece};
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Replay, ReplayState};
 use crate::id::ReplayId;
@@ -29,13 +29,13 @@ struct ReplayPage {
 
 piece!(Progress);
 
-/// How far it is: the part of the page that looks for news until there are no more.
+/// How far it is: the part of the page that looks for news until there are no more. The last news take the form to
+/// cancel away.
 #[derive(Template)]
 #[template(path = "webhooks/progress.html", config = "src/dashboard/templates/askama.toml")]
 struct Progress {
     replay: Replay,
     here: String,
-    csrf: Raw<String>,
 }
 
 impl Progress {
@@ -68,9 +68,11 @@ impl Progress {
 async fn show(page: Page, Path(replay): Path<String>) -> Answer {
     let replay: ReplayId = replay.parse()?;
     let replay = webhooks::replay(page.app(), Some(page.workspace()), replay).await?;
-    let frame = page.frame(Section::DeadLetters, "Replay");
-    let progress = Progress { here: replay_path(&replay.id), csrf: frame.csrf(), replay };
-    if page.is_partial() { page.show(&progress) } else { page.show(&ReplayPage { frame, progress }) }
+    let progress = Progress { here: replay_path(&replay.id), replay };
+    if page.is_partial() {
+        return page.show(&progress);
+    }
+    page.show(&ReplayPage { frame: page.frame(Section::DeadLetters, "Replay"), progress })
 }
 
 #[handler]

@@ -19,10 +19,11 @@ pub(super) struct Shown {
     pub(super) note: String,
 }
 
-/// The bytes to read. `cut` says that no more than the first 16 KiB were kept.
+/// The bytes to read. `cut` says that they are of an answer, of which the first 16 KiB are kept: with so many, there
+/// may have been more.
 pub(super) fn shown(bytes: &[u8], cut: bool) -> Shown {
     let cut = cut && bytes.len() >= KEPT;
-    let rest = if cut { "Only its first 16 KiB were kept. " } else { "" };
+    let rest = if cut { "The first 16 KiB of an answer are kept. " } else { "" };
     if bytes.is_empty() {
         return text(String::new(), "empty.".to_owned());
     }
@@ -105,7 +106,7 @@ mod tests {
         assert_eq!(text.lines().count(), DIGITS / LINE);
         assert_eq!(
             note,
-            "Only its first 16 KiB were kept. 16384 bytes that are no text; the first 512 are shown."
+            "The first 16 KiB of an answer are kept. 16384 bytes that are no text; the first 512 are shown."
         );
     }
 
@@ -113,7 +114,7 @@ mod tests {
     fn a_cut_through_a_character_is_no_fault() {
         let mut bytes = vec![b'a'; KEPT - 1];
         bytes.push(0xc3);
-        assert_eq!(told(&bytes).1, "Only its first 16 KiB were kept.");
+        assert_eq!(told(&bytes).1, "The first 16 KiB of an answer are kept.");
         assert!(shown(&bytes, false).note.starts_with("Not UTF-8"));
     }
 }

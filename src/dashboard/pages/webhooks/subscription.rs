@@ -19,7 +19,7 @@ use crate::dashboard::ui::{self, Choice, Tone, piece};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;
 use crate::domain::webhooks::{
-    self, Delivery, DeliveryFilter, DeliveryState, Hour, Origin, Subscription, SubscriptionState,
+    self, Delivery, DeliveryFilter, DeliveryState, Origin, Subscription, SubscriptionState,
 };
 use crate::domain::{Error, Result};
 use crate::events::{KINDS, TOLD};
@@ -59,6 +59,10 @@ impl SubscriptionPage {
         self.of.state == SubscriptionState::Enabled
     }
 
+    fn notice(&self) -> Notice<'_> {
+        Notice { of: &self.of, waiting: self.waiting }
+    }
+
     fn tests(&self) -> Vec<Choice<'_>> {
         let first = self.of.event_types.first().map_or("", String::as_str);
         choices(KINDS.iter().map(|kind| (*kind, *kind)), first)
@@ -83,9 +87,39 @@ impl SubscriptionPage {
     }
 }
 
-piece!(Table);
+piece!(Table, Notice<'_>);
 
-/// The deliveries as a table: the part of the page that is live.
+/// What is live of the page: the deliveries, the way to those before them, and how the subscription stands.
+#[derive(Template)]
+#[template(path = "webhooks/news.html", config = "src/dashboard/templates/askama.toml")]
+struct News {
+    of: Subscription,
+    waiting: u64,
+    table: Table,
+    pager: ui::Pager,
+}
+
+impl News {
+    fn notice(&self) -> Notice<'_> {
+        Notice { of: &self.of, waiting: self.waiting }
+    }
+}
+
+/// What is to be known of a subscription that does not fare well; empty for others.
+#[derive(Template)]
+#[template(path = "webhooks/notice.html", config = "src/dashboard/templates/askama.toml")]
+struct Notice<'a> {
+    of: &'a Subscription,
+    waiting: u64,
+}
+
+impl Notice<'_> {
+    fn is_enabled(&self) -> bool {
+        self.of.state == SubscriptionState::Enabled
+    }
+}
+
+/// The deliveries as a table.
 #[derive(Template)]
 #[template(path = "webhooks/deliveries.html", config = "src/dashboard/templates/askama.toml")]
 struct Table {
@@ -105,39 +139,41 @@ async fn show(page: Page, Path(of): Path<String>, asked: Asked) -> Answer {
     } else {
         Found { items: Vec::new(), next: None }
     };
-    let table = Table { none: none(&asked, &faults), deliveries: found.items };
+    let here = asked.path(&path(&of), FIELDS);
+    let news = News {
+        of: webhooks::get(page.app(), page.workspace(), of).await?,
+        waiting: webhooks::waiting(page.app(), page.workspace(), of).await?,
+        table: Table { none: none(&asked, &faults), deliveries: found.items },
+        pager: ui::pager(&here, asked.after(), found.next.map(position::text)),
+    };
     if page.is_partial() {
-        return page.show(&table);
+        return page.show(&news);
     }
-    let shown = whole(&page, of, asked, faults, table, found.next.map(position::text)).await?;
+    let shown = whole(&page, news, here, asked, faults).await?;
     if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
 }
 
 async fn whole(
     page: &Page,
-    of: SubscriptionId,
+    news: News,
+    here: String,
     asked: Asked,
     faults: Faults,
-    table: Table,
-    next: Option<String>,
 ) -> Result<SubscriptionPage> {
-    let (app, workspace) = (page.app(), page.workspace());
-    let of = webhooks::get(app, workspace, of).await?;
-    let hours = webhooks::outcomes(app, workspace, Some(of.id), HOURS).await?;
-    let day: &[Hour] = hours.last_chunk::<RATE_HOURS>().map_or(&hours, |day| day);
-    let here = asked.path(&path(&of.id), FIELDS);
+    let News { of, waiting, table, pager } = news;
+    let counted = webhooks::outcomes(page.app(), page.workspace(), Some(of.id), HOURS).await?;
     Ok(SubscriptionPage {
         frame: page.frame(Section::Webhooks, "Webhook"),
-        rate: Rate::of(day),
-        chart: outcomes(&hours),
-        waiting: webhooks::waiting(app, workspace, of.id).await?,
-        pager: ui::pager(&here, asked.after(), next),
+        rate: Rate::of(&counted.last(RATE_HOURS)),
+        chart: outcomes(&counted),
         live: asked.after().is_none() && faults.is_empty(),
         here,
         of,
+        waiting,
         asked,
         faults,
         table,
+        pager,
     })
 }
 
