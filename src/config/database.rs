@@ -14,7 +14,7 @@ concern! {
         /// The database, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. Without it, SQLite in the data
         /// folder.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
-        /// Connections this process opens at most, half of them to write; 2 at least.
+        /// Connections this process opens at most.
         database_max_connections: NonZeroU32 = Some("16"), "CREATOR_API_DATABASE_MAX_CONNECTIONS", "CONNECTIONS";
     }
 }

@@ -35,16 +35,10 @@ pub(super) async fn open(
             Ok((reader, writer))
         }
         Source::Postgres { url } => {
-            // Apart, so that whoever reads amid a write never waits for other writes to end.
-            let half = (options.max_connections / 2).max(1);
-            let refused = |cause: DbErr| ConnectError::Unreachable {
-                place: options.source.place(),
-                cause: cause.to_string(),
-            };
-            let writer = sea_orm::Database::connect(postgres(url, options, half)).await.map_err(refused)?;
-            let rest = options.max_connections.saturating_sub(half).max(1);
-            let reader = sea_orm::Database::connect(postgres(url, options, rest)).await.map_err(refused)?;
-            Ok((reader, writer))
+            let pool = sea_orm::Database::connect(postgres(url, options)).await.map_err(|cause| {
+                ConnectError::Unreachable { place: options.source.place(), cause: cause.to_string() }
+            })?;
+            Ok((pool.clone(), pool))
         }
     }
 }
@@ -128,12 +122,12 @@ fn sqlite() -> ConnectOptions {
     sqlite
 }
 
-/// So many connections to a server at most. One that is gone gives an error after the acquire timeout, and is taken up again by
+/// The connections to a server. One that is gone gives an error after the acquire timeout, and is taken up again by
 /// itself once it is back.
-fn postgres(url: &str, options: &Options, most: u32) -> ConnectOptions {
+fn postgres(url: &str, options: &Options) -> ConnectOptions {
     let mut server = ConnectOptions::new(url);
     server
-        .max_connections(most)
+        .max_connections(options.max_connections)
         .acquire_timeout(options.acquire_timeout)
         .test_before_acquire_if_idle_for(TRUSTED_IDLE)
         .set_application_name("creator-api")

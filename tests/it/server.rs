@@ -236,18 +236,3 @@ async fn a_version_without_an_end_says_nothing_of_one() {
     let answer = key.get("/api/v1/courses").await.assert_status(200);
     assert_eq!([answer.header("deprecation"), answer.header("sunset"), answer.header("link")], ["", "", ""]);
 }
-
-#[tokio::test]
-async fn a_read_never_waits_for_writes_to_end() {
-    let app = TestApp::start().await;
-    app.workspace("acme").await;
-    let soon = std::time::Duration::from_millis(300);
-    let mut held = Vec::new();
-    while let Ok(Ok(write)) = tokio::time::timeout(soon, app.app.begin_write()).await {
-        held.push(write);
-    }
-    assert!(!held.is_empty(), "as many writes are open as there may be");
-    let read = creator_api::domain::workspaces::by_key(&app.app, "acme");
-    let read = tokio::time::timeout(soon, read).await.expect("it has a connection");
-    assert_eq!(read.unwrap().key, "acme");
-}
