@@ -31,8 +31,10 @@ pub mod users;
 pub mod webhooks;
 pub mod workspaces;
 
+mod changed;
 mod faults;
 mod find;
 
+pub use changed::Changed;
 pub use error::{Error, Fault, Result};
 pub use named::{Given, Named};

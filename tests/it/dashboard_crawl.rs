@@ -24,6 +24,9 @@ const NAME_NOTHING: &[&str] = &[
 /// What turns a request away before anybody looks whose the ids are, or fails: nothing is known by such an answer.
 const TELLS_NOTHING: &[u16] = &[403, 405, 409, 500];
 
+/// Where a replay of all dead letters begins.
+const REPLAY: &str = "/dashboard/developer/webhooks/dead-letters/replay";
+
 /// An id of this kind that names nothing.
 fn absent(kind: &str) -> String {
     format!("{kind}_01h2xcejqtf2nbrexx3vqjhp41")
@@ -64,8 +67,7 @@ async fn no_link_and_no_form_reaches_into_another_workspace() {
     let (_, our_owner) = furnished(&app, &endpoint, "ours").await;
     assert!(app.deliver_due().await > 0);
     for owner in [&their_owner, &our_owner] {
-        let replay = "/dashboard/developer/webhooks/dead-letters/replay";
-        owner.submit(replay, replay, &[]).await.assert_status(303);
+        owner.submit(REPLAY, REPLAY, &[]).await.assert_status(303);
     }
 
     let (their_walk, ours) = (Walk::of(&their_owner).await, Walk::of(&our_owner).await.ids());
@@ -99,6 +101,27 @@ async fn no_link_and_no_form_reaches_into_another_workspace() {
     let after = theirs.rows().await;
     let changed: Vec<&String> = after.iter().filter(|row| !before.contains(row)).collect();
     assert!(changed.is_empty() && before.len() == after.len(), "{changed:#?}");
+}
+
+#[tokio::test]
+async fn no_page_and_no_form_needs_two_connections_at_once() {
+    let app =
+        TestApp::start_with(&[("database_max_connections", "1"), ("webhook_allow", "127.0.0.0/8")]).await;
+    let endpoint = Endpoint::start().await;
+    endpoint.always_answers(410);
+    let (_, owner) = furnished(&app, &endpoint, "acme").await;
+    assert!(app.deliver_due().await > 0);
+    owner.submit(REPLAY, REPLAY, &[]).await.assert_status(303);
+    let walk = Walk::of(&owner).await;
+    assert_eq!(unreached(&walk.offers.iter().collect::<Vec<_>>()), Vec::<String>::new());
+    let mut forms: Vec<&Offer> =
+        walk.offers.iter().filter(|offer| offer.is_form && offer.path != "/logout").collect();
+    // Each is sent twice: the second finds nothing left to change. What takes a record away comes last.
+    forms.sort_by_key(|form| (form.path.ends_with("/delete"), &form.path));
+    for form in forms.iter().flat_map(|form| [form, form]) {
+        // Two connections at once would wait for each other, and fail.
+        attempt(&owner, form).await;
+    }
 }
 
 /// Addresses that name records, in their path or in a form, and that none of these offers leads to.

@@ -35,14 +35,17 @@ async fn a_course_is_found_published_and_archived_with_its_events() {
     assert_eq!(detail.modules[0].lessons.len(), 2);
     assert!(matches!(courses::get(&app.app, workspace.id, ink).await, Err(Error::NotFound(_))), "a draft");
 
+    let mut said = Vec::new();
     for status in [CourseStatus::Published, CourseStatus::Published, CourseStatus::Archived] {
         let mut write = app.write().await;
         let at = app.clock.now();
         let changed = courses::set_status(&app.app, &mut write, workspace.id, at, ink, status).await.unwrap();
         write.commit().await.unwrap();
-        assert_eq!(changed.status, status);
-        assert_eq!(courses::get(&app.app, workspace.id, ink).await.unwrap().course, changed);
+        assert_eq!(changed.record.status, status);
+        said.push(changed.changed);
+        assert_eq!(courses::get(&app.app, workspace.id, ink).await.unwrap().course, changed.record);
     }
+    assert_eq!(said, [true, false, true], "whether it was so before");
     assert_eq!(app.events_of("course.published").await.len(), 2, "one of each course");
     assert_eq!(app.events_of("course.archived").await[0]["data"]["slug"], "ink");
     let other = app.workspace("other").await.id;

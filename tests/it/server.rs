@@ -4,6 +4,7 @@ use creator_api::api::error::Code;
 use creator_api::api::generated::document;
 use reqwest::Method;
 use sea_orm::ConnectionTrait;
+use serde_json::json;
 
 use crate::conformance::assert_error;
 use crate::outage;
@@ -133,6 +134,25 @@ async fn a_key_that_cannot_be_looked_up_is_no_fault_of_the_caller() {
     assert_error(&guess, 401, "unauthorized");
     outage.end(&app).await;
     key.get("/api/v1/courses").await.assert_status(200);
+}
+
+#[tokio::test]
+async fn every_operation_makes_do_with_one_connection() {
+    let app = TestApp::start_with(&[("database_max_connections", "1")]).await;
+    let acme = app.workspace("acme").await;
+    let (course, student) = (acme.course("ink", 2).await, acme.student("bob").await);
+    let key = acme.full_key().await;
+    let ada = json!({"email": "ada@example.com"});
+    let pair = json!({"studentId": student, "courseId": course});
+    for eve in [201, 422] {
+        key.post_once("/api/v1/students", "ada", &ada).await.assert_status(201);
+        key.post_once("/api/v1/enrollments", "pair", &pair).await.assert_status(201);
+        key.post("/api/v1/students", json!({"email": "eve@example.com"})).await.assert_status(eve);
+    }
+    let lists = ["courses", "students", "orders", "analytics/summary"];
+    for path in lists.map(str::to_owned).into_iter().chain([format!("courses/{course}")]) {
+        key.get(&format!("/api/v1/{path}")).await.assert_status(200);
+    }
 }
 
 #[tokio::test]

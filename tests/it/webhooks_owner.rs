@@ -49,10 +49,14 @@ async fn an_edit_leads_what_waits_to_the_new_address_with_a_clean_record() {
         done(&app, async |write| webhooks::edit(to, write, acme.id, subscription.id, change).await).await
     };
     let edited = edit(change(&after.url(), &["student.deleted", "student.created"])).await.unwrap();
+    assert!(edited.changed);
+    let edited = edited.record;
     assert_eq!((edited.url.as_str(), edited.failing_since), (after.url().as_str(), None));
     assert_eq!(edited.event_types, ["student.created", "student.deleted"], "in the contract's order");
-    assert_eq!(edited, subscription.shown().await);
+    assert_eq!(subscription.shown().await, edited);
     app.clock.advance(Duration::from_secs(60));
+    let again = edit(change(&after.url(), &["student.created", "student.deleted"])).await.unwrap();
+    assert_eq!((again.changed, again.record), (false, edited), "not even its time");
     assert_eq!(app.deliver_due().await, 1);
     assert_eq!((before.sent().len(), after.sent().len()), (1, 1));
 

@@ -151,6 +151,8 @@ async fn a_job_replays_what_was_asked_for_until_it_is_cancelled() {
     let job = start(&acme, &of).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     let cancelled = done(&app, async |write| webhooks::cancel(write, acme.id, job.id).await).await.unwrap();
+    assert!(cancelled.changed);
+    let cancelled = cancelled.record;
     assert_eq!((cancelled.state, cancelled.done, cancelled.total), (ReplayState::Cancelled, 500, 700));
     assert_eq!(webhooks::advance(&app.app, acme.id, job.id).await.unwrap(), cancelled);
     assert_eq!(webhooks::replay(&app.app, Some(acme.id), job.id).await.unwrap(), cancelled);

@@ -33,7 +33,7 @@ fn states(deliveries: &[Delivery]) -> Vec<DeliveryState> {
 
 async fn pause(workspace: &Workspace<'_>, of: SubscriptionId) {
     let paused = done(workspace.app, async |write| webhooks::pause(write, workspace.id, of).await).await;
-    assert_eq!(paused.unwrap().state, SubscriptionState::Paused);
+    assert_eq!(paused.unwrap().record.state, SubscriptionState::Paused);
 }
 
 async fn enable(workspace: &Workspace<'_>, of: SubscriptionId, held: Held) {

@@ -125,7 +125,7 @@ async fn cancel(app: &App, replay: ReplayId) -> Result<(), Failure> {
         found => found?,
     };
     let mut write = app.begin_write().await?;
-    let ended = webhooks::cancel(&mut write, found.workspace, replay).await?;
+    let ended = webhooks::cancel(&mut write, found.workspace, replay).await?.record;
     write.commit().await?;
     output::say(format_args!("{replay} is {}: {} of {} replayed", ended.state, ended.done, ended.total));
     Ok(())

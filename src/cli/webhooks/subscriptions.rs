@@ -102,7 +102,7 @@ pub(super) async fn edit(app: &App, args: Edit) -> Result<(), Failure> {
     let found = find(app, args.subscription).await?;
     let change = SubscriptionChange { url: args.url, event_types: args.events.map(spelled_out) };
     let mut write = app.begin_write().await?;
-    let edited = webhooks::edit(app, &mut write, found.workspace, found.id, change).await?;
+    let edited = webhooks::edit(app, &mut write, found.workspace, found.id, change).await?.record;
     write.commit().await?;
     output::say(format_args!("{} to {}: {}", edited.id, edited.url, edited.event_types.join(" ")));
     Ok(())

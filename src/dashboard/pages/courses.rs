@@ -11,6 +11,7 @@ use crate::dashboard::position::{self, ROWS};
 use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
+use crate::domain::Changed;
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course, CourseDetail, CourseSearch, CourseStatus};
 use crate::id::CourseId;
@@ -141,16 +142,15 @@ async fn archive(page: Page, Path(course): Path<String>) -> Answer {
 async fn turn(page: &Page, course: CourseId, status: CourseStatus, action: Action, done: &str) -> Answer {
     let (app, workspace) = (page.app(), page.workspace());
     let mut write = page.begin_write().await?;
-    let after = courses::set_status(app, &mut write, workspace, app.clock.now(), course, status).await?;
-    // The write holds the course and is not committed: whoever reads meanwhile sees what was there before.
-    let before = courses::detail(app, workspace, course).await?.course;
+    let Changed { record, changed } =
+        courses::set_status(app, &mut write, workspace, app.clock.now(), course, status).await?;
     let to = format!("{LIST}/{course}");
-    if before.status == status {
-        let told = format!("\u{201c}{}\u{201d} was {status} before; nothing was changed.", before.title);
+    if !changed {
+        let told = format!("\u{201c}{}\u{201d} was {status} before; nothing was changed.", record.title);
         return page.redirect_with(&to, &Flash::note(told));
     }
-    page.commit(write, action, course, &after.title).await?;
-    page.redirect_with(&to, &Flash::done(format!("\u{201c}{}\u{201d} {done}", after.title)))
+    page.commit(write, action, course, &record.title).await?;
+    page.redirect_with(&to, &Flash::done(format!("\u{201c}{}\u{201d} {done}", record.title)))
 }
 
 #[cfg(test)]

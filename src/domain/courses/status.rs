@@ -4,8 +4,8 @@ use entity::Set;
 use entity::courses::{self, ActiveModel, Model, Status};
 use jiff::Timestamp;
 
-use super::super::Result;
 use super::super::find::absent;
+use super::super::{Changed, Result};
 use super::row::{course, stored_status};
 use super::{Course, CourseStatus, catalogue};
 use crate::app::App;
@@ -25,13 +25,13 @@ pub async fn set_status(
     at: Timestamp,
     of: CourseId,
     status: CourseStatus,
-) -> Result<Course> {
+) -> Result<Changed<Course>> {
     let rows = courses::in_workspace(workspace.uuid());
     let before = rows.lock(write.conn(), of.uuid()).await?.ok_or_else(|| absent::<CourseKind>(of))?;
     let mut row = before.clone();
     become_status(&mut row, stored_status(status), at);
     if row.status == before.status {
-        return Ok(course(before));
+        return Ok(Changed::before(course(before)));
     }
     row.updated_at = write.now_ms();
     let changes = ActiveModel {
@@ -44,7 +44,7 @@ pub async fn set_status(
     rows.update(write.conn(), row.id, changes).await?;
     tell(app, write, workspace, at, Some(before.status), row.clone()).await?;
     catalogue::mark(app, write, workspace).await?;
-    Ok(course(row))
+    Ok(Changed::now(course(row)))
 }
 
 /// Gives the row a status, and the times that go with a new one.

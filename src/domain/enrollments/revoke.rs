@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::super::faults::Faults;
 use super::super::find::{self, id};
-use super::super::{Error, Result};
+use super::super::{Changed, Error, Result};
 use super::row::save;
 use super::{EnrollmentRevoke, snapshot};
 use crate::app::App;
@@ -24,7 +24,7 @@ pub async fn revoke(
     workspace: WorkspaceId,
     at: Timestamp,
     revoke: EnrollmentRevoke,
-) -> Result<EnrollmentId> {
+) -> Result<Changed<EnrollmentId>> {
     let mut faults = Faults::default();
     faults.prose("reason", revoke.reason.as_ref(), 1000);
     faults.check()?;
@@ -37,11 +37,12 @@ pub async fn revoke(
     let row = pairs.lock_pair(write.conn(), student.id, course.id).await?;
     let row = row.ok_or_else(|| no_pair(&revoke.student, &revoke.course))?;
     let enrollment = id(row.id);
-    if let Some(revoked) = take_away(write, workspace, at, &student, &row, revoke.reason).await? {
-        let revoked = Event::EnrollmentRevoked(snapshot(&revoked, &student, &course, at));
-        events::append(app, write, workspace, at, revoked).await?;
-    }
-    Ok(enrollment)
+    let Some(revoked) = take_away(write, workspace, at, &student, &row, revoke.reason).await? else {
+        return Ok(Changed::before(enrollment));
+    };
+    let revoked = Event::EnrollmentRevoked(snapshot(&revoked, &student, &course, at));
+    events::append(app, write, workspace, at, revoked).await?;
+    Ok(Changed::now(enrollment))
 }
 
 /// The enrolment without access, or `None` when it is revoked already. The caller holds it and its student, and

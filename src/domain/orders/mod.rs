@@ -220,6 +220,17 @@ pub struct ReceiptPay {
     pub url: Option<String>,
 }
 
+/// A refund that was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refunded {
+    /// Its id.
+    pub id: RefundId,
+    /// What it gives back, in the order's minor units.
+    pub amount: i64,
+    /// What earlier refunds had given back.
+    pub refunded_before: i64,
+}
+
 /// What `order.refund` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderRefund {

@@ -8,13 +8,13 @@ use super::super::enrollments::{self, EnrollmentSnapshot};
 use super::super::faults::Faults;
 use super::super::find::{self, absent, fresh, id};
 use super::super::{Error, Result, rollups};
-use super::OrderRefund;
 use super::row::{assemble, refund as record, status, stored_status};
+use super::{OrderRefund, Refunded};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
 use crate::events::{self, Event, OrderRefunded};
-use crate::id::{Order as OrderKind, Refund as RefundKind, RefundId, WorkspaceId};
+use crate::id::{Order as OrderKind, Refund as RefundKind, WorkspaceId};
 
 /// Gives money back; emits `order.refunded`. A full refund also revokes what the order gave, and then emits
 /// `enrollment.revoked` for each enrolment that ends.
@@ -30,12 +30,12 @@ pub async fn refund(
     workspace: WorkspaceId,
     at: Timestamp,
     refund: OrderRefund,
-) -> Result<RefundId> {
+) -> Result<Refunded> {
     let mut faults = Faults::default();
     faults.prose("reason", refund.reason.as_ref(), 1000);
     faults.check()?;
     let (before, student) = hold(write, workspace, &refund).await?;
-    let amount = amount(&before, refund.amount)?;
+    let (amount, refunded_before) = (amount(&before, refund.amount)?, before.refunded_amount);
     if at.as_millisecond() < before.paid_at {
         let message = format!("names an order that was paid only later, at {}", from_ms(before.paid_at));
         return Err(Error::invalid("order", message));
@@ -62,7 +62,7 @@ pub async fn refund(
     for snapshot in ended {
         events::append(app, write, workspace, at, Event::EnrollmentRevoked(snapshot)).await?;
     }
-    Ok(id(row.id))
+    Ok(Refunded { id: id(row.id), amount, refunded_before })
 }
 
 /// The order and its student, both held: the student first, as every writer does.

@@ -8,8 +8,8 @@ use entity::webhook_replays::{self, ActiveModel, Model, State};
 use entity::{Keyset, Set, Span, webhook_subscriptions};
 use uuid::Uuid;
 
-use super::super::Result;
 use super::super::find::{absent, fresh, id};
+use super::super::{Changed, Result};
 use super::again::{append, unreplayed};
 use super::deliveries::wanted;
 use super::{Begun, DeadFilter, Replay, ReplayState};
@@ -125,13 +125,14 @@ pub async fn running_in(app: &App, workspace: WorkspaceId) -> Result<Vec<Replay>
 ///
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
-pub async fn cancel(write: &mut Write, workspace: WorkspaceId, of: ReplayId) -> Result<Replay> {
+pub async fn cancel(write: &mut Write, workspace: WorkspaceId, of: ReplayId) -> Result<Changed<Replay>> {
     let mut row = lock(write, workspace, of).await?;
-    if row.state == State::Running {
-        (row.state, row.ended_at) = (State::Cancelled, Some(write.now_ms()));
-        save(write, &mut row).await?;
+    if row.state != State::Running {
+        return Ok(Changed::before(record(row)));
     }
-    Ok(record(row))
+    (row.state, row.ended_at) = (State::Cancelled, Some(write.now_ms()));
+    save(write, &mut row).await?;
+    Ok(Changed::now(record(row)))
 }
 
 /// Goes on with a replay by one batch, in a transaction of its own, and says how far it is. Several processes may do so

@@ -7,7 +7,7 @@ use entity::webhook_deliveries::hold::{self, Misplaced};
 use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
 use entity::{Set, webhook_deliveries};
 
-use super::super::{Error, Result};
+use super::super::{Changed, Error, Result};
 use super::subscriptions::{lock, subscription};
 use super::{Enabled, Held, Subscription, get};
 use crate::app::App;
@@ -21,10 +21,14 @@ const BATCH: u32 = 1000;
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for a disabled one.
-pub async fn pause(write: &mut Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<Subscription> {
+pub async fn pause(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+) -> Result<Changed<Subscription>> {
     let mut row = lock(write, workspace, of).await?;
     match row.state {
-        State::Paused => return Ok(subscription(row)),
+        State::Paused => return Ok(Changed::before(subscription(row))),
         State::Disabled => {
             let message = format!("{of} is disabled: nothing is sent until it is enabled");
             return Err(Error::invalid("subscription", message));
@@ -33,7 +37,7 @@ pub async fn pause(write: &mut Write, workspace: WorkspaceId, of: SubscriptionId
     }
     save(write, &mut row).await?;
     hold::hold(write.conn(), row.id, write.now_ms(), BATCH).await?;
-    Ok(subscription(row))
+    Ok(Changed::now(subscription(row)))
 }
 
 /// Sends a paused or disabled subscription's deliveries from now on, with a clean record of health. What it held is

@@ -6,9 +6,9 @@ use secrecy::SecretString;
 
 use sea_orm::ConnectionTrait;
 
-use super::super::Result;
 use super::super::faults::Faults;
 use super::super::find::{absent, fresh, id};
+use super::super::{Changed, Result};
 use super::{NewSubscription, Subscription, SubscriptionChange, SubscriptionState, secrets, url};
 use crate::app::App;
 use crate::clock::from_ms;
@@ -60,7 +60,7 @@ pub async fn create(
 }
 
 /// Changes where a subscription's events go, or which it hears from the commit on. What is still to be sent goes to the
-/// new URL, which begins with a clean record of health.
+/// new URL, which begins with a clean record of health. What is so already stays as it is.
 ///
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent subscription, [`Error::Invalid`](crate::domain::Error::Invalid) as for [`create`].
@@ -70,10 +70,10 @@ pub async fn edit(
     workspace: WorkspaceId,
     of: SubscriptionId,
     change: SubscriptionChange,
-) -> Result<Subscription> {
+) -> Result<Changed<Subscription>> {
     let Checked { url, event_types } = check(app, change)?;
     let mut row = lock(write, workspace, of).await?;
-    let mut changes = ActiveModel::default();
+    let (mut changes, before) = (ActiveModel::default(), row.clone());
     if let Some(url) = url.filter(|url| *url != row.url) {
         (row.url, row.failing_since, row.warned_at) = (url, None, None);
         (changes.url, changes.failing_since, changes.warned_at) =
@@ -84,10 +84,13 @@ pub async fn edit(
         row.event_types = StringList(event_types);
         changes.event_types = Set(row.event_types.clone());
     }
+    if row == before {
+        return Ok(Changed::before(subscription(row)));
+    }
     row.updated_at = write.now_ms();
     changes.updated_at = Set(row.updated_at);
     webhook_subscriptions::in_workspace(workspace.uuid()).update(write.conn(), row.id, changes).await?;
-    Ok(subscription(row))
+    Ok(Changed::now(subscription(row)))
 }
 
 /// The workspace's subscriptions, newest first.

@@ -229,8 +229,12 @@ impl Drop for TestApp {
 
 /// The configuration of a story: its own folder and database, and nothing of this machine's environment.
 fn config(database: &TestDatabase, flags: &[(&'static str, String)]) -> Config {
-    let mut all =
-        vec![("data_dir", database.folder.path().display().to_string()), ("database_url", database.url())];
+    let mut all = vec![
+        ("data_dir", database.folder.path().display().to_string()),
+        ("database_url", database.url()),
+        ("database_max_connections", "8".to_owned()),
+    ];
+    all.retain(|(name, _)| !flags.iter().any(|(given, _)| given == name));
     all.extend_from_slice(flags);
     let mut given = gather(all, std::iter::empty()).expect("the settings are gathered");
     Config::read(&mut given).expect("the settings are right")
@@ -238,8 +242,8 @@ fn config(database: &TestDatabase, flags: &[(&'static str, String)]) -> Config {
 
 async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
     App::new(Parts {
+        db: database.open(config.database.database_max_connections.get()).await,
         config,
-        db: database.open().await,
         clock: clock.clone(),
         ids: Ids::default(),
         encode: creator_api::api::events::encode,

@@ -40,9 +40,9 @@ impl TestDatabase {
         Self { source: Source::Sqlite { path: folder.path().join("gone.db") }, folder }
     }
 
-    /// Opens it with few connections.
-    pub async fn open(&self) -> Database {
-        open(self.source.clone()).await
+    /// Opens it with so many connections; SQLite has its own number.
+    pub async fn open(&self, max_connections: u32) -> Database {
+        open(self.source.clone(), max_connections).await
     }
 
     /// The address, as `DATABASE_URL` takes it.
@@ -54,8 +54,8 @@ impl TestDatabase {
     }
 }
 
-async fn open(source: Source) -> Database {
-    let options = Options { readers: 4, max_connections: 8, ..Options::new(source) };
+async fn open(source: Source, max_connections: u32) -> Database {
+    let options = Options { readers: 4, max_connections, ..Options::new(source) };
     Database::connect(options).await.expect("the database opens")
 }
 
@@ -66,7 +66,7 @@ async fn sqlite(folder: &Path) -> Source {
         .get_or_init(|| async {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("template.db");
-            let database = open(Source::Sqlite { path: path.clone() }).await;
+            let database = open(Source::Sqlite { path: path.clone() }, 1).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
             std::fs::read(path).expect("the template is there")
@@ -87,7 +87,7 @@ async fn postgres(server: &str) -> Source {
         .get_or_init(|| async {
             let name = format!("it_template_{}", std::process::id());
             execute(server, &format!("CREATE DATABASE {name}")).await;
-            let database = open(Source::Postgres { url: with_name(server, &name) }).await;
+            let database = open(Source::Postgres { url: with_name(server, &name) }, 1).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
             name

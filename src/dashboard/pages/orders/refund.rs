@@ -79,25 +79,23 @@ async fn refund(page: Page, Path(order): Path<String>, form: Form) -> Answer {
     if !faults.is_empty() {
         return page.show_faults(&RefundPage::of(&page, order, form, faults));
     }
-    let amount = asked.amount.unwrap_or_else(|| left(&order));
     let mut write = page.begin_write().await?;
-    match orders::refund(app, &mut write, workspace, app.clock.now(), asked).await {
-        Ok(_) => {}
+    let refunded = match orders::refund(app, &mut write, workspace, app.clock.now(), asked).await {
+        Ok(refunded) => refunded,
         Err(Error::Invalid(faults)) => {
             drop(write);
             return page.show_faults(&RefundPage::of(&page, order, form, faults.into()));
         }
         Err(error) => return Err(error.into()),
-    }
-    // The write holds the order and is not committed: whoever reads meanwhile sees what was there before. A form that
-    // is sent twice is about an order that the second one no longer finds.
-    let before = orders::get(app, workspace, order.id).await?;
-    if form.text("refunded") != before.refunded_amount.to_string() {
+    };
+    // A form that is sent twice is about an order that the second one no longer finds.
+    if form.text("refunded") != refunded.refunded_before.to_string() {
         drop(write);
-        return outdated(&page, before, form);
+        let order = orders::get(app, workspace, order.id).await?;
+        return outdated(&page, order, form);
     }
     page.commit(write, Action::OrderRefunded, order.id, &order.number).await?;
-    let amount = ui::money(amount, &order.currency);
+    let amount = ui::money(refunded.amount, &order.currency);
     let told = format!("{amount} of order {} is given back.", order.number);
     page.redirect_with(&path(&order), &Flash::done(told))
 }

@@ -8,7 +8,6 @@ use poem::handler;
 use poem::web::Path;
 
 use super::{LIST, called};
-use crate::dashboard::failure::Failure;
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
@@ -113,7 +112,10 @@ async fn enrol(page: Page, Path(student): Path<String>, form: Form) -> Answer {
     let mut write = page.begin_write().await?;
     let enrolled = match enrollments::grant(app, &mut write, workspace, app.clock.now(), grant).await {
         Ok(enrolled) => enrolled,
-        Err(Error::Invalid(faults)) => return again(faults.into()).await,
+        Err(Error::Invalid(faults)) => {
+            drop(write);
+            return again(faults.into()).await;
+        }
         Err(error) => return Err(error.into()),
     };
     let to = format!("{LIST}/{student}");
@@ -207,8 +209,8 @@ async fn revoke(page: Page, Path((student, enrollment)): Path<(String, String)>,
     let reason = Some(form.text("reason").trim().to_owned()).filter(|reason| !reason.is_empty());
     let asked = EnrollmentRevoke { student: student.id.into(), course: found.course_id.into(), reason };
     let mut write = page.begin_write().await?;
-    match enrollments::revoke(app, &mut write, workspace, app.clock.now(), asked).await {
-        Ok(_) => {}
+    let revoked = match enrollments::revoke(app, &mut write, workspace, app.clock.now(), asked).await {
+        Ok(revoked) => revoked,
         Err(Error::Invalid(faults)) => {
             let frame = page.frame(Section::Students, format!("Take away {course}?"));
             let faults = faults.into();
@@ -222,11 +224,8 @@ async fn revoke(page: Page, Path((student, enrollment)): Path<(String, String)>,
             });
         }
         Err(error) => return Err(error.into()),
-    }
-    // The write holds the enrolment and is not committed: whoever reads meanwhile sees what was there before.
-    let before = students::get(app, workspace, student.id).await?.enrollments;
-    let before = before.iter().find(|before| before.id == found.id).ok_or(Failure::NotFound)?;
-    if before.status == EnrollmentStatus::Revoked {
+    };
+    if !revoked.changed {
         return already(student.id, &course, &page);
     }
     page.commit(write, Action::EnrollmentRevoked, found.id, &course).await?;

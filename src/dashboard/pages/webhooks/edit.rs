@@ -12,9 +12,9 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
-use crate::domain::Error;
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Subscription, SubscriptionChange};
+use crate::domain::{Changed, Error};
 use crate::id::SubscriptionId;
 
 pub(super) fn routes(route: Route) -> Route {
@@ -65,17 +65,16 @@ async fn edit(page: Page, Path(of): Path<String>, form: Form) -> Answer {
         event_types: Some(events::read(&form)),
     };
     let mut write = page.begin_write().await?;
-    let edited = match webhooks::edit(app, &mut write, workspace, of, change).await {
-        Ok(edited) => edited,
-        Err(Error::Invalid(faults)) => {
-            drop(write);
-            return page.show_faults(&EditPage::of(&page, before, Some(form), faults.into()));
-        }
-        Err(error) => return Err(error.into()),
-    };
-    // The write holds the subscription and is not committed: whoever reads meanwhile sees what was there before.
-    let before = webhooks::get(app, workspace, of).await?;
-    if (&before.url, &before.event_types) == (&edited.url, &edited.event_types) {
+    let Changed { record: edited, changed } =
+        match webhooks::edit(app, &mut write, workspace, of, change).await {
+            Ok(edited) => edited,
+            Err(Error::Invalid(faults)) => {
+                drop(write);
+                return page.show_faults(&EditPage::of(&page, before, Some(form), faults.into()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+    if !changed {
         return page.redirect_with(&path(&of), &Flash::note("It was so before; nothing was changed."));
     }
     page.commit(write, Action::WebhookEdited, of, &edited.url).await?;

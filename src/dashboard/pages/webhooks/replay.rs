@@ -10,6 +10,7 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Badge, Tone, badge, piece};
+use crate::domain::Changed;
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Replay, ReplayState};
 use crate::id::ReplayId;
@@ -80,10 +81,8 @@ async fn cancel(page: Page, Path(replay): Path<String>) -> Answer {
     let replay: ReplayId = replay.parse()?;
     let here = replay_path(&replay);
     let mut write = page.begin_write().await?;
-    let ended = webhooks::cancel(&mut write, page.workspace(), replay).await?;
-    // The write holds the replay and is not committed: whoever reads meanwhile sees what was there before.
-    let before = webhooks::replay(page.app(), Some(page.workspace()), replay).await?;
-    if before.state != ReplayState::Running {
+    let Changed { record: ended, changed } = webhooks::cancel(&mut write, page.workspace(), replay).await?;
+    if !changed {
         return page.redirect_with(&here, &Flash::note("It had ended before; nothing was changed."));
     }
     let told = format!("{} of {} replayed", ui::number(ended.done), ui::number(ended.total));

@@ -13,7 +13,7 @@ use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui;
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Held, Subscription, SubscriptionState};
-use crate::domain::{Error, Result};
+use crate::domain::{Changed, Error, Result};
 use crate::id::SubscriptionId;
 
 pub(super) fn routes(route: Route) -> Route {
@@ -23,7 +23,7 @@ pub(super) fn routes(route: Route) -> Route {
         .at("/dashboard/developer/webhooks/:subscription/delete", get(ask_delete).post(delete))
 }
 
-/// The subscription of an address, as everybody sees it who is not amid a change.
+/// The subscription of an address. Never beside an open write, which has a connection already.
 async fn find(page: &Page, of: SubscriptionId) -> Result<Subscription> {
     webhooks::get(page.app(), page.workspace(), of).await
 }
@@ -32,22 +32,18 @@ async fn find(page: &Page, of: SubscriptionId) -> Result<Subscription> {
 async fn pause(page: Page, Path(of): Path<String>) -> Answer {
     let of: SubscriptionId = of.parse()?;
     let mut write = page.begin_write().await?;
-    let paused = webhooks::pause(&mut write, page.workspace(), of).await;
-    // The write holds the subscription and is not committed: whoever reads meanwhile sees what was there before.
-    let before = find(&page, of).await?;
-    match before.state {
-        SubscriptionState::Enabled => {}
-        state => {
-            let told = format!("The webhook was {state} before; nothing was changed.");
-            return page.redirect_with(&path(&of), &Flash::note(told));
+    let was = match webhooks::pause(&mut write, page.workspace(), of).await {
+        Ok(Changed { record: paused, changed: true }) => {
+            page.commit(write, Action::WebhookPaused, of, &paused.url).await?;
+            let told = "The webhook is paused. What happens from now on is held until you enable it.";
+            return page.redirect_with(&path(&of), &Flash::done(told));
         }
-    }
-    let paused = paused?;
-    page.commit(write, Action::WebhookPaused, of, &paused.url).await?;
-    page.redirect_with(
-        &path(&of),
-        &Flash::done("The webhook is paused. What happens from now on is held until you enable it."),
-    )
+        Ok(_) => SubscriptionState::Paused,
+        Err(Error::Invalid(_)) => SubscriptionState::Disabled,
+        Err(error) => return Err(error.into()),
+    };
+    let told = format!("The webhook was {was} before; nothing was changed.");
+    page.redirect_with(&path(&of), &Flash::note(told))
 }
 
 #[derive(Template)]
