@@ -31,7 +31,7 @@ impl Args {
 }
 
 pub(super) async fn run(config: Config, with_worker: bool) -> Result<Outcome, Failure> {
-    let listener = bind(config.server.listen).await?;
+    let listener = bind(config.server.listen, "--listen").await?;
     let address = listener.local_addr()?;
     let app = start::app(config).await?;
     let master = start::master_key(&app).await?;
@@ -55,19 +55,19 @@ pub(super) fn server(app: &App, master: &MasterKey, address: SocketAddr) -> Resu
     Ok(Server::new(app.clone(), master, &format!("http://{address}"))?)
 }
 
-/// Takes the address, before any other work is done.
-pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+/// Takes the address that a flag or its variable named, before any other work is done.
+pub(super) async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| {
         let remedy = match error.kind() {
             ErrorKind::AddrInUse => {
                 let free = SocketAddr::new(address.ip(), 0);
-                format!("is in use; stop what listens there, or take a free port with `--listen {free}`")
+                format!("is in use; stop what listens there, or take a free port with `{flag} {free}`")
             }
             ErrorKind::PermissionDenied => {
-                "may not be used by this user; choose a port from 1024 up with --listen".into()
+                format!("may not be used by this user; choose a port from 1024 up with {flag}")
             }
-            ErrorKind::AddrNotAvailable => "is no address of this machine; choose one with --listen".into(),
-            _ => format!("cannot be listened on ({error}); choose another address with --listen"),
+            ErrorKind::AddrNotAvailable => format!("is no address of this machine; choose one with {flag}"),
+            _ => format!("cannot be listened on ({error}); choose another address with {flag}"),
         };
         Failure::new(format!("{address} {remedy}"))
     })

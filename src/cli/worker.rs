@@ -2,8 +2,9 @@
 
 use super::background::Background;
 use super::failure::{Failure, Outcome};
-use super::{output, signals, start};
+use super::{output, serve, signals, start};
 use crate::config::{CommonFlags, Config, SendingFlags};
+use crate::server::Watch;
 
 /// The flags of the worker.
 #[derive(Debug, clap::Args)]
@@ -20,12 +21,24 @@ impl Args {
 }
 
 pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
+    let listener = match config.worker.metrics_listen {
+        Some(address) => Some(serve::bind(address, "--metrics-listen").await?),
+        None => None,
+    };
     let app = start::app(config).await?;
     let master = start::master_key(&app).await?;
     let stop = signals::stop("webhooks and mail under way end")?;
     let background = Background::start(&app, &master, &stop)?;
+    if let Some(listener) = &listener {
+        output::line(format_args!("listening on http://{}", listener.local_addr()?))?;
+    }
     output::line("sending webhooks")?;
-    background.ended().await;
+    let watched = async {
+        if let Some(listener) = listener {
+            Watch::new(app.clone()).run(listener, stop).await;
+        }
+    };
+    tokio::join!(background.ended(), watched);
     app.db.close().await;
     Ok(Outcome::Done)
 }

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Command, Error};
 
 use super::source::{FILE, FILE_FLAG, FILE_VARIABLE};
-use super::{Database, Deprecation, Limits, Log, Mail, Server, Setting, Storage, Webhooks};
+use super::{Database, Deprecation, Limits, Log, Mail, Server, Setting, Storage, Webhooks, Worker};
 
 /// The concerns of every command.
 const COMMON: &[(&str, &[Setting])] = &[
@@ -24,8 +24,11 @@ const SERVING: &[(&str, &[Setting])] = &[
 const REACHING: &[(&str, &[Setting])] = &[(Webhooks::HEADING, Webhooks::SETTINGS)];
 
 /// The concerns of the command that sends without serving.
-const SENDING: &[(&str, &[Setting])] =
-    &[(Webhooks::HEADING, Webhooks::SETTINGS), (Mail::HEADING, Mail::SETTINGS)];
+const SENDING: &[(&str, &[Setting])] = &[
+    (Webhooks::HEADING, Webhooks::SETTINGS),
+    (Mail::HEADING, Mail::SETTINGS),
+    (Worker::HEADING, Worker::SETTINGS),
+];
 
 /// The flags that every command takes.
 #[derive(Debug, Clone, Default)]

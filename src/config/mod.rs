@@ -21,6 +21,7 @@ mod mail;
 mod server;
 mod storage;
 mod webhooks;
+mod worker;
 
 pub use check::{markdown, report};
 pub use concern::Setting;
@@ -39,6 +40,7 @@ pub use source::{ENVIRONMENT_PREFIX, FILE, Source, gather};
 pub use storage::Storage;
 pub use value::{Secret, Switch, WebUrl};
 pub use webhooks::Webhooks;
+pub use worker::Worker;
 
 /// Every setting, by concern, in the order in which they are shown; and the struct that holds their values.
 macro_rules! concerns {
@@ -77,6 +79,8 @@ concerns! {
     webhooks: Webhooks;
     /// How mail leaves.
     mail: Mail;
+    /// What a worker shows of itself.
+    worker: Worker;
     /// The end of v1.
     deprecation: Deprecation;
 }

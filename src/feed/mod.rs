@@ -11,6 +11,7 @@ pub mod demo;
 pub mod generate;
 pub mod reject;
 
+mod data;
 mod fields;
 mod lines;
 #[cfg(test)]

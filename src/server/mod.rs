@@ -12,6 +12,7 @@ mod metrics;
 mod page;
 mod site;
 mod upkeep;
+mod watch;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -30,7 +31,8 @@ use crate::api::middleware::Gate;
 use crate::api::v1::Handlers;
 use crate::app::App;
 use crate::secret::MasterKey;
-use crate::telemetry;
+
+pub use watch::Watch;
 
 /// A server that is ready to take connections.
 pub struct Server {
@@ -45,7 +47,6 @@ impl Server {
     /// # Errors
     /// When the contract's generated files do not belong together, or a setting cannot stand in a header.
     pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
-        telemetry::metrics::install();
         let settings = Settings::new(&app.config, local_url)?;
         let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
         let front = Front::new(app.clone(), settings, master, &operations::CONTRACT)?;

@@ -1,6 +1,6 @@
 //! Pages for people, and the headers that keep them from being misused.
 
-use poem::http::{HeaderValue, StatusCode, header};
+use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Body, Response};
 
 /// No script and no inline style; nothing from elsewhere.
@@ -50,6 +50,26 @@ pub(super) fn not_found() -> Response {
         StatusCode::NOT_FOUND,
         "There is nothing here. The API is under /api/v1/, its documents under /docs/.\n",
     )
+}
+
+/// Nothing here, of a worker.
+pub(super) fn nothing_of_a_worker() -> Response {
+    plain(StatusCode::NOT_FOUND, "There is nothing here. A worker shows /metrics, /healthz and /readyz.\n")
+}
+
+/// Whether a method only reads.
+pub(super) fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// The answer to `HEAD`: all but the body.
+pub(super) async fn without_body(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let length = body.into_bytes().await.unwrap_or_default().len();
+    if parts.status != StatusCode::NOT_MODIFIED {
+        parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    Response::from_parts(parts, Body::empty())
 }
 
 /// Pages are only read.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
-use super::{docs, errors_page, guide, health, metrics, page};
+use super::{docs, errors_page, guide, page, watch};
 use crate::api::contract::Contract;
 use crate::api::front::Front;
 use crate::api::middleware::{Coding, Gate, client_address};
@@ -21,7 +21,7 @@ pub(super) struct Site {
     others: Vec<(String, Api)>,
     dashboard: Dashboard,
     docs: docs::Docs,
-    figures: metrics::Figures,
+    watch: watch::Watch,
 }
 
 type Api = Gate<poem::endpoint::BoxEndpoint<'static>>;
@@ -29,8 +29,8 @@ type Api = Gate<poem::endpoint::BoxEndpoint<'static>>;
 impl Site {
     pub(super) fn new(front: Arc<Front>, api: Api, contract: &'static Contract, master: &MasterKey) -> Self {
         let dashboard = Dashboard::new(front.app.clone(), master);
-        let (others, docs, figures) = (Vec::new(), docs::Docs::new(contract), metrics::Figures::default());
-        Self { front, api, others, dashboard, docs, figures }
+        let watch = watch::Watch::new(front.app.clone());
+        Self { front, api, others: Vec::new(), dashboard, docs: docs::Docs::new(contract), watch }
     }
 
     /// Adds another version of the API.
@@ -53,11 +53,12 @@ impl Site {
 
     /// A page that anybody may read.
     async fn public(&self, request: &Request) -> Response {
-        match request.uri().path() {
+        let path = request.uri().path();
+        if let Some(shown) = self.watch.page(path).await {
+            return shown;
+        }
+        match path {
             "/" => redirect("/docs/"),
-            "/healthz" => health::alive(),
-            "/readyz" => health::ready(&self.front.app).await,
-            "/metrics" => self.figures.response(&self.front.app).await,
             "/docs" => redirect("/docs/"),
             "/docs/errors" => page::html(errors_page::HTML.clone()),
             "/docs/webhooks" => page::html(guide::HTML.clone()),
@@ -87,13 +88,13 @@ impl Endpoint for Site {
         if dashboard::serves(request.uri().path()) {
             let head = request.method() == Method::HEAD;
             let response = self.dashboard(request).await?;
-            return Ok(if head { without_body(response).await } else { response });
+            return Ok(if head { page::without_body(response).await } else { response });
         }
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        if !page::is_read(request.method()) {
             return Ok(page::wrong_method());
         }
         let response = self.public(&request).await;
-        Ok(if request.method() == Method::HEAD { without_body(response).await } else { response })
+        Ok(if request.method() == Method::HEAD { page::without_body(response).await } else { response })
     }
 }
 
@@ -113,14 +114,4 @@ async fn packed(response: Response, coding: Coding) -> Response {
     let Some(packed) = coding.apply(&plain).await else { return Response::from_parts(parts, plain.into()) };
     parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     Response::from_parts(parts, packed.into())
-}
-
-/// The answer to `HEAD`: all but the body.
-async fn without_body(response: Response) -> Response {
-    let (mut parts, body) = response.into_parts();
-    let length = body.into_bytes().await.unwrap_or_default().len();
-    if parts.status != StatusCode::NOT_MODIFIED {
-        parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    }
-    Response::from_parts(parts, poem::Body::empty())
 }

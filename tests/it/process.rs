@@ -44,6 +44,37 @@ async fn a_request_in_flight_finishes_when_the_server_is_asked_to_stop() {
 }
 
 #[tokio::test]
+async fn a_worker_that_serves_nothing_else_shows_its_figures() {
+    let machine = Machine::new().await;
+    let taken = machine.serve(&["serve", "--no-worker"]).await;
+    let busy = taken.base.trim_start_matches("http://").to_owned();
+    let refused = machine.run(&["worker", "--metrics-listen", &busy]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("take a free port with `--metrics-listen 127.0.0.1:0`"), "{refused:?}");
+
+    let worker = machine.serve(&["worker", "--metrics-listen", "127.0.0.1:0"]).await;
+    let http = &machine.app.http;
+    let asked = async |method, path: &str| {
+        let answer = http.request(method, format!("{}{path}", worker.base)).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    assert_eq!(asked(Method::GET, "/healthz").await, (200, "ok\n".to_owned()));
+    assert_eq!(asked(Method::GET, "/readyz").await, (200, "ready\n".to_owned()));
+    let (status, figures) = asked(Method::GET, "/metrics").await;
+    assert!(status == 200 && figures.contains("webhook_deliveries{state=\"pending\"} 0"), "{figures}");
+    assert_eq!(asked(Method::HEAD, "/metrics").await, (200, String::new()));
+    for (method, path, status) in [
+        (Method::GET, "/api/v1/courses", 404),
+        (Method::GET, "/dashboard", 404),
+        (Method::POST, "/metrics", 405),
+    ] {
+        assert_eq!(asked(method, path).await.0, status, "{path}");
+    }
+    assert_eq!(worker.stop().await, Some(0));
+    assert_eq!(taken.stop().await, Some(0));
+}
+
+#[tokio::test]
 async fn asked_twice_it_stops_at_once() {
     let machine = Machine::new().await;
     let mut serving = machine.serve(&["serve"]).await;

@@ -35,7 +35,7 @@ const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 const KEY_FILE: &str = "demo.key";
 
 pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
-    let listener = serve::bind(config.server.listen).await?;
+    let listener = serve::bind(config.server.listen, "--listen").await?;
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
     // The demo's receiver is on this machine.
