@@ -305,5 +305,7 @@ impl Variant<'_> {
 }
 
 fn header_variable(header: &Header) -> Ident {
-    syn::parse_str(&rust_name::lower(&header.name)).expect("the name was made to be an identifier")
+    // `parts` and `body` are what an answer is put together of.
+    let name = rust_name::apart(&header.name, &["body", "parts"]);
+    syn::parse_str(&name).expect("the name was made to be an identifier")
 }

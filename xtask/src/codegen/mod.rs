@@ -177,7 +177,10 @@ fn digest(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod constructs {
     use super::*;
 
     /// The contract with every construct that is supported.

@@ -1,6 +1,6 @@
 //! Names that must differ: operation ids, and everything that becomes a name in Rust.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::model::{Document, ObjectShape, Operation, Schema, Shape, Tag};
 use crate::contract::node::Text;
@@ -9,8 +9,34 @@ use crate::contract::sites::{self, Site};
 use crate::contract::source::Span;
 use crate::diagnostic::{Code, Diagnostic};
 
-/// Modules of the generated folder that are not tags.
-const MODULES: [&str; 5] = ["adapter", "document", "events", "operations", "schemas"];
+/// Modules of the generated folder that are not tags, and crates that its files name.
+const MODULES: [&str; 11] = [
+    "adapter",
+    "bytes",
+    "document",
+    "events",
+    "operations",
+    "poem",
+    "poem_openapi",
+    "schemas",
+    "serde",
+    "serde_json",
+    "std",
+];
+
+/// What the file of operations imports and defines beside them.
+const TABLES: [&str; 10] = [
+    "Body",
+    "Contract",
+    "Credential",
+    "Describes",
+    "Operation",
+    "Operations",
+    "Parameter",
+    "ParameterKind",
+    "Place",
+    "Split",
+];
 
 /// Names that generated files import beside a tag's trait.
 const IMPORTS: [&str; 11] =
@@ -64,13 +90,13 @@ pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
         .for_each(|webhook| scope.add(upper(&webhook.name), &webhook.name.text, webhook.name.span));
 
     let mut scope = Scope::new("operations", findings);
-    let mut seen: Vec<&str> = Vec::new();
-    for operation in &document.operations {
-        if !seen.contains(&&*operation.id) {
-            scope.add(upper(&operation.id), &operation.id.text, operation.id.span);
-            seen.push(&operation.id);
-        }
-    }
+    TABLES.iter().for_each(|table| scope.reserve(table));
+    distinct(document, |operation| &operation.id).for_each(|id| scope.add(upper(id), &id.text, id.span));
+
+    let mut scope = Scope::new("scopes", findings);
+    distinct(document, |operation| &operation.scope)
+        .for_each(|one| scope.add(upper(one), &one.text, one.span));
+
     for operation in &document.operations {
         let mut scope = Scope::new("fields of one request", findings);
         if operation.body.is_some() {
@@ -87,6 +113,15 @@ pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
     for inline in sites::inline(document) {
         inside(document, inline.schema, findings);
     }
+}
+
+/// What operations are called in some way, each once.
+fn distinct<'a>(
+    document: &'a Document,
+    name: impl Fn(&'a Operation) -> &'a Text,
+) -> impl Iterator<Item = &'a Text> {
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    document.operations.iter().map(name).filter(move |name| seen.insert(&name.text))
 }
 
 /// The tags that have operations; the others become nothing.

@@ -1,0 +1,102 @@
+//! Contracts whose names are those of the generated code itself: what is written for them is Rust that compiles.
+//!
+//! The compiler is asked about the second contract (`tests/second`); here the names alone are looked at.
+
+use std::collections::BTreeSet;
+
+use super::{CONTRACTS, generate};
+use crate::contract::{self, source::Source};
+use crate::diagnostic::Format;
+
+/// A small contract, with this change.
+fn changed(from: &str, to: &str) -> String {
+    let sound = include_str!("../contract/fixtures/sound.yaml");
+    assert!(sound.contains(from), "the sound contract has no {from}");
+    sound.replacen(from, to, 1)
+}
+
+/// A file that is generated from a contract.
+fn generated(text: &str, file: &str) -> syn::File {
+    let contract = contract::read(Source::new("things.yaml", text))
+        .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
+    let files = generate(&contract, &CONTRACTS[0]);
+    let file = files.into_iter().find(|one| one.name == file).expect("the file is generated");
+    syn::parse_file(&file.text).expect("it is Rust")
+}
+
+/// The names of a pattern, at any depth.
+fn bound(pattern: &syn::Pat) -> Vec<String> {
+    match pattern {
+        syn::Pat::Ident(one) => vec![one.ident.to_string()],
+        syn::Pat::TupleStruct(parts) => parts.elems.iter().flat_map(bound).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn parameters_may_be_called_as_the_adapter_calls_its_own() {
+    let own = ["call", "answer", "value", "key", "body"];
+    let parameters = own.map(|name| format!("{{ name: {name}, in: query, schema: {{ type: string }} }}"));
+    let parameters = format!("parameters:\n        - {}\n", parameters.join("\n        - "));
+    let adapter = generated(&changed("parameters:\n", &parameters), "adapter.rs");
+    let methods = adapter.items.iter().filter_map(|item| match item {
+        syn::Item::Impl(one) if one.trait_.is_none() => Some(&one.items),
+        _ => None,
+    });
+    let methods = methods.flatten().filter_map(|item| match item {
+        syn::ImplItem::Fn(method) if method.sig.asyncness.is_some() => Some(method),
+        _ => None,
+    });
+    let mut looked_at = 0;
+    for method in methods {
+        let arguments = method.sig.inputs.iter().filter_map(|input| match input {
+            syn::FnArg::Typed(typed) => Some(bound(&typed.pat)),
+            syn::FnArg::Receiver(_) => None,
+        });
+        let arguments: Vec<String> = arguments.flatten().collect();
+        let distinct: BTreeSet<&String> = arguments.iter().collect();
+        assert_eq!(distinct.len(), arguments.len(), "an argument stands twice: {arguments:?}");
+        for function in ["answer", "value"] {
+            assert!(!arguments.iter().any(|name| name == function), "`{function}` is hidden: {arguments:?}");
+        }
+        looked_at += arguments.len();
+    }
+    assert_eq!(looked_at, "_key call id".split(' ').count() + own.len());
+}
+
+#[test]
+fn headers_may_be_called_as_an_answer_calls_its_own() {
+    let headers = "headers: { Body: { required: true, schema: { type: integer } }, Parts: { schema: { type: string } } }";
+    let thing = "description: A thing.\n";
+    let text = changed(thing, &format!("{thing}      {headers}\n"));
+    let things = generated(&text, "things.rs");
+    let methods = things.items.iter().filter_map(|item| match item {
+        syn::Item::Impl(one) => Some(&one.items),
+        _ => None,
+    });
+    let methods: Vec<&syn::ImplItemFn> = methods
+        .flatten()
+        .filter_map(|item| match item {
+            syn::ImplItem::Fn(method) => Some(method),
+            _ => None,
+        })
+        .collect();
+    let [from, into] = methods[..] else { panic!("an answer is put together and taken apart") };
+    for method in [from, into] {
+        let [syn::Stmt::Expr(syn::Expr::Match(arms), _)] = &method.block.stmts[..] else {
+            panic!("both choose by what there is")
+        };
+        for arm in &arms.arms {
+            let mut names = bound(&arm.pat);
+            if let syn::Expr::Block(block) = &*arm.body {
+                names.extend(block.block.stmts.iter().flat_map(|statement| match statement {
+                    syn::Stmt::Local(local) => bound(&local.pat),
+                    _ => Vec::new(),
+                }));
+                assert!(!names.iter().any(|name| name == "parts"), "`parts` is hidden: {names:?}");
+            }
+            let distinct: BTreeSet<&String> = names.iter().collect();
+            assert_eq!(distinct.len(), names.len(), "a name stands twice: {names:?}");
+        }
+    }
+}
