@@ -4,6 +4,7 @@
 //! left out; the caller goes on only without findings.
 
 mod composition;
+mod header;
 mod operation;
 mod parameter;
 mod response;
