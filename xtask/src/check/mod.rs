@@ -42,7 +42,7 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
     }
     let mut outcome = Outcome::Fine;
     for names in codegen::CONTRACTS {
-        let contract = match contract::read(contract::open(workspace, names.contract)?) {
+        let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
             Ok(contract) => contract,
             Err(refused) => {
                 print!("{}", refused.render(format));

@@ -28,7 +28,7 @@ use sha2::{Digest, Sha256};
 use self::files::File;
 use self::types::Types;
 use crate::Outcome;
-use crate::contract::{self, Contract};
+use crate::contract::{self, Contract, Customs};
 use crate::diagnostic::Format;
 
 /// Where a contract and its generated code stand, relative to the workspace.
@@ -44,6 +44,8 @@ pub struct Names {
     pub stem: &'static str,
     /// What the generated code calls the server's library.
     pub library: &'static str,
+    /// What the server asks of the contract.
+    pub customs: Customs<'static>,
 }
 
 /// The contract that the server serves.
@@ -53,6 +55,7 @@ pub const V1: Names = Names {
     contract_from_output: "../../../openapi/v1.yaml",
     stem: "v1",
     library: "crate",
+    customs: Customs { beginning: "/api/v1/" },
 };
 
 /// Every contract that code is generated from. A version of the API is one line more.
@@ -65,6 +68,7 @@ pub const CONTRACTS: &[Names] = &[
         contract_from_output: "../contract.yaml",
         stem: "v2",
         library: "creator_api",
+        customs: Customs { beginning: "/api/v2/" },
     },
 ];
 
@@ -97,7 +101,7 @@ pub fn run(workspace: &Path, check: bool, format: Format) -> anyhow::Result<Outc
 }
 
 fn one(workspace: &Path, names: &Names, check: bool, format: Format) -> anyhow::Result<Outcome> {
-    let contract = match contract::read(contract::open(workspace, names.contract)?) {
+    let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
         Ok(contract) => contract,
         Err(refused) => {
             print!("{}", refused.render(format));
@@ -187,8 +191,8 @@ mod constructs {
     fn constructs() -> Vec<File> {
         let names = CONTRACTS.last().expect("it is the last one");
         let source = contract::open(&crate::workspace(), names.contract).expect("it can be read");
-        let contract =
-            contract::read(source).unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
+        let contract = contract::read(source, &names.customs)
+            .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
         generate(&contract, names)
     }
 

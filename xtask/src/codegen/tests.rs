@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{CONTRACTS, generate};
-use crate::contract::{self, source::Source};
+use crate::contract::{self, Customs, source::Source};
 use crate::diagnostic::Format;
 
 /// A small contract, with this change.
@@ -17,7 +17,7 @@ fn changed(from: &str, to: &str) -> String {
 
 /// A file that is generated from a contract.
 fn generated(text: &str, file: &str) -> syn::File {
-    let contract = contract::read(Source::new("things.yaml", text))
+    let contract = contract::read(Source::new("things.yaml", text), &Customs { beginning: "/" })
         .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
     let files = generate(&contract, &CONTRACTS[0]);
     let file = files.into_iter().find(|one| one.name == file).expect("the file is generated");

@@ -7,12 +7,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::Customs;
 use super::source::Source;
 use crate::diagnostic::{Code, Format};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/contract/fixtures")
 }
+
+/// Whoever serves the fixtures serves any path.
+const CUSTOMS: Customs<'static> = Customs { beginning: "/" };
 
 /// The names of all fixtures, without their endings.
 fn names() -> BTreeSet<String> {
@@ -29,7 +33,7 @@ fn names() -> BTreeSet<String> {
 fn findings(name: &str) -> (BTreeSet<&'static str>, String) {
     let file = format!("{name}.yaml");
     let text = fs::read_to_string(folder().join(&file)).expect("a fixture can be read");
-    match super::read(Source::new(file, text)) {
+    match super::read(Source::new(file, text), &CUSTOMS) {
         Ok(_) => (BTreeSet::new(), String::new()),
         Err(refused) => {
             let codes = refused.findings.iter().map(|finding| finding.code.as_str()).collect();
@@ -71,7 +75,8 @@ fn a_sound_contract_has_no_findings() {
 #[test]
 fn findings_have_a_form_for_programs_and_one_for_continuous_integration() {
     let text = fs::read_to_string(folder().join("spelling.yaml")).expect("a fixture can be read");
-    let refused = super::read(Source::new("spelling.yaml", text)).expect_err("the fixture has faults");
+    let refused =
+        super::read(Source::new("spelling.yaml", text), &CUSTOMS).expect_err("the fixture has faults");
     let json = refused.render(Format::Json);
     let first: serde_json::Value = serde_json::from_str(json.lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["code"], "spelling");

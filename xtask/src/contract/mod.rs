@@ -62,11 +62,18 @@ impl Refused {
     }
 }
 
+/// What the server of a contract asks of it beyond the rules for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Customs<'a> {
+    /// How every path begins, such as `/api/v1/`.
+    pub beginning: &'a str,
+}
+
 /// Reads and judges a contract.
 ///
 /// # Errors
 /// [`Refused`] with everything that was found.
-pub fn read(source: Source) -> Result<Contract, Box<Refused>> {
+pub fn read(source: Source, customs: &Customs<'_>) -> Result<Contract, Box<Refused>> {
     let mut findings = Vec::new();
     let Some(root) = yaml::read(&source, &mut findings) else {
         return Err(Box::new(Refused { source, findings }));
@@ -74,7 +81,7 @@ pub fn read(source: Source) -> Result<Contract, Box<Refused>> {
     let mut reader = reader::Reader::new(&root);
     let document = read::document(&mut reader);
     findings.append(&mut reader.findings);
-    rules::judge(&root, &document, &mut findings);
+    rules::judge(&root, &document, customs, &mut findings);
     if findings.is_empty() {
         Ok(Contract { source, root, document })
     } else {

@@ -14,16 +14,17 @@ mod spelling;
 mod unions;
 mod values;
 
+use super::Customs;
 use super::model::Document;
 use super::node::Node;
 use crate::diagnostic::Diagnostic;
 
 /// Judges a document by every rule.
-pub fn judge(root: &Node, document: &Document, findings: &mut Vec<Diagnostic>) {
+pub fn judge(root: &Node, document: &Document, customs: &Customs<'_>, findings: &mut Vec<Diagnostic>) {
     let before = findings.len();
     references::judge(document, findings);
     let sound = findings.len() == before;
-    paths::judge(document, findings);
+    paths::judge(root, document, customs.beginning, findings);
     errors::judge(document, findings);
     spelling::judge(root, document, findings);
     names::operations(document, findings);
