@@ -29,6 +29,7 @@ pub fn read<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Schema> {
     Some(Schema {
         description: reader.text_of(at, "description").map(|text| text.text),
         deprecated: reader.flag(at, "deprecated"),
+        read_only: reader.flag(at, "readOnly").then(|| at.node.place_of("/readOnly")),
         default,
         ..schema(at, shape, nullable)
     })
@@ -41,6 +42,7 @@ fn schema(at: &At<'_>, shape: Shape, nullable: bool) -> Schema {
         nullable,
         description: None,
         deprecated: false,
+        read_only: None,
         default: None,
         shape,
     }

@@ -7,6 +7,7 @@ mod errors;
 mod examples;
 mod names;
 mod paths;
+mod read_only;
 mod references;
 mod security;
 mod sites;
@@ -35,6 +36,7 @@ pub fn judge(root: &Node, document: &Document, customs: &Customs<'_>, findings: 
     let before = findings.len();
     unions::judge(document, findings);
     values::judge(document, findings);
+    read_only::judge(document, findings);
     // Shapes that nothing tells apart have no names of their own either.
     if findings.len() == before {
         names::judge(document, findings);
