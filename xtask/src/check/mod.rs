@@ -44,10 +44,7 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
     for names in codegen::CONTRACTS {
         let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
             Ok(contract) => contract,
-            Err(refused) => {
-                print!("{}", refused.render(format));
-                return Ok(Outcome::Findings);
-            }
+            Err(refused) => return refused.told(format),
         };
         let stale = stale::of(workspace, &contract, names)?;
         print!("{}", stale::render(&stale, format));

@@ -103,10 +103,7 @@ pub fn run(workspace: &Path, check: bool, format: Format) -> anyhow::Result<Outc
 fn one(workspace: &Path, names: &Names, check: bool, format: Format) -> anyhow::Result<Outcome> {
     let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
         Ok(contract) => contract,
-        Err(refused) => {
-            print!("{}", refused.render(format));
-            return Ok(Outcome::Findings);
-        }
+        Err(refused) => return refused.told(format),
     };
     if check {
         let stale = stale::of(workspace, &contract, names)?;

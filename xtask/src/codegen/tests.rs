@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{CONTRACTS, generate};
+use super::{CONTRACTS, Names, generate};
+use crate::Outcome;
 use crate::contract::{self, Customs, source::Source};
 use crate::diagnostic::Format;
 
@@ -22,6 +23,38 @@ fn generated(text: &str, file: &str) -> syn::File {
     let files = generate(&contract, &CONTRACTS[0]);
     let file = files.into_iter().find(|one| one.name == file).expect("the file is generated");
     syn::parse_file(&file.text).expect("it is Rust")
+}
+
+/// What becomes of a contract that is generated from: the outcome, or the message of the error.
+fn run(text: &str) -> Result<Outcome, String> {
+    let workspace = tempfile::tempdir().expect("a folder");
+    std::fs::write(workspace.path().join("contract.yaml"), text).expect("it is written");
+    let names = Names { contract: "contract.yaml", output: "out", ..CONTRACTS[0] };
+    super::one(workspace.path(), &names, false, Format::Text).map_err(|error| format!("{error:#}"))
+}
+
+#[test]
+fn what_cannot_be_read_is_one_message_and_no_finding() {
+    let mut bomb = "openapi: 3.1.0\na0: &a0 [x, x]\n".to_owned();
+    (1..10).for_each(|at| bomb += &format!("a{at}: &a{at} [*a{0}, *a{0}]\n", at - 1));
+    for (text, reason) in [
+        ("a: 1\na: 2\nb: [1\n", "the contract is not YAML"),
+        ("", "the file is empty"),
+        ("openapi: 3.2.0\n", "`openapi` is `3.2.0`; code is generated from 3.1.x alone"),
+        ("openapi: 3.0.3\n", "`openapi` is `3.0.3`; code is generated from 3.1.x alone"),
+        ("openapi: 3.1\n", "`openapi` is a number; code is generated from 3.1.x alone"),
+        ("swagger: '2.0'\n", "the document is Swagger 2; code is generated from OpenAPI 3.1 alone"),
+        ("info: {}\n", "the document does not say which OpenAPI it is"),
+        ("<!DOCTYPE html><html></html>", "an OpenAPI document is a mapping, this is a string"),
+        (&bomb, "the contract uses an anchor of YAML"),
+    ] {
+        let error = run(text).expect_err("it ends in an error");
+        assert!(error.starts_with("contract.yaml cannot be read\n"), "{error}");
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(error.matches("error[").count(), 1, "{error}");
+    }
+    assert_eq!(run("openapi: 3.1.0\n"), Ok(Outcome::Findings), "what is missing is a finding");
+    assert_eq!(run(&changed("/things/", "/api/v1/things/")), Ok(Outcome::Fine));
 }
 
 /// The names of a pattern, at any depth.

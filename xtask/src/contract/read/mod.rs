@@ -23,7 +23,6 @@ use crate::diagnostic::Code;
 pub fn document(reader: &mut Reader<'_>) -> Document {
     let top = reader.start();
     reader.object(&top, &keywords::DOCUMENT);
-    version(reader, &top);
     let (title, version) = info(reader, &top);
     servers(reader, &top);
     let tags = tags(reader, &top);
@@ -39,23 +38,6 @@ pub fn document(reader: &mut Reader<'_>) -> Document {
     let webhooks = reader.child(&top, "webhooks");
     let webhooks = webhooks.map(|webhooks| webhook::webhooks(reader, &webhooks)).unwrap_or_default();
     Document { title, version, tags, operations, webhooks, schemas, schemes }
-}
-
-fn version(reader: &mut Reader<'_>, top: &At<'_>) {
-    let Some(stated) = top.node.get("openapi") else {
-        reader.error(
-            Code::MissingKeyword,
-            top.named,
-            "the document needs `openapi`",
-            "begin with `openapi: 3.1.0`",
-        );
-        return;
-    };
-    if !stated.as_str().is_some_and(|version| version.starts_with("3.1.")) {
-        let help = "write `openapi: 3.1.0`: null is a type there, and webhooks are known; a 3.0 twin is derived from it";
-        let message = "code is generated from OpenAPI 3.1 alone";
-        reader.error(Code::UnsupportedVersion, stated.span, message, help);
-    }
 }
 
 fn info<'n>(reader: &mut Reader<'n>, top: &At<'n>) -> (String, String) {
