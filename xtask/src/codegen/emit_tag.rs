@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::attributes::{default_expression, docs, docs_with_summary};
+use super::attributes::{default_expression, deprecated, docs, docs_with_summary};
 use super::imports;
 use super::types::Types;
 use crate::contract::model::{Content, Document, Header, Media, Operation, Parameter, Response, Shape, Tag};
@@ -82,8 +82,7 @@ fn method(operation: &Operation) -> TokenStream {
     let (name, request, response) = names(operation);
     let about =
         docs_with_summary(operation.summary.as_deref(), operation.description.as_deref(), &operation.id);
-    let deprecated =
-        operation.deprecated.then(|| quote!(#[doc = ""] #[doc = " Deprecated in the contract."]));
+    let deprecated = deprecated(operation.deprecated);
     quote! {
         #about
         #deprecated

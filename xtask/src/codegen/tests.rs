@@ -25,6 +25,21 @@ fn generated(text: &str, file: &str) -> syn::File {
     syn::parse_file(&file.text).expect("it is Rust")
 }
 
+#[test]
+fn an_event_that_is_going_away_says_so() {
+    let webhook =
+        "webhooks:\n  thing.gone:\n    post:\n      operationId: onThingGone\n      deprecated: true\n";
+    let body = "content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } }";
+    let webhook = format!("{webhook}      requestBody: {{ required: true, {body} }}\n");
+    let events = generated(&changed("components:\n", &(webhook + "components:\n")), "events.rs");
+    let event = events.items.iter().find_map(|item| match item {
+        syn::Item::Enum(event) if event.ident == "Event" => event.variants.first(),
+        _ => None,
+    });
+    let about = quote::ToTokens::to_token_stream(event.expect("it has a variant")).to_string();
+    assert!(about.contains("Deprecated in the contract."), "{about}");
+}
+
 /// What becomes of a contract that is generated from: the outcome, or the message of the error.
 fn run(text: &str) -> Result<Outcome, String> {
     let workspace = tempfile::tempdir().expect("a folder");

@@ -14,6 +14,7 @@ mod sites;
 mod spelling;
 mod unions;
 mod values;
+mod webhooks;
 
 use super::Customs;
 use super::model::Document;
@@ -37,6 +38,7 @@ pub fn judge(root: &Node, document: &Document, customs: &Customs<'_>, findings: 
     unions::judge(document, findings);
     values::judge(document, findings);
     read_only::judge(document, findings);
+    webhooks::judge(document, findings);
     // Shapes that nothing tells apart have no names of their own either.
     if findings.len() == before {
         names::judge(document, findings);

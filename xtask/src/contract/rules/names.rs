@@ -45,28 +45,31 @@ const IMPORTS: [&str; 11] =
 /// Names that the files of schemas and events use or define themselves.
 const USED: [&str; 9] = ["Base64", "Date", "Event", "None", "Option", "String", "Timestamp", "Uuid", "Vec"];
 
-/// Judges operation ids and tags.
+/// Judges operation ids and tags, those of webhooks included.
 pub fn operations(document: &Document, findings: &mut Vec<Diagnostic>) {
-    let mut ids: BTreeMap<&str, &Operation> = BTreeMap::new();
-    for operation in &document.operations {
-        if let Some(first) = ids.get(&*operation.id) {
+    let (operations, webhooks) = (&document.operations, &document.webhooks);
+    let mut ids: BTreeMap<&str, &Text> = BTreeMap::new();
+    for id in operations.iter().map(|one| &one.id).chain(webhooks.iter().map(|one| &one.id)) {
+        if let Some(first) = ids.get(&**id) {
             findings.push(
                 Diagnostic::error(
                     Code::DuplicateOperationId,
-                    operation.id.span,
-                    format!("two operations are called `{}`", operation.id.text),
+                    id.span,
+                    format!("two operations are called `{}`", id.text),
                     "give each its own `operationId`: methods and types are named after it",
                 )
-                .related(first.id.span, "the first one"),
+                .related(first.span, "the first one"),
             );
         } else {
-            ids.insert(&operation.id, operation);
+            ids.insert(id, id);
         }
-        if !document.tags.iter().any(|tag| tag.name.text == operation.tag.text) {
+    }
+    for named in operations.iter().map(|one| &one.tag).chain(webhooks.iter().flat_map(|one| &one.tags)) {
+        if !document.tags.iter().any(|tag| tag.name.text == named.text) {
             findings.push(Diagnostic::error(
                 Code::UnresolvedRef,
-                operation.tag.span,
-                format!("there is no tag `{}`", operation.tag.text),
+                named.span,
+                format!("there is no tag `{}`", named.text),
                 "add it to `tags`, or name one of those",
             ));
         }
