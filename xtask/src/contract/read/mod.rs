@@ -3,6 +3,7 @@
 //! Owns what stands at the top of the document; the modules below read the rest. Whatever is not understood is reported and
 //! left out; the caller goes on only without findings.
 
+mod bounds;
 mod composition;
 mod header;
 mod operation;
@@ -59,7 +60,11 @@ fn info<'n>(reader: &mut Reader<'n>, top: &At<'n>) -> (String, String) {
 fn servers<'n>(reader: &mut Reader<'n>, top: &At<'n>) {
     let Some(servers) = reader.child(top, "servers") else { return };
     for server in reader.items(&servers) {
-        reader.object(&server, &keywords::SERVER);
+        if reader.object(&server, &keywords::SERVER)
+            && let Some(url) = reader.needed(&server, "url", "a server")
+        {
+            reader.text(&url);
+        }
     }
 }
 
