@@ -4,10 +4,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{CONTRACTS, Names, generate};
+use clap::Parser;
+
+use super::{Args, CONTRACTS, Names, generate};
 use crate::Outcome;
 use crate::contract::{self, Customs, source::Source};
 use crate::diagnostic::Format;
+
+/// The command line of `codegen`.
+#[derive(clap::Parser)]
+struct Line {
+    #[command(flatten)]
+    args: Args,
+}
 
 /// A small contract, with this change.
 fn changed(from: &str, to: &str) -> String {
@@ -18,8 +27,9 @@ fn changed(from: &str, to: &str) -> String {
 
 /// A file that is generated from a contract.
 fn generated(text: &str, file: &str) -> syn::File {
-    let contract = contract::read(Source::new("things.yaml", text), &Customs { beginning: "/" })
-        .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
+    let contract =
+        contract::read(Source::new("things.yaml", text), &Customs { beginning: "/", spelled: &[] })
+            .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
     let files = generate(&contract, &CONTRACTS[0]);
     let file = files.into_iter().find(|one| one.name == file).expect("the file is generated");
     syn::parse_file(&file.text).expect("it is Rust")
@@ -70,6 +80,57 @@ fn what_cannot_be_read_is_one_message_and_no_finding() {
     }
     assert_eq!(run("openapi: 3.1.0\n"), Ok(Outcome::Findings), "what is missing is a finding");
     assert_eq!(run(&changed("/things/", "/api/v1/things/")), Ok(Outcome::Fine));
+}
+
+#[test]
+fn a_contract_of_ones_own_is_generated_where_one_says() {
+    let here = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| std::fs::write(here.path().join(path), text).expect("it is written");
+    let own = |args: &[&str]| {
+        let parsed = Line::try_parse_from([&["codegen", "--contract", "a/my-things.yaml"], args].concat());
+        let args = parsed.expect("the options are understood").args;
+        let (contract, out) = (args.contract.clone().expect("one is given"), args.out.clone().expect("too"));
+        super::of_ones_own(here.path(), &contract, &out, &args).map_err(|error| format!("{error:#}"))
+    };
+    std::fs::create_dir(here.path().join("a")).expect("a folder");
+    write("a/my-things.yaml", &changed("", ""));
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Outcome::Fine));
+    let read =
+        |file: &str| std::fs::read_to_string(here.path().join("b/things").join(file)).expect("it is there");
+    assert!(
+        read("document.rs").contains("include_str!(\"../../a/my-things.yaml\")"),
+        "{}",
+        read("document.rs")
+    );
+    assert!(read("adapter.rs").contains("pub struct MyThings<S>(pub S);"));
+    assert!(read("things.rs").contains("use my_server::api::answer"));
+    // A second time there is nothing to do, and `--check` knows it.
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server", "--check"]), Ok(Outcome::Fine));
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Outcome::Fine));
+    assert_eq!(
+        own(&["--out", "b/things", "--check"]),
+        Ok(Outcome::Findings),
+        "another library is another text"
+    );
+
+    // What somebody wrote is left alone.
+    let refused = own(&["--out", "a"]).expect_err("the contract stands there");
+    assert_eq!(
+        refused,
+        "the contract a/my-things.yaml stands in the folder that would be generated; name another with --out"
+    );
+    std::fs::create_dir(here.path().join("c")).expect("a folder");
+    for (file, text) in [("c/main.rs", "fn main() {}"), ("c/mod.rs", "mod mine;")] {
+        write(file, text);
+        let refused = own(&["--out", "c"]).expect_err("somebody wrote there");
+        assert!(refused.starts_with(&format!("{file} was not generated from this contract")), "{refused}");
+        assert_eq!(std::fs::read_to_string(here.path().join(file)).expect("it is there"), text);
+        std::fs::remove_file(here.path().join(file)).expect("it is removed");
+    }
+    let refused = own(&["--out", "d", "--library", "my-server"]).expect_err("that is no name");
+    assert_eq!(refused, "--library my-server is no name of a crate in Rust; write it with underscores");
+    let lone = Line::try_parse_from(["codegen", "--contract", "a/my-things.yaml"]);
+    assert!(lone.is_err_and(|error| error.to_string().contains("--out")), "one needs the other");
 }
 
 /// The names of a pattern, at any depth.

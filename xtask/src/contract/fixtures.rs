@@ -16,7 +16,8 @@ fn folder() -> PathBuf {
 }
 
 /// Whoever serves the fixtures serves any path.
-const CUSTOMS: Customs<'static> = Customs { beginning: "/" };
+const CUSTOMS: Customs<'static> =
+    Customs { beginning: "/", spelled: &["studentId", "courseId", "retryAfterSeconds"] };
 
 /// The names of all fixtures, without their endings.
 fn names() -> BTreeSet<String> {
@@ -70,6 +71,25 @@ fn every_code_has_a_fixture_that_shows_it() {
 #[test]
 fn a_sound_contract_has_no_findings() {
     assert_eq!(findings("sound").1, "");
+}
+
+#[test]
+fn a_contract_of_ones_own_is_told_of_nobody_elses_words() {
+    let text = fs::read_to_string(folder().join("spelling.yaml")).expect("a fixture can be read");
+    let customs = Customs { beginning: "/", spelled: &[] };
+    let refused =
+        super::read(Source::new("spelling.yaml", text), &customs).expect_err("the fixture has faults");
+    let helps: Vec<_> = refused.findings.iter().map(|finding| &*finding.help).collect();
+    assert_eq!(
+        helps,
+        [
+            "write `page_size`",
+            "give it a name in snake_case",
+            "write `student_id`",
+            "write `last_seen`",
+            "give it a name in snake_case",
+        ]
+    );
 }
 
 #[test]

@@ -83,6 +83,8 @@ impl Refused {
 pub struct Customs<'a> {
     /// How every path begins, such as `/api/v1/`.
     pub beginning: &'a str,
+    /// Names of parameters and properties that are not spelled in snake_case.
+    pub spelled: &'a [&'a str],
 }
 
 /// Reads and judges a contract.

@@ -31,7 +31,7 @@ struct Contract {
     texts: Vec<String>,
 }
 
-fn read(names: &Names) -> Contract {
+fn read(names: &Names<'_>) -> Contract {
     let source = contract::open(&crate::workspace(), names.contract).expect("it can be read");
     let contract = contract::read(source, &names.customs).expect("it has no findings");
     let mut document = contract.root.to_json();

@@ -28,7 +28,7 @@ pub fn judge(root: &Node, document: &Document, customs: &Customs<'_>, findings: 
     let sound = findings.len() == before;
     paths::judge(root, document, customs.beginning, findings);
     errors::judge(document, findings);
-    spelling::judge(root, document, findings);
+    spelling::judge(root, document, customs.spelled, findings);
     names::operations(document, findings);
     security::judge(document, findings);
     if !sound {
