@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 f97d3ad607b4e0be389c91b93309f8b620952db1343d0cd5f7caf2c8ae16a9e7), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 0043f864c69d035d231c393e79d92432fe038ff5c28fcbd005a67d3f4e5fdcd9), do not edit. Run `cargo xtask codegen`.
 
 //! The contract itself, for serving.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Constructs";
 pub const VERSION: &str = "2.0.0";
 
 /// The SHA-256 of the contract's text, in hexadecimal.
-pub const SHA256: &str = "f97d3ad607b4e0be389c91b93309f8b620952db1343d0cd5f7caf2c8ae16a9e7";
+pub const SHA256: &str = "0043f864c69d035d231c393e79d92432fe038ff5c28fcbd005a67d3f4e5fdcd9";
 
 /// The contract as it was written: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../contract.yaml");

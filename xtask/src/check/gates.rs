@@ -178,7 +178,7 @@ mod tests {
 
     fn v1() -> Contract {
         let source = contract::open(&crate::workspace(), V1.contract).expect("it can be read");
-        contract::read(source).expect("it has no findings")
+        contract::read(source, &V1.customs).expect("it has no findings")
     }
 
     #[test]

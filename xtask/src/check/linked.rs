@@ -33,7 +33,7 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
         println!("{}", serde_json::to_string_pretty(&code)?);
         return Ok(Outcome::Fine);
     }
-    let Ok(contract) = contract::read(contract::open(workspace, NAMES.contract)?) else {
+    let Ok(contract) = contract::read(contract::open(workspace, NAMES.contract)?, &NAMES.customs) else {
         bail!("the contract has findings; `cargo xtask codegen --check` shows them");
     };
     let differences = compare::compare(&facts::of(&contract.root.to_json()), &facts::of(&code));
@@ -102,7 +102,7 @@ mod tests {
     fn contract() -> Contract {
         let workspace = crate::workspace();
         let source = contract::open(&workspace, NAMES.contract).expect("the contract can be read");
-        contract::read(source).expect("the contract has no findings")
+        contract::read(source, &NAMES.customs).expect("the contract has no findings")
     }
 
     fn between(contract: &Value, code: &Value) -> Differences {
@@ -141,7 +141,7 @@ mod tests {
     fn second_version() -> (Contract, Differences) {
         let names = codegen::CONTRACTS.last().expect("it is the last one");
         let source = contract::open(&crate::workspace(), names.contract).expect("the contract can be read");
-        let contract = contract::read(source).expect("the contract has no findings");
+        let contract = contract::read(source, &names.customs).expect("the contract has no findings");
         let code = second::code();
         let differences = between(&contract.root.to_json(), &code);
         (contract, differences)

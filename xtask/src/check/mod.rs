@@ -42,12 +42,9 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
     }
     let mut outcome = Outcome::Fine;
     for names in codegen::CONTRACTS {
-        let contract = match contract::read(contract::open(workspace, names.contract)?) {
+        let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
             Ok(contract) => contract,
-            Err(refused) => {
-                print!("{}", refused.render(format));
-                return Ok(Outcome::Findings);
-            }
+            Err(refused) => return refused.told(format),
         };
         let stale = stale::of(workspace, &contract, names)?;
         print!("{}", stale::render(&stale, format));

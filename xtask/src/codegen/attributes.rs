@@ -25,6 +25,11 @@ pub fn docs_with_summary(summary: Option<&str>, description: Option<&str>, other
     }
 }
 
+/// What the documentation of a thing adds when it is going away.
+pub fn deprecated(deprecated: bool) -> Option<TokenStream> {
+    deprecated.then(|| quote!(#[doc = ""] #[doc = " Deprecated in the contract."]))
+}
+
 /// Keeps rustdoc from reading brackets and angle brackets of prose as links and tags.
 fn safe(line: &str) -> String {
     let mut in_code = false;

@@ -12,6 +12,9 @@ use super::types::Types;
 use crate::contract::model::{Document, Location, Media, Operation, Parameter, Shape, Tag};
 use crate::contract::rust_name;
 
+/// Names that a method of the adapter uses itself; `body` is kept from parameters by a rule.
+const OWN: [&str; 3] = ["answer", "call", "value"];
+
 /// The items of `adapter.rs`, for the adapter of that name.
 pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str, library: &Ident) -> TokenStream {
     let adapter = format_ident!("{adapter}");
@@ -157,8 +160,8 @@ fn method(document: &Document, types: &Types<'_>, operation: &Operation) -> Toke
     let arguments =
         operation.parameters.iter().map(|parameter| argument(document, types, operation, parameter));
     let fields = operation.parameters.iter().map(|parameter| {
-        let name = variable(parameter);
-        quote!(#name: #name.0,)
+        let (field, argument) = (variable(parameter), argument_name(parameter));
+        quote!(#field: #argument.0,)
     });
     let (body_argument, body_field) = match &operation.body {
         None => (None, None),
@@ -202,7 +205,7 @@ fn argument(
     operation: &Operation,
     parameter: &Parameter,
 ) -> TokenStream {
-    let (variable, name) = (variable(parameter), &*parameter.name);
+    let (variable, name) = (argument_name(parameter), &*parameter.name);
     let place = match parameter.location {
         Location::Path => quote!(Path),
         Location::Query => quote!(Query),
@@ -221,6 +224,11 @@ fn argument(
     oai.extend((list && !parameter.explode).then(|| quote!(explode = false)));
     oai.extend(parameter.deprecated.then(|| quote!(deprecated)));
     quote!(#[oai(#(#oai),*)] #variable: #place<#ty>)
+}
+
+/// The argument of a parameter: its field's name, kept apart from the method's own.
+fn argument_name(parameter: &Parameter) -> Ident {
+    syn::parse_str(&rust_name::apart(&parameter.name, &OWN)).expect("the name was made to be an identifier")
 }
 
 fn default_name(operation: &Operation, parameter: &Parameter) -> String {

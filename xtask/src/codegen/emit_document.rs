@@ -7,7 +7,7 @@ use super::Names;
 use crate::contract::model::Document;
 
 /// The items of `document.rs`.
-pub fn document(document: &Document, names: &Names, digest: &str) -> TokenStream {
+pub fn document(document: &Document, names: &Names<'_>, digest: &str) -> TokenStream {
     let (title, version) = (&document.title, &document.version);
     let (yaml, json, twin) = (names.contract_from_output, names.json(), names.twin());
     quote! {

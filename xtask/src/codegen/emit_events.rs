@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::attributes::docs;
+use super::attributes::{deprecated, docs};
 use super::emit_schemas::items;
 use super::imports;
 use super::types::{Module, Types};
@@ -39,8 +39,9 @@ fn event(types: &Types<'_>, webhooks: &[Webhook]) -> TokenStream {
     let names: Vec<&str> = webhooks.iter().map(|webhook| &*webhook.name).collect();
     let variants = webhooks.iter().zip(&idents).map(|(webhook, ident)| {
         let about = docs(webhook.summary.as_deref(), &webhook.name);
+        let deprecated = deprecated(webhook.deprecated);
         let ty = types.full(&webhook.content.schema, &(ident.to_string() + "Body"), Some(Module::Events));
-        quote!(#about #ident(#ty),)
+        quote!(#about #deprecated #ident(#ty),)
     });
     quote! {
         /// The body of one event, as it is delivered.

@@ -3,35 +3,18 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::attributes::{default_expression, docs, docs_with_summary};
+use super::Names;
+use super::attributes::{default_expression, deprecated, docs, docs_with_summary};
 use super::imports;
 use super::types::Types;
 use crate::contract::model::{Content, Document, Header, Media, Operation, Parameter, Response, Shape, Tag};
 use crate::contract::rust_name;
 
-/// Headers that middleware sets on whole classes of answers. A variant declares them and does not carry them.
-const AMBIENT: [&str; 12] = [
-    "cache-control",
-    "etag",
-    "idempotent-replayed",
-    "retry-after",
-    "www-authenticate",
-    "x-ratelimit-daily-limit",
-    "x-ratelimit-daily-remaining",
-    "x-ratelimit-daily-reset",
-    "x-ratelimit-limit",
-    "x-ratelimit-remaining",
-    "x-ratelimit-reset",
-    "x-request-id",
-];
-
-fn carried(header: &Header) -> bool {
-    !AMBIENT.contains(&&*header.name.to_lowercase())
-}
-
 /// The items of one tag's file.
-pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag, library: &Ident) -> TokenStream {
+pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Names<'_>) -> TokenStream {
+    let library = &format_ident!("{}", names.library);
     let name = format_ident!("{}", rust_name::upper(&tag.name));
+    let ambient = names.ambient;
     let about = docs(tag.description.as_deref(), &format!("The operations of `{}`.", tag.name.text));
     let operations: Vec<_> = of_tag(document, tag).collect();
     let methods = operations.iter().map(|operation| method(operation));
@@ -39,7 +22,7 @@ pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag, library: &Ident) -
         .iter()
         .map(|operation| {
             let (request, response) =
-                (request(document, types, operation), response(document, types, operation));
+                (request(document, types, operation), response(document, types, operation, ambient));
             quote!(#request #response)
         })
         .collect();
@@ -82,8 +65,7 @@ fn method(operation: &Operation) -> TokenStream {
     let (name, request, response) = names(operation);
     let about =
         docs_with_summary(operation.summary.as_deref(), operation.description.as_deref(), &operation.id);
-    let deprecated =
-        operation.deprecated.then(|| quote!(#[doc = ""] #[doc = " Deprecated in the contract."]));
+    let deprecated = deprecated(operation.deprecated);
     quote! {
         #about
         #deprecated
@@ -150,11 +132,14 @@ pub fn parameter_type(
     if parameter.required || defaulted { bare } else { quote!(Option<#bare>) }
 }
 
-fn response(document: &Document, types: &Types<'_>, operation: &Operation) -> TokenStream {
+fn response(document: &Document, types: &Types<'_>, operation: &Operation, ambient: &[&str]) -> TokenStream {
     let (_, _, name) = names(operation);
     let about = format!(" The answers of `{}`.", operation.id.text);
-    let writers: Vec<_> =
-        operation.responses.iter().map(|response| Variant { document, types, operation, response }).collect();
+    let writers: Vec<_> = operation
+        .responses
+        .iter()
+        .map(|response| Variant { document, types, operation, response, ambient })
+        .collect();
     let variants = writers.iter().map(Variant::declaration);
     let from = writers.iter().map(Variant::put_together);
     let into = writers.iter().map(Variant::take_apart);
@@ -183,6 +168,7 @@ struct Variant<'a> {
     types: &'a Types<'a>,
     operation: &'a Operation,
     response: &'a Response,
+    ambient: &'a [&'a str],
 }
 
 impl Variant<'_> {
@@ -194,8 +180,13 @@ impl Variant<'_> {
         proc_macro2::Literal::u16_unsuffixed(self.response.status)
     }
 
+    /// Whether middleware sets a header, on whole classes of answers: it is declared, and not carried.
+    fn is_ambient(&self, header: &Header) -> bool {
+        self.ambient.contains(&&*header.name.to_lowercase())
+    }
+
     fn carried(&self) -> Vec<&Header> {
-        self.response.headers.iter().filter(|header| carried(header)).collect()
+        self.response.headers.iter().filter(|header| !self.is_ambient(header)).collect()
     }
 
     /// What poem-openapi can say of a header is its type; an enum and a time are strings there.
@@ -242,7 +233,7 @@ impl Variant<'_> {
     fn declaration(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
         let about = docs(Some(&self.response.description), &format!("{status}."));
-        let ambient = self.response.headers.iter().filter(|header| !carried(header)).map(|header| {
+        let ambient = self.response.headers.iter().filter(|header| self.is_ambient(header)).map(|header| {
             let (name, ty) = (&*header.name, self.header_type(header).to_string().replace(' ', ""));
             let deprecated = header.deprecated.then(|| quote!(, deprecated));
             quote!(, header(name = #name, ty = #ty #deprecated))
@@ -305,5 +296,7 @@ impl Variant<'_> {
 }
 
 fn header_variable(header: &Header) -> Ident {
-    syn::parse_str(&rust_name::lower(&header.name)).expect("the name was made to be an identifier")
+    // `parts` and `body` are what an answer is put together of.
+    let name = rust_name::apart(&header.name, &["body", "parts"]);
+    syn::parse_str(&name).expect("the name was made to be an identifier")
 }

@@ -9,6 +9,9 @@ use std::path::Path;
 use anyhow::Context;
 use similar::TextDiff;
 
+/// What every generated file of Rust begins with.
+pub const HEADING: &str = "// Generated from ";
+
 /// A file to be generated.
 pub struct File {
     /// Its name inside the folder.
@@ -76,6 +79,23 @@ pub fn compare(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result
     }
     stale.extend(orphans(workspace, folder, files)?.into_iter().map(|path| Stale::Orphan { path }));
     Ok(stale)
+}
+
+/// A file of the folder that a person may have written: one that nothing generates, or Rust without the line that all
+/// generated Rust begins with.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn foreign(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Option<String>> {
+    if let Some(orphan) = orphans(workspace, folder, files)?.pop_first() {
+        return Ok(Some(orphan));
+    }
+    let rust = files.iter().filter(|file| file.name.ends_with(".rs"));
+    let mut paths = rust.map(|file| format!("{folder}/{}", file.name));
+    let written = |path: &String| {
+        fs::read(workspace.join(path)).is_ok_and(|there| !there.starts_with(HEADING.as_bytes()))
+    };
+    Ok(paths.find(written))
 }
 
 fn orphans(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<BTreeSet<String>> {

@@ -14,49 +14,77 @@ mod emit_tag;
 mod emit_unions;
 pub mod files;
 mod imports;
+mod own;
 mod pretty;
 pub mod stale;
 mod twin;
 mod types;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use heck::ToUpperCamelCase;
+use anyhow::{Context, ensure};
 use quote::format_ident;
 use sha2::{Digest, Sha256};
 
 use self::files::File;
+use self::own::Own;
 use self::types::Types;
 use crate::Outcome;
-use crate::contract::{self, Contract};
+use crate::contract::{self, Contract, Customs, rust_name};
 use crate::diagnostic::Format;
 
 /// Where a contract and its generated code stand, relative to the workspace.
 #[derive(Clone, Copy, Debug)]
-pub struct Names {
+pub struct Names<'a> {
     /// The contract.
-    pub contract: &'static str,
+    pub contract: &'a str,
     /// The generated folder.
-    pub output: &'static str,
+    pub output: &'a str,
     /// The contract as seen from the generated folder.
-    pub contract_from_output: &'static str,
+    pub contract_from_output: &'a str,
     /// The contract's name: `v1`.
-    pub stem: &'static str,
+    pub stem: &'a str,
     /// What the generated code calls the server's library.
-    pub library: &'static str,
+    pub library: &'a str,
+    /// What the server asks of the contract.
+    pub customs: Customs<'a>,
+    /// Headers that the server's middleware sets on whole classes of answers, in lower case.
+    pub ambient: &'a [&'a str],
 }
 
+/// What the middleware of our server sets.
+const AMBIENT: &[&str] = &[
+    "cache-control",
+    "etag",
+    "idempotent-replayed",
+    "retry-after",
+    "www-authenticate",
+    "x-ratelimit-daily-limit",
+    "x-ratelimit-daily-remaining",
+    "x-ratelimit-daily-reset",
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "x-request-id",
+];
+
 /// The contract that the server serves.
-pub const V1: Names = Names {
+pub const V1: Names<'static> = Names {
     contract: "openapi/v1.yaml",
     output: "src/api/generated",
     contract_from_output: "../../../openapi/v1.yaml",
     stem: "v1",
     library: "crate",
+    customs: Customs {
+        beginning: "/api/v1/",
+        // As the first description of the API spelled them.
+        spelled: &["studentId", "courseId", "retryAfterSeconds"],
+    },
+    ambient: AMBIENT,
 };
 
-/// Every contract that code is generated from. A version of the API is one line more.
-pub const CONTRACTS: &[Names] = &[
+/// Every contract that code is generated from. A version of the API is one entry more, and its folder.
+pub const CONTRACTS: &[Names<'static>] = &[
     V1,
     // Every supported construct, compiled and called by the tests beside v1.
     Names {
@@ -65,10 +93,12 @@ pub const CONTRACTS: &[Names] = &[
         contract_from_output: "../contract.yaml",
         stem: "v2",
         library: "creator_api",
+        customs: Customs { beginning: "/api/v2/", spelled: &["retryAfterSeconds"] },
+        ambient: AMBIENT,
     },
 ];
 
-impl Names {
+impl Names<'_> {
     fn json(&self) -> String {
         format!("{}.json", self.stem)
     }
@@ -78,31 +108,77 @@ impl Names {
     }
 
     fn adapter(&self) -> String {
-        self.stem.to_upper_camel_case()
+        rust_name::upper(self.stem)
     }
+}
+
+/// What is generated, and how.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Write nothing; show what is stale and exit 1.
+    #[arg(long)]
+    check: bool,
+    /// Generate from this contract instead of the project's own; any path, from where you stand.
+    #[arg(long, value_name = "FILE", requires = "out")]
+    contract: Option<PathBuf>,
+    /// The folder for its code, which holds nothing else.
+    #[arg(long, value_name = "FOLDER", requires = "contract")]
+    out: Option<PathBuf>,
+    /// What its code calls the library that it leans on.
+    #[arg(long, value_name = "CRATE", default_value = "crate", requires = "contract")]
+    library: String,
+    /// How findings are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
 }
 
 /// Generates from every contract, or compares with `check`.
 ///
 /// # Errors
 /// When a contract cannot be read or a folder not written.
-pub fn run(workspace: &Path, check: bool, format: Format) -> anyhow::Result<Outcome> {
+pub fn run(workspace: &Path, args: &Args) -> anyhow::Result<Outcome> {
+    if let (Some(contract), Some(out)) = (&args.contract, &args.out) {
+        let here = std::env::current_dir().context("cannot tell which folder this is")?;
+        return of_ones_own(&here, contract, out, args);
+    }
     let mut outcome = Outcome::Fine;
     for names in CONTRACTS {
-        if one(workspace, names, check, format)? == Outcome::Findings {
+        if one(workspace, names, args.check, args.format)? == Outcome::Findings {
             outcome = Outcome::Findings;
         }
     }
     Ok(outcome)
 }
 
-fn one(workspace: &Path, names: &Names, check: bool, format: Format) -> anyhow::Result<Outcome> {
-    let contract = match contract::read(contract::open(workspace, names.contract)?) {
+/// Generates from a contract that is none of the project's.
+fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow::Result<Outcome> {
+    ensure!(
+        syn::parse_str::<syn::Ident>(&args.library).is_ok() || args.library == "crate",
+        "--library {} is no name of a crate in Rust; write it with underscores",
+        args.library
+    );
+    let own = Own::find(here, contract, out, !args.check)?;
+    let names = Names {
+        contract: &own.contract,
+        output: &own.output,
+        contract_from_output: &own.contract_from_output,
+        stem: &own.stem,
+        library: &args.library,
+        customs: Customs { beginning: "/", spelled: &[] },
+        ambient: AMBIENT,
+    };
+    if !args.check
+        && let Ok(contract) = contract::read(contract::open(here, names.contract)?, &names.customs)
+    {
+        own.spare(here, &generate(&contract, &names))?;
+    }
+    one(here, &names, args.check, args.format)
+}
+
+fn one(workspace: &Path, names: &Names<'_>, check: bool, format: Format) -> anyhow::Result<Outcome> {
+    let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
         Ok(contract) => contract,
-        Err(refused) => {
-            print!("{}", refused.render(format));
-            return Ok(Outcome::Findings);
-        }
+        Err(refused) => return refused.told(format),
     };
     if check {
         let stale = stale::of(workspace, &contract, names)?;
@@ -116,13 +192,14 @@ fn one(workspace: &Path, names: &Names, check: bool, format: Format) -> anyhow::
 }
 
 /// Every file of the generated folder.
-pub fn generate(contract: &Contract, names: &Names) -> Vec<File> {
+pub fn generate(contract: &Contract, names: &Names<'_>) -> Vec<File> {
     let document = &contract.document;
     let types = Types::new(document);
     let library = &format_ident!("{}", names.library);
     let digest = digest(&contract.source.text);
     let heading = format!(
-        "// Generated from {} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
+        "{}{} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
+        files::HEADING,
         names.contract
     );
     let rust = |name: &str, about: &str, items| File {
@@ -157,11 +234,7 @@ pub fn generate(contract: &Contract, names: &Names) -> Vec<File> {
     for tag in emit_adapter::served(document) {
         let name = emit_adapter::module(tag).to_string();
         let about = format!("The operations of `{}`.", tag.name.text);
-        files.push(rust(
-            name.trim_start_matches("r#"),
-            &about,
-            emit_tag::tag(document, &types, tag, library),
-        ));
+        files.push(rust(name.trim_start_matches("r#"), &about, emit_tag::tag(document, &types, tag, names)));
     }
     files.push(File { name: names.json(), text: json(&contract.root) });
     files.push(File { name: names.twin(), text: json(&twin::twin(&contract.root)) });
@@ -177,15 +250,18 @@ fn digest(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod constructs {
     use super::*;
 
     /// The contract with every construct that is supported.
     fn constructs() -> Vec<File> {
         let names = CONTRACTS.last().expect("it is the last one");
         let source = contract::open(&crate::workspace(), names.contract).expect("it can be read");
-        let contract =
-            contract::read(source).unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
+        let contract = contract::read(source, &names.customs)
+            .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
         generate(&contract, names)
     }
 

@@ -11,7 +11,7 @@ use crate::diagnostic::{self, Format};
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn of(workspace: &Path, contract: &Contract, names: &Names) -> anyhow::Result<Vec<Stale>> {
+pub fn of(workspace: &Path, contract: &Contract, names: &Names<'_>) -> anyhow::Result<Vec<Stale>> {
     files::compare(workspace, names.output, &generate(contract, names))
 }
 

@@ -7,12 +7,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::Customs;
 use super::source::Source;
 use crate::diagnostic::{Code, Format};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/contract/fixtures")
 }
+
+/// Whoever serves the fixtures serves any path.
+const CUSTOMS: Customs<'static> =
+    Customs { beginning: "/", spelled: &["studentId", "courseId", "retryAfterSeconds"] };
 
 /// The names of all fixtures, without their endings.
 fn names() -> BTreeSet<String> {
@@ -29,7 +34,7 @@ fn names() -> BTreeSet<String> {
 fn findings(name: &str) -> (BTreeSet<&'static str>, String) {
     let file = format!("{name}.yaml");
     let text = fs::read_to_string(folder().join(&file)).expect("a fixture can be read");
-    match super::read(Source::new(file, text)) {
+    match super::read(Source::new(file, text), &CUSTOMS) {
         Ok(_) => (BTreeSet::new(), String::new()),
         Err(refused) => {
             let codes = refused.findings.iter().map(|finding| finding.code.as_str()).collect();
@@ -69,9 +74,29 @@ fn a_sound_contract_has_no_findings() {
 }
 
 #[test]
+fn a_contract_of_ones_own_is_told_of_nobody_elses_words() {
+    let text = fs::read_to_string(folder().join("spelling.yaml")).expect("a fixture can be read");
+    let customs = Customs { beginning: "/", spelled: &[] };
+    let refused =
+        super::read(Source::new("spelling.yaml", text), &customs).expect_err("the fixture has faults");
+    let helps: Vec<_> = refused.findings.iter().map(|finding| &*finding.help).collect();
+    assert_eq!(
+        helps,
+        [
+            "write `page_size`",
+            "give it a name in snake_case",
+            "write `student_id`",
+            "write `last_seen`",
+            "give it a name in snake_case",
+        ]
+    );
+}
+
+#[test]
 fn findings_have_a_form_for_programs_and_one_for_continuous_integration() {
     let text = fs::read_to_string(folder().join("spelling.yaml")).expect("a fixture can be read");
-    let refused = super::read(Source::new("spelling.yaml", text)).expect_err("the fixture has faults");
+    let refused =
+        super::read(Source::new("spelling.yaml", text), &CUSTOMS).expect_err("the fixture has faults");
     let json = refused.render(Format::Json);
     let first: serde_json::Value = serde_json::from_str(json.lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["code"], "spelling");

@@ -23,12 +23,13 @@ mod fixtures;
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 
 use self::model::Document;
 use self::node::Node;
 use self::source::Source;
-use crate::diagnostic::{self, Diagnostic, Format};
+use crate::Outcome;
+use crate::diagnostic::{self, Code, Diagnostic, Format};
 
 /// A contract without findings.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ pub struct Contract {
     pub document: Document,
 }
 
-/// A contract that cannot be used, and why.
+/// A contract that cannot be used, and why: a text or a version that cannot be read is one finding, and the only one.
 #[derive(Debug)]
 pub struct Refused {
     /// Its text.
@@ -60,21 +61,50 @@ impl Refused {
         }
         text
     }
+
+    /// Prints the findings of a contract that could be read.
+    ///
+    /// # Errors
+    /// When it could not: there is nothing to judge then, and a program that looks for findings must not take it for judged.
+    pub fn told(&self, format: Format) -> anyhow::Result<Outcome> {
+        let unreadable =
+            |finding: &Diagnostic| matches!(finding.code, Code::Syntax | Code::UnsupportedVersion);
+        if self.findings.iter().any(unreadable) {
+            let drawn = diagnostic::render(&self.source, &self.findings, Format::Text);
+            bail!("{} cannot be read\n{}", self.source.name, drawn.trim_end());
+        }
+        print!("{}", self.render(format));
+        Ok(Outcome::Findings)
+    }
+}
+
+/// What the server of a contract asks of it beyond the rules for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Customs<'a> {
+    /// How every path begins, such as `/api/v1/`.
+    pub beginning: &'a str,
+    /// Names of parameters and properties that are not spelled in snake_case.
+    pub spelled: &'a [&'a str],
 }
 
 /// Reads and judges a contract.
 ///
 /// # Errors
 /// [`Refused`] with everything that was found.
-pub fn read(source: Source) -> Result<Contract, Box<Refused>> {
+pub fn read(source: Source, customs: &Customs<'_>) -> Result<Contract, Box<Refused>> {
     let mut findings = Vec::new();
     let Some(root) = yaml::read(&source, &mut findings) else {
+        // What ended the reading counts, not what was found on the way.
+        findings.retain(|finding| finding.code == Code::Syntax);
         return Err(Box::new(Refused { source, findings }));
     };
+    if let Err(finding) = version::generated(&root) {
+        return Err(Box::new(Refused { source, findings: vec![*finding] }));
+    }
     let mut reader = reader::Reader::new(&root);
     let document = read::document(&mut reader);
     findings.append(&mut reader.findings);
-    rules::judge(&root, &document, &mut findings);
+    rules::judge(&root, &document, customs, &mut findings);
     if findings.is_empty() {
         Ok(Contract { source, root, document })
     } else {

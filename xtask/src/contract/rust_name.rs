@@ -31,6 +31,13 @@ pub fn lower(name: &str) -> String {
     if syn::parse_str::<syn::Ident>(&snake).is_err() { format!("r#{snake}") } else { snake }
 }
 
+/// A variable beside others that the generated code has for itself: one of those names gets an underscore behind it, which
+/// no name of a contract ends in.
+pub fn apart(name: &str, own: &[&str]) -> String {
+    let name = lower(name);
+    if own.contains(&&*name) { name + "_" } else { name }
+}
+
 /// A constant or a static: `listCourses` is `LIST_COURSES`.
 pub fn constant(name: &str) -> String {
     lower(name).trim_start_matches("r#").to_uppercase()
@@ -111,5 +118,12 @@ mod tests {
             "x_rate_limit_daily_limit",
         ];
         assert_eq!(rust, expected);
+    }
+
+    #[test]
+    fn a_variable_never_has_a_name_of_the_generated_code() {
+        let names = ["call", "Call_", "_call", "calls", "body"];
+        let rust: Vec<_> = names.into_iter().map(|name| apart(name, &["call", "value"])).collect();
+        assert_eq!(rust, ["call_", "call_", "call_", "calls", "body"]);
     }
 }

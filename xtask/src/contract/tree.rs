@@ -15,6 +15,8 @@ const MOST_FROM_ALIASES: usize = 200_000;
 /// Keys of a mapping from which on they are looked up by hash.
 const MANY_KEYS: usize = 16;
 
+const WRITTEN_OUT: &str = "write it out in the JSON subset of YAML; share parts with `$ref`";
+
 /// What is being built.
 pub(super) struct Builder<'a> {
     open: Vec<Open>,
@@ -156,12 +158,13 @@ impl<'a> Builder<'a> {
 
     /// Reports something of YAML that a contract does without.
     pub(super) fn refuse(&mut self, what: &str, span: Span) {
-        self.findings.push(Diagnostic::error(
-            Code::UnsupportedKeyword,
-            span,
-            format!("the contract uses {what} of YAML"),
-            "write it out in the JSON subset of YAML; share parts with `$ref`",
-        ));
+        let message = format!("the contract uses {what} of YAML");
+        self.findings.push(Diagnostic::error(Code::UnsupportedKeyword, span, message, WRITTEN_OUT));
+    }
+
+    /// Reports such a thing that would come in thousands.
+    pub(super) fn stop_at(&mut self, what: &str, span: Span) {
+        self.stop(span, format!("the contract uses {what} of YAML"), WRITTEN_OUT);
     }
 
     /// Reports what ends the reading.

@@ -1,6 +1,6 @@
 //! Which OpenAPI a document says it is.
 //!
-//! Owns the versions that can be compared and the sentence for all others. It never reads further than the top.
+//! Owns the versions that can be compared, the one that code is generated from, and the sentences for all others. It never reads further than the top.
 
 use super::node::Node;
 use super::source::Span;
@@ -27,54 +27,90 @@ pub fn is_known_dialect(uri: &str) -> bool {
     DIALECTS.contains(&uri.trim_end_matches('#'))
 }
 
-/// The version of a document.
+/// The version of a document that is compared.
 ///
 /// # Errors
 /// One finding when it has none, one that is not understood, or a dialect that is not.
 pub fn of(root: &Node) -> Result<Version, Box<Diagnostic>> {
-    let top = Span { start: root.span.start, end: root.span.start };
-    let refuse = |span, message: String, help: &str| {
-        Err(Box::new(Diagnostic::error(Code::UnsupportedVersion, span, message, help)))
-    };
-    if root.entries().is_none() {
-        let message = format!("an OpenAPI document is a mapping, this is {}", root.value.kind());
-        return refuse(top, message, "begin with `openapi: 3.1.0`");
-    }
     if let Some(dialect) = root.get("jsonSchemaDialect")
         && !dialect.as_str().is_some_and(is_known_dialect)
     {
         let message = "the dialect of JSON Schema is not one that is understood";
-        return refuse(
-            dialect.span,
-            message.to_owned(),
-            "leave `jsonSchemaDialect` out: the dialect of OpenAPI 3.1 is the default",
-        );
+        let help = "leave `jsonSchemaDialect` out: the dialect of OpenAPI 3.1 is the default";
+        return refuse(dialect.span, message.to_owned(), help);
+    }
+    stated(root, &COMPARED)
+}
+
+/// Whether code is generated from a document of this version.
+///
+/// # Errors
+/// One finding when it has none, or another than 3.1.
+pub fn generated(root: &Node) -> Result<(), Box<Diagnostic>> {
+    match stated(root, &GENERATED)? {
+        Version::V31 => Ok(()),
+        Version::V30 => Err(other(root, &GENERATED)),
+    }
+}
+
+/// What a tool takes, for the sentences about all else.
+struct Taken {
+    /// Which versions, after Swagger 2.
+    over_swagger: &'static str,
+    /// Which versions, after another of OpenAPI.
+    over_others: &'static str,
+    /// What to write.
+    help: &'static str,
+}
+
+const COMPARED: Taken = Taken {
+    over_swagger: "OpenAPI 3.0 and 3.1 can be compared",
+    over_others: "3.0.x and 3.1.x can be compared",
+    help: "write `openapi: 3.1.0` or `openapi: 3.0.3`, in quotes when it could be a number",
+};
+
+const GENERATED: Taken = Taken {
+    over_swagger: "code is generated from OpenAPI 3.1 alone",
+    over_others: "code is generated from 3.1.x alone",
+    help: "write `openapi: 3.1.0`: null is a type there, and webhooks are known; a 3.0 twin is derived from it",
+};
+
+fn refuse<T>(span: Span, message: String, help: &str) -> Result<T, Box<Diagnostic>> {
+    Err(Box::new(Diagnostic::error(Code::UnsupportedVersion, span, message, help)))
+}
+
+/// The version that a document states.
+fn stated(root: &Node, taken: &Taken) -> Result<Version, Box<Diagnostic>> {
+    let top = Span { start: root.span.start, end: root.span.start };
+    if root.entries().is_none() {
+        let message = format!("an OpenAPI document is a mapping, this is {}", root.value.kind());
+        return refuse(top, message, "begin with `openapi: 3.1.0`");
     }
     if let Some(entry) = root.entry("swagger") {
-        return refuse(
-            entry.key.span,
-            "the document is Swagger 2; OpenAPI 3.0 and 3.1 can be compared".to_owned(),
-            "convert it first, for example with `swagger2openapi`",
-        );
+        let message = format!("the document is Swagger 2; {}", taken.over_swagger);
+        return refuse(entry.key.span, message, "convert it first, for example with `swagger2openapi`");
     }
     let Some(stated) = root.get("openapi") else {
-        return refuse(
-            top,
-            "the document does not say which OpenAPI it is".to_owned(),
-            "begin with `openapi: 3.1.0`",
-        );
+        let message = "the document does not say which OpenAPI it is".to_owned();
+        return refuse(top, message, "begin with `openapi: 3.1.0`");
     };
-    let text = stated.as_str().unwrap_or_default();
-    let mut numbers = text.split('.');
+    let mut numbers = stated.as_str().unwrap_or_default().split('.');
     match (numbers.next(), numbers.next(), numbers.next()) {
         (Some("3"), Some("0"), Some(_)) => Ok(Version::V30),
         (Some("3"), Some("1"), Some(_)) => Ok(Version::V31),
-        _ => {
-            let said = if text.is_empty() { stated.value.kind().to_owned() } else { format!("`{text}`") };
-            let help = "write `openapi: 3.1.0` or `openapi: 3.0.3`, in quotes when it could be a number";
-            refuse(stated.span, format!("`openapi` is {said}; 3.0.x and 3.1.x can be compared"), help)
-        }
+        _ => Err(other(root, taken)),
     }
+}
+
+/// The finding on a version that is not taken.
+fn other(root: &Node, taken: &Taken) -> Box<Diagnostic> {
+    let stated = root.get("openapi").unwrap_or(root);
+    let said = match stated.as_str() {
+        Some(text) if !text.is_empty() => format!("`{text}`"),
+        _ => stated.value.kind().to_owned(),
+    };
+    let message = format!("`openapi` is {said}; {}", taken.over_others);
+    Box::new(Diagnostic::error(Code::UnsupportedVersion, stated.span, message, taken.help))
 }
 
 #[cfg(test)]

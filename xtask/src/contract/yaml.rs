@@ -17,7 +17,7 @@ use crate::diagnostic::{Code, Diagnostic};
 /// What becomes of anchors and aliases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aliases {
-    /// They are reported: our own contract does without.
+    /// The first one ends the reading: our own contract does without.
     Refused,
     /// An alias becomes a copy of what it names, within bounds.
     Copied,
@@ -127,8 +127,7 @@ impl Reading<'_> {
         match self.aliases {
             Aliases::Copied => self.tree.alias(anchor, span),
             Aliases::Refused => {
-                self.tree.refuse("an alias", span);
-                self.tree.value(Node { span, value: Value::Null }, 0);
+                self.tree.stop_at("an alias", span);
             }
         }
     }
@@ -139,7 +138,7 @@ impl Reading<'_> {
             self.tree.refuse("a tag", span);
         }
         if anchor != 0 && self.aliases == Aliases::Refused {
-            self.tree.refuse("an anchor", span);
+            self.tree.stop_at("an anchor", span);
             return 0;
         }
         anchor

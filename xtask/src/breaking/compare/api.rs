@@ -46,7 +46,8 @@ fn top<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
 fn paths(on: &mut Comparison<'_>) {
     let (base, base_at) = top(&on.base.document.root, "paths");
     let (revision, revision_at) = top(&on.revision.document.root, "paths");
-    let is_path = |entry: &&Entry| entry.key.text.starts_with('/');
+    // What is no extension is a path, however it is spelled: nothing may slip past the gate.
+    let is_path = |entry: &&Entry| !entry.key.text.starts_with("x-");
     let mut left: Vec<&Entry> = revision.iter().filter(is_path).collect();
     let exact: Vec<&Entry> = base.iter().filter(is_path).collect();
     let mut others = Vec::new();

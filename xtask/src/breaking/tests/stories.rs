@@ -35,6 +35,15 @@ fn recursion_ends_and_the_shortest_way_is_told() {
 }
 
 #[test]
+fn a_path_without_its_slash_is_judged_and_an_extension_is_not() {
+    let with = |paths: &Value| json!({"openapi": "3.1.0", "paths": paths}).to_string();
+    let files = json!({"get": {"operationId": "getFiles", "responses": {"200": {"description": "Files."}}}});
+    let base = with(&json!({"files": files, "x-files": files}));
+    let expected = [("api-path-removed-without-deprecation".to_owned(), Level::Error)];
+    assert_eq!(told(&differences(&base, &with(&json!({})))), expected);
+}
+
+#[test]
 fn recursion_through_all_of_ends() {
     let looped = |length: u32| {
         answering(&json!({

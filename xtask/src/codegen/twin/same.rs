@@ -31,9 +31,9 @@ struct Contract {
     texts: Vec<String>,
 }
 
-fn read(names: &Names) -> Contract {
+fn read(names: &Names<'_>) -> Contract {
     let source = contract::open(&crate::workspace(), names.contract).expect("it can be read");
-    let contract = contract::read(source).expect("it has no findings");
+    let contract = contract::read(source, &names.customs).expect("it has no findings");
     let mut document = contract.root.to_json();
     loosen(&mut document);
     let after = modern(twin(&contract.root).to_json());

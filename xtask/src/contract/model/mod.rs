@@ -277,8 +277,14 @@ pub struct Header {
 pub struct Webhook {
     /// The event type.
     pub name: Text,
+    /// `operationId`.
+    pub id: Text,
+    /// Its tags, for readers.
+    pub tags: Vec<Text>,
     /// One line on when it is sent.
     pub summary: Option<String>,
+    /// Whether it is going away.
+    pub deprecated: bool,
     /// Its body.
     pub content: Content,
 }

@@ -25,6 +25,8 @@ pub struct Schema {
     pub description: Option<String>,
     /// Whether it is going away.
     pub deprecated: bool,
+    /// Where it says that it stands in answers alone.
+    pub read_only: Option<Span>,
     /// Its default.
     pub default: Option<Node>,
     /// Its kind, with what belongs to that.

@@ -3,7 +3,9 @@
 //! Owns what stands at the top of the document; the modules below read the rest. Whatever is not understood is reported and
 //! left out; the caller goes on only without findings.
 
+mod bounds;
 mod composition;
+mod header;
 mod operation;
 mod parameter;
 mod response;
@@ -22,7 +24,6 @@ use crate::diagnostic::Code;
 pub fn document(reader: &mut Reader<'_>) -> Document {
     let top = reader.start();
     reader.object(&top, &keywords::DOCUMENT);
-    version(reader, &top);
     let (title, version) = info(reader, &top);
     servers(reader, &top);
     let tags = tags(reader, &top);
@@ -38,23 +39,6 @@ pub fn document(reader: &mut Reader<'_>) -> Document {
     let webhooks = reader.child(&top, "webhooks");
     let webhooks = webhooks.map(|webhooks| webhook::webhooks(reader, &webhooks)).unwrap_or_default();
     Document { title, version, tags, operations, webhooks, schemas, schemes }
-}
-
-fn version(reader: &mut Reader<'_>, top: &At<'_>) {
-    let Some(stated) = top.node.get("openapi") else {
-        reader.error(
-            Code::MissingKeyword,
-            top.named,
-            "the document needs `openapi`",
-            "begin with `openapi: 3.1.0`",
-        );
-        return;
-    };
-    if !stated.as_str().is_some_and(|version| version.starts_with("3.1.")) {
-        let help = "write `openapi: 3.1.0`: null is a type there, and webhooks are known; a 3.0 twin is derived from it";
-        let message = "code is generated from OpenAPI 3.1 alone";
-        reader.error(Code::UnsupportedVersion, stated.span, message, help);
-    }
 }
 
 fn info<'n>(reader: &mut Reader<'n>, top: &At<'n>) -> (String, String) {
@@ -76,7 +60,11 @@ fn info<'n>(reader: &mut Reader<'n>, top: &At<'n>) -> (String, String) {
 fn servers<'n>(reader: &mut Reader<'n>, top: &At<'n>) {
     let Some(servers) = reader.child(top, "servers") else { return };
     for server in reader.items(&servers) {
-        reader.object(&server, &keywords::SERVER);
+        if reader.object(&server, &keywords::SERVER)
+            && let Some(url) = reader.needed(&server, "url", "a server")
+        {
+            reader.text(&url);
+        }
     }
 }
 

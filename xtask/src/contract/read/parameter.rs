@@ -4,7 +4,7 @@ use super::super::keywords;
 use super::super::model::{Location, Parameter, Shape};
 use super::super::node::Text;
 use super::super::reader::{At, Reader};
-use super::{schema, shared, sunset};
+use super::{header, schema, shared, sunset};
 use crate::diagnostic::Code;
 
 /// The parameters of an operation: those of its path come first, unless it has one of that name and place itself.
@@ -43,6 +43,9 @@ pub fn parameter<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Parameter> 
         let help = "leave it out: media types stand at bodies and responses, keys in `security`";
         let message = format!("OpenAPI ignores a header parameter called `{}`", name.text);
         reader.error(Code::UnsupportedKeyword, name.span, message, help);
+    }
+    if location == Location::Header {
+        header::sendable(reader, &name);
     }
     let schema = reader.needed(at, "schema", "a parameter")?;
     let schema = schema::read(reader, &schema)?;

@@ -1,10 +1,9 @@
-//! Bodies, responses and headers.
+//! Bodies and responses.
 
 use super::super::keywords;
 use super::super::model::{Body, Content, Header, Media, Method, Response, Shape};
-use super::super::node::Text;
 use super::super::reader::{At, Reader};
-use super::{schema, shared};
+use super::{header, schema, shared};
 use crate::diagnostic::Code;
 
 /// The body of an operation.
@@ -115,29 +114,7 @@ pub fn parts<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Parts> {
         return None;
     }
     let description = reader.needed(at, "description", "a response").and_then(|text| reader.text(&text));
-    let mut headers = Vec::new();
-    if let Some(list) = reader.child(at, "headers") {
-        for (name, item) in reader.children(&list) {
-            headers.extend(shared::once(reader, item, "headers", |reader, at| header(reader, name, at)));
-        }
-    }
+    let headers = header::list(reader, at);
     let content = content(reader, at);
     Some((description.map(|text| text.text).unwrap_or_default(), headers, content))
-}
-
-/// One header of a response.
-pub fn header<'n>(reader: &mut Reader<'n>, name: &Text, at: &At<'n>) -> Option<Header> {
-    if !reader.object(at, &keywords::HEADER) {
-        return None;
-    }
-    shared::examples(reader, at);
-    let place = reader.needed(at, "schema", "a header")?;
-    let schema = schema::read(reader, &place)?;
-    Some(Header {
-        name: name.clone(),
-        required: reader.flag(at, "required"),
-        description: reader.text_of(at, "description").map(|text| text.text),
-        deprecated: reader.flag(at, "deprecated"),
-        schema,
-    })
 }

@@ -4,7 +4,7 @@ use super::super::keywords;
 use super::super::model::{ArrayShape, MapShape, ObjectPart, ObjectShape, Property, Schema, Shape};
 use super::super::node::{Node, Value};
 use super::super::reader::{At, Reader};
-use super::{composition, scalar, sunset};
+use super::{bounds, composition, scalar, sunset};
 use crate::diagnostic::Code;
 
 const ONE_TYPE: &str = "write one type, or one type and 'null': `type: [string, 'null']`";
@@ -23,12 +23,17 @@ pub fn read<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Schema> {
     }
     let (shape, nullable) = shape(reader, at)?;
     refuse_open(reader, at, &shape);
+    bounds::judge(reader, at);
+    if let Some(examples) = reader.child(at, "examples") {
+        reader.items(&examples);
+    }
     sunset(reader, at);
     let default = at.node.get("default").cloned();
     scalar::refuse_default(reader, default.as_ref(), &shape);
     Some(Schema {
         description: reader.text_of(at, "description").map(|text| text.text),
         deprecated: reader.flag(at, "deprecated"),
+        read_only: reader.flag(at, "readOnly").then(|| at.node.place_of("/readOnly")),
         default,
         ..schema(at, shape, nullable)
     })
@@ -41,6 +46,7 @@ fn schema(at: &At<'_>, shape: Shape, nullable: bool) -> Schema {
         nullable,
         description: None,
         deprecated: false,
+        read_only: None,
         default: None,
         shape,
     }

@@ -5,6 +5,7 @@ use super::super::model::{Credential, Scheme};
 use super::super::node::{Node, Text};
 use super::super::reader::{At, Reader};
 use super::super::source::Span;
+use super::header;
 use crate::diagnostic::Code;
 
 /// Reads `components.securitySchemes`: every scheme is one that keys are sent with.
@@ -31,6 +32,9 @@ fn credential<'n>(reader: &mut Reader<'n>, name: &Text, at: &At<'n>) -> Option<C
         ("apiKey", "", place @ ("header" | "cookie")) => {
             let sent = reader.needed(at, "name", "a key in a header or cookie")?;
             let sent = reader.text(&sent)?;
+            if place == "header" {
+                header::sendable(reader, &sent);
+            }
             return Some(if place == "header" {
                 Credential::Header(sent.text)
             } else {

@@ -5,7 +5,7 @@
 use super::super::keywords;
 use super::super::node::Text;
 use super::super::reader::{At, Reader};
-use super::{parameter, response};
+use super::{header, parameter, response};
 use crate::diagnostic::Code;
 
 /// Judges the shared parameters, headers, responses, bodies and examples.
@@ -15,7 +15,7 @@ pub fn check<'n>(reader: &mut Reader<'n>, components: &At<'n>) {
         ("parameters", |reader, at| drop(parameter::parameter(reader, &at))),
         ("headers", |reader, at| {
             let name = Text { text: String::new(), span: at.named };
-            drop(response::header(reader, &name, &at));
+            drop(header::header(reader, &name, &at));
         }),
         ("responses", |reader, at| drop(response::parts(reader, &at))),
         ("requestBodies", |reader, at| drop(response::body_of(reader, &at))),

@@ -7,25 +7,28 @@ mod errors;
 mod examples;
 mod names;
 mod paths;
+mod read_only;
 mod references;
 mod security;
 mod sites;
 mod spelling;
 mod unions;
 mod values;
+mod webhooks;
 
+use super::Customs;
 use super::model::Document;
 use super::node::Node;
 use crate::diagnostic::Diagnostic;
 
 /// Judges a document by every rule.
-pub fn judge(root: &Node, document: &Document, findings: &mut Vec<Diagnostic>) {
+pub fn judge(root: &Node, document: &Document, customs: &Customs<'_>, findings: &mut Vec<Diagnostic>) {
     let before = findings.len();
     references::judge(document, findings);
     let sound = findings.len() == before;
-    paths::judge(document, findings);
+    paths::judge(root, document, customs.beginning, findings);
     errors::judge(document, findings);
-    spelling::judge(root, document, findings);
+    spelling::judge(root, document, customs.spelled, findings);
     names::operations(document, findings);
     security::judge(document, findings);
     if !sound {
@@ -34,6 +37,8 @@ pub fn judge(root: &Node, document: &Document, findings: &mut Vec<Diagnostic>) {
     let before = findings.len();
     unions::judge(document, findings);
     values::judge(document, findings);
+    read_only::judge(document, findings);
+    webhooks::judge(document, findings);
     // Shapes that nothing tells apart have no names of their own either.
     if findings.len() == before {
         names::judge(document, findings);

@@ -1,6 +1,6 @@
 //! Names that must differ: operation ids, and everything that becomes a name in Rust.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::model::{Document, ObjectShape, Operation, Schema, Shape, Tag};
 use crate::contract::node::Text;
@@ -9,8 +9,34 @@ use crate::contract::sites::{self, Site};
 use crate::contract::source::Span;
 use crate::diagnostic::{Code, Diagnostic};
 
-/// Modules of the generated folder that are not tags.
-const MODULES: [&str; 5] = ["adapter", "document", "events", "operations", "schemas"];
+/// Modules of the generated folder that are not tags, and crates that its files name.
+const MODULES: [&str; 11] = [
+    "adapter",
+    "bytes",
+    "document",
+    "events",
+    "operations",
+    "poem",
+    "poem_openapi",
+    "schemas",
+    "serde",
+    "serde_json",
+    "std",
+];
+
+/// What the file of operations imports and defines beside them.
+const TABLES: [&str; 10] = [
+    "Body",
+    "Contract",
+    "Credential",
+    "Describes",
+    "Operation",
+    "Operations",
+    "Parameter",
+    "ParameterKind",
+    "Place",
+    "Split",
+];
 
 /// Names that generated files import beside a tag's trait.
 const IMPORTS: [&str; 11] =
@@ -19,28 +45,31 @@ const IMPORTS: [&str; 11] =
 /// Names that the files of schemas and events use or define themselves.
 const USED: [&str; 9] = ["Base64", "Date", "Event", "None", "Option", "String", "Timestamp", "Uuid", "Vec"];
 
-/// Judges operation ids and tags.
+/// Judges operation ids and tags, those of webhooks included.
 pub fn operations(document: &Document, findings: &mut Vec<Diagnostic>) {
-    let mut ids: BTreeMap<&str, &Operation> = BTreeMap::new();
-    for operation in &document.operations {
-        if let Some(first) = ids.get(&*operation.id) {
+    let (operations, webhooks) = (&document.operations, &document.webhooks);
+    let mut ids: BTreeMap<&str, &Text> = BTreeMap::new();
+    for id in operations.iter().map(|one| &one.id).chain(webhooks.iter().map(|one| &one.id)) {
+        if let Some(first) = ids.get(&**id) {
             findings.push(
                 Diagnostic::error(
                     Code::DuplicateOperationId,
-                    operation.id.span,
-                    format!("two operations are called `{}`", operation.id.text),
+                    id.span,
+                    format!("two operations are called `{}`", id.text),
                     "give each its own `operationId`: methods and types are named after it",
                 )
-                .related(first.id.span, "the first one"),
+                .related(first.span, "the first one"),
             );
         } else {
-            ids.insert(&operation.id, operation);
+            ids.insert(id, id);
         }
-        if !document.tags.iter().any(|tag| tag.name.text == operation.tag.text) {
+    }
+    for named in operations.iter().map(|one| &one.tag).chain(webhooks.iter().flat_map(|one| &one.tags)) {
+        if !document.tags.iter().any(|tag| tag.name.text == named.text) {
             findings.push(Diagnostic::error(
                 Code::UnresolvedRef,
-                operation.tag.span,
-                format!("there is no tag `{}`", operation.tag.text),
+                named.span,
+                format!("there is no tag `{}`", named.text),
                 "add it to `tags`, or name one of those",
             ));
         }
@@ -64,13 +93,13 @@ pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
         .for_each(|webhook| scope.add(upper(&webhook.name), &webhook.name.text, webhook.name.span));
 
     let mut scope = Scope::new("operations", findings);
-    let mut seen: Vec<&str> = Vec::new();
-    for operation in &document.operations {
-        if !seen.contains(&&*operation.id) {
-            scope.add(upper(&operation.id), &operation.id.text, operation.id.span);
-            seen.push(&operation.id);
-        }
-    }
+    TABLES.iter().for_each(|table| scope.reserve(table));
+    distinct(document, |operation| &operation.id).for_each(|id| scope.add(upper(id), &id.text, id.span));
+
+    let mut scope = Scope::new("scopes", findings);
+    distinct(document, |operation| &operation.scope)
+        .for_each(|one| scope.add(upper(one), &one.text, one.span));
+
     for operation in &document.operations {
         let mut scope = Scope::new("fields of one request", findings);
         if operation.body.is_some() {
@@ -87,6 +116,15 @@ pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
     for inline in sites::inline(document) {
         inside(document, inline.schema, findings);
     }
+}
+
+/// What operations are called in some way, each once.
+fn distinct<'a>(
+    document: &'a Document,
+    name: impl Fn(&'a Operation) -> &'a Text,
+) -> impl Iterator<Item = &'a Text> {
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    document.operations.iter().map(name).filter(move |name| seen.insert(&name.text))
 }
 
 /// The tags that have operations; the others become nothing.

@@ -1,11 +1,14 @@
 //! Paths: their braces and their parameters agree, and no request matches two of them.
 
 use crate::contract::model::{Document, Location, Operation};
-use crate::contract::node::Text;
+use crate::contract::node::{Node, Text};
 use crate::diagnostic::{Code, Diagnostic};
 
-/// Judges every path.
-pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
+/// Judges every path, whether or not it has operations. `beginning` is that of all paths of the version, such as `/api/v1/`.
+pub fn judge(root: &Node, document: &Document, beginning: &str, findings: &mut Vec<Diagnostic>) {
+    for entry in root.get("paths").and_then(Node::entries).unwrap_or_default() {
+        form(&entry.key, beginning, findings);
+    }
     let mut paths: Vec<&Text> = Vec::new();
     for operation in &document.operations {
         parameters(operation, findings);
@@ -14,7 +17,6 @@ pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
         }
     }
     for (index, path) in paths.iter().enumerate() {
-        segments(path, findings);
         for other in &paths[index + 1..] {
             ambiguous(path, other, findings);
         }
@@ -28,19 +30,65 @@ fn braces(path: &str) -> Vec<&str> {
 
 /// The name, when a segment is one parameter.
 fn parameter(segment: &str) -> Option<&str> {
-    segment.strip_prefix('{')?.strip_suffix('}').filter(|name| !name.contains(['{', '}']))
+    let name = segment.strip_prefix('{')?.strip_suffix('}')?;
+    (!name.is_empty() && !name.contains(['{', '}'])).then_some(name)
 }
 
-fn segments(path: &Text, findings: &mut Vec<Diagnostic>) {
-    let partial = |segment: &&str| segment.contains(['{', '}']) && parameter(segment).is_none();
-    if let Some(segment) = path.split('/').find(partial) {
-        findings.push(Diagnostic::error(
-            Code::UnsupportedKeyword,
-            path.span,
-            format!("`{segment}` is a parameter and more in one segment"),
-            "give the parameter a segment of its own: `/things/{id}`",
-        ));
+/// A path is a `/` before each segment, and a segment is a parameter or a word that stands for itself in every URL and in
+/// every router.
+fn form(path: &Text, beginning: &str, findings: &mut Vec<Diagnostic>) {
+    if path.starts_with("x-") {
+        let message = format!("the extension `{}` of `paths` is not supported", path.text);
+        let help = "leave it out: an extension that nothing reads says nothing";
+        return refuse(path, message, help, findings);
     }
+    let Some(segments) = path.strip_prefix('/') else {
+        return refuse(
+            path,
+            format!("the path `{}` does not begin with `/`", path.text),
+            "write `/things`",
+            findings,
+        );
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for segment in segments.split('/') {
+        if let Some((message, help)) = fault(segment, &names) {
+            return refuse(path, message, help, findings);
+        }
+        names.extend(parameter(segment));
+    }
+    if !path.starts_with(beginning) {
+        let message = format!("the path `{}` does not begin with `{beginning}`", path.text);
+        refuse(path, message, "the server sends nothing else to this version", findings);
+    }
+}
+
+/// What is wrong with a segment, and what to do; `names` are the parameters before it.
+fn fault(segment: &str, names: &[&str]) -> Option<(String, &'static str)> {
+    if let Some(name) = parameter(segment) {
+        let twice =
+            || (format!("`{{{name}}}` stands twice in the path"), "give each parameter a name of its own");
+        return names.contains(&name).then(twice);
+    }
+    if segment.contains(['{', '}']) {
+        let message = format!("`{segment}` is a parameter and more in one segment");
+        return Some((message, "give the parameter a segment of its own: `/things/{id}`"));
+    }
+    if segment.is_empty() {
+        let message = "a segment of the path is empty".to_owned();
+        return Some((message, "write one `/` between two segments, and none at the end"));
+    }
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
+    if [".", ".."].contains(&segment) || !segment.bytes().all(word) {
+        let message = format!("`{segment}` cannot stand in a path as it is");
+        let help = "write letters, digits and `-`, `.`, `_`, `~`; what varies is a parameter: `/things/{id}`";
+        return Some((message, help));
+    }
+    None
+}
+
+fn refuse(path: &Text, message: String, help: &str, findings: &mut Vec<Diagnostic>) {
+    findings.push(Diagnostic::error(Code::UnsupportedKeyword, path.span, message, help));
 }
 
 fn parameters(operation: &Operation, findings: &mut Vec<Diagnostic>) {
@@ -114,6 +162,34 @@ fn ambiguous(path: &Text, other: &Text, findings: &mut Vec<Diagnostic>) {
 mod tests {
     use super::*;
     use crate::contract::source::Span;
+
+    fn said(path: &str) -> String {
+        let mut findings = Vec::new();
+        form(&Text { text: path.into(), span: Span::default() }, "/api/v2/", &mut findings);
+        findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn a_path_is_words_and_parameters_of_its_version() {
+        for sound in ["/api/v2/files", "/api/v2/files/{id}/a-b_c.d~e", "/api/v2/{kind}/{id}"] {
+            assert_eq!(said(sound), "", "{sound}");
+        }
+        // What means something to the router, ends the path in a URL, or is cleaned away by clients.
+        for word in
+            [":files", "*files", "<files>", "files?x=1", "files#a", "a b", "%20", "é", ".", "..", "a;b"]
+        {
+            assert_eq!(said(&format!("/api/v2/{word}")), format!("`{word}` cannot stand in a path as it is"));
+        }
+        assert_eq!(said("api/v2/files"), "the path `api/v2/files` does not begin with `/`");
+        assert_eq!(said(""), "the path `` does not begin with `/`");
+        for empty in ["/", "//api/v2/files", "/api/v2//files", "/api/v2/files/"] {
+            assert_eq!(said(empty), "a segment of the path is empty", "{empty}");
+        }
+        assert_eq!(said("/api/v2/{}"), "`{}` is a parameter and more in one segment");
+        assert_eq!(said("/api/v2/{id}/{id}"), "`{id}` stands twice in the path");
+        assert_eq!(said("/api/v1/files"), "the path `/api/v1/files` does not begin with `/api/v2/`");
+        assert_eq!(said("/api/v2"), "the path `/api/v2` does not begin with `/api/v2/`");
+    }
 
     fn clash(left: &str, right: &str) -> bool {
         let text = |text: &str| Text { text: text.into(), span: Span::default() };

@@ -1,4 +1,4 @@
-//! Names are snake_case, but for those that the API's first description spells otherwise.
+//! Names are snake_case, but for those that a contract's server spells otherwise.
 
 use heck::ToSnakeCase;
 
@@ -7,37 +7,39 @@ use crate::contract::model::{Document, Location};
 use crate::contract::node::{Node, Text};
 use crate::diagnostic::{Code, Diagnostic};
 
-/// Spelled as they are spelled, wherever they occur.
-const ALLOWED: [&str; 3] = ["studentId", "courseId", "retryAfterSeconds"];
-
-/// Judges the names of parameters and properties. Headers follow the custom of HTTP and are left alone.
-pub fn judge(root: &Node, document: &Document, findings: &mut Vec<Diagnostic>) {
+/// Judges the names of parameters and properties but for `others`, which are spelled as they are spelled wherever they
+/// occur. Headers follow the custom of HTTP and are left alone.
+pub fn judge(root: &Node, document: &Document, others: &[&str], findings: &mut Vec<Diagnostic>) {
     for parameter in document.operations.iter().flat_map(|operation| &operation.parameters) {
         if parameter.location != Location::Header {
-            name("parameter", &parameter.name, findings);
+            name("parameter", &parameter.name, others, findings);
         }
     }
     for site in sites::schemas(root) {
         let properties = site.schema.get("properties").and_then(Node::entries);
         for property in properties.unwrap_or_default() {
-            name("property", &property.key, findings);
+            name("property", &property.key, others, findings);
         }
     }
 }
 
-fn name(what: &str, name: &Text, findings: &mut Vec<Diagnostic>) {
+fn name(what: &str, name: &Text, others: &[&str], findings: &mut Vec<Diagnostic>) {
     let snake = name.to_snake_case();
     let known = findings.iter().any(|finding| finding.code == Code::Spelling && finding.span == name.span);
-    if **name == *snake || ALLOWED.contains(&&**name) || known {
+    if known || others.contains(&&**name) || (**name == *snake && !snake.is_empty()) {
         return;
     }
-    findings.push(Diagnostic::error(
-        Code::Spelling,
-        name.span,
-        format!("the {what} `{}` is not spelled in snake_case", name.text),
-        format!(
-            "write `{snake}`; only {} are spelled otherwise",
-            ALLOWED.map(|name| format!("`{name}`")).join(", ")
-        ),
-    ));
+    if snake.is_empty() {
+        let message = format!("the {what} `{}` has neither a letter nor a digit", name.text);
+        let help = "give it a name in snake_case";
+        findings.push(Diagnostic::error(Code::Spelling, name.span, message, help));
+        return;
+    }
+    let mut help = format!("write `{snake}`");
+    if !others.is_empty() {
+        let others: Vec<_> = others.iter().map(|name| format!("`{name}`")).collect();
+        help += &format!("; only {} are spelled otherwise", others.join(", "));
+    }
+    let message = format!("the {what} `{}` is not spelled in snake_case", name.text);
+    findings.push(Diagnostic::error(Code::Spelling, name.span, message, help));
 }

@@ -46,10 +46,6 @@ impl Judge<'_> {
     }
 
     fn header(&mut self, header: &Header) {
-        if header.name.eq_ignore_ascii_case("content-type") {
-            let message = "OpenAPI ignores a header called `Content-Type`".to_owned();
-            self.report(header.name.span, message, "leave it out: the media type stands under `content`");
-        }
         self.scalar(&header.name.text, &header.schema, header.name.span);
     }
 

@@ -1,0 +1,211 @@
+//! Contracts whose names are those of the generated code itself: what is written for them is Rust that compiles.
+//!
+//! The compiler is asked about the second contract (`tests/second`); here the names alone are looked at.
+
+use std::collections::BTreeSet;
+
+use clap::Parser;
+
+use super::{Args, CONTRACTS, Names, generate};
+use crate::Outcome;
+use crate::contract::{self, Customs, source::Source};
+use crate::diagnostic::Format;
+
+/// The command line of `codegen`.
+#[derive(clap::Parser)]
+struct Line {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// A small contract, with this change.
+fn changed(from: &str, to: &str) -> String {
+    let sound = include_str!("../contract/fixtures/sound.yaml");
+    assert!(sound.contains(from), "the sound contract has no {from}");
+    sound.replacen(from, to, 1)
+}
+
+/// A file that is generated from a contract.
+fn generated(text: &str, file: &str) -> syn::File {
+    let contract =
+        contract::read(Source::new("things.yaml", text), &Customs { beginning: "/", spelled: &[] })
+            .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
+    let files = generate(&contract, &CONTRACTS[0]);
+    let file = files.into_iter().find(|one| one.name == file).expect("the file is generated");
+    syn::parse_file(&file.text).expect("it is Rust")
+}
+
+#[test]
+fn an_event_that_is_going_away_says_so() {
+    let webhook =
+        "webhooks:\n  thing.gone:\n    post:\n      operationId: onThingGone\n      deprecated: true\n";
+    let body = "content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } }";
+    let webhook = format!("{webhook}      requestBody: {{ required: true, {body} }}\n");
+    let events = generated(&changed("components:\n", &(webhook + "components:\n")), "events.rs");
+    let event = events.items.iter().find_map(|item| match item {
+        syn::Item::Enum(event) if event.ident == "Event" => event.variants.first(),
+        _ => None,
+    });
+    let about = quote::ToTokens::to_token_stream(event.expect("it has a variant")).to_string();
+    assert!(about.contains("Deprecated in the contract."), "{about}");
+}
+
+/// What becomes of a contract that is generated from: the outcome, or the message of the error.
+fn run(text: &str) -> Result<Outcome, String> {
+    let workspace = tempfile::tempdir().expect("a folder");
+    std::fs::write(workspace.path().join("contract.yaml"), text).expect("it is written");
+    let names = Names { contract: "contract.yaml", output: "out", ..CONTRACTS[0] };
+    super::one(workspace.path(), &names, false, Format::Text).map_err(|error| format!("{error:#}"))
+}
+
+#[test]
+fn what_cannot_be_read_is_one_message_and_no_finding() {
+    let mut bomb = "openapi: 3.1.0\na0: &a0 [x, x]\n".to_owned();
+    (1..10).for_each(|at| bomb += &format!("a{at}: &a{at} [*a{0}, *a{0}]\n", at - 1));
+    for (text, reason) in [
+        ("a: 1\na: 2\nb: [1\n", "the contract is not YAML"),
+        ("", "the file is empty"),
+        ("openapi: 3.2.0\n", "`openapi` is `3.2.0`; code is generated from 3.1.x alone"),
+        ("openapi: 3.0.3\n", "`openapi` is `3.0.3`; code is generated from 3.1.x alone"),
+        ("openapi: 3.1\n", "`openapi` is a number; code is generated from 3.1.x alone"),
+        ("swagger: '2.0'\n", "the document is Swagger 2; code is generated from OpenAPI 3.1 alone"),
+        ("info: {}\n", "the document does not say which OpenAPI it is"),
+        ("<!DOCTYPE html><html></html>", "an OpenAPI document is a mapping, this is a string"),
+        (&bomb, "the contract uses an anchor of YAML"),
+    ] {
+        let error = run(text).expect_err("it ends in an error");
+        assert!(error.starts_with("contract.yaml cannot be read\n"), "{error}");
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(error.matches("error[").count(), 1, "{error}");
+    }
+    assert_eq!(run("openapi: 3.1.0\n"), Ok(Outcome::Findings), "what is missing is a finding");
+    assert_eq!(run(&changed("/things/", "/api/v1/things/")), Ok(Outcome::Fine));
+}
+
+#[test]
+fn a_contract_of_ones_own_is_generated_where_one_says() {
+    let here = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| std::fs::write(here.path().join(path), text).expect("it is written");
+    let own = |args: &[&str]| {
+        let parsed = Line::try_parse_from([&["codegen", "--contract", "a/my-things.yaml"], args].concat());
+        let args = parsed.expect("the options are understood").args;
+        let (contract, out) = (args.contract.clone().expect("one is given"), args.out.clone().expect("too"));
+        super::of_ones_own(here.path(), &contract, &out, &args).map_err(|error| format!("{error:#}"))
+    };
+    std::fs::create_dir(here.path().join("a")).expect("a folder");
+    write("a/my-things.yaml", &changed("", ""));
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Outcome::Fine));
+    let read =
+        |file: &str| std::fs::read_to_string(here.path().join("b/things").join(file)).expect("it is there");
+    assert!(
+        read("document.rs").contains("include_str!(\"../../a/my-things.yaml\")"),
+        "{}",
+        read("document.rs")
+    );
+    assert!(read("adapter.rs").contains("pub struct MyThings<S>(pub S);"));
+    assert!(read("things.rs").contains("use my_server::api::answer"));
+    // A second time there is nothing to do, and `--check` knows it.
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server", "--check"]), Ok(Outcome::Fine));
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Outcome::Fine));
+    assert_eq!(
+        own(&["--out", "b/things", "--check"]),
+        Ok(Outcome::Findings),
+        "another library is another text"
+    );
+
+    // What somebody wrote is left alone.
+    let refused = own(&["--out", "a"]).expect_err("the contract stands there");
+    assert_eq!(
+        refused,
+        "the contract a/my-things.yaml stands in the folder that would be generated; name another with --out"
+    );
+    std::fs::create_dir(here.path().join("c")).expect("a folder");
+    for (file, text) in [("c/main.rs", "fn main() {}"), ("c/mod.rs", "mod mine;")] {
+        write(file, text);
+        let refused = own(&["--out", "c"]).expect_err("somebody wrote there");
+        assert!(refused.starts_with(&format!("{file} was not generated from this contract")), "{refused}");
+        assert_eq!(std::fs::read_to_string(here.path().join(file)).expect("it is there"), text);
+        std::fs::remove_file(here.path().join(file)).expect("it is removed");
+    }
+    let refused = own(&["--out", "d", "--library", "my-server"]).expect_err("that is no name");
+    assert_eq!(refused, "--library my-server is no name of a crate in Rust; write it with underscores");
+    let lone = Line::try_parse_from(["codegen", "--contract", "a/my-things.yaml"]);
+    assert!(lone.is_err_and(|error| error.to_string().contains("--out")), "one needs the other");
+}
+
+/// The names of a pattern, at any depth.
+fn bound(pattern: &syn::Pat) -> Vec<String> {
+    match pattern {
+        syn::Pat::Ident(one) => vec![one.ident.to_string()],
+        syn::Pat::TupleStruct(parts) => parts.elems.iter().flat_map(bound).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn parameters_may_be_called_as_the_adapter_calls_its_own() {
+    let own = ["call", "answer", "value", "key", "body"];
+    let parameters = own.map(|name| format!("{{ name: {name}, in: query, schema: {{ type: string }} }}"));
+    let parameters = format!("parameters:\n        - {}\n", parameters.join("\n        - "));
+    let adapter = generated(&changed("parameters:\n", &parameters), "adapter.rs");
+    let methods = adapter.items.iter().filter_map(|item| match item {
+        syn::Item::Impl(one) if one.trait_.is_none() => Some(&one.items),
+        _ => None,
+    });
+    let methods = methods.flatten().filter_map(|item| match item {
+        syn::ImplItem::Fn(method) if method.sig.asyncness.is_some() => Some(method),
+        _ => None,
+    });
+    let mut looked_at = 0;
+    for method in methods {
+        let arguments = method.sig.inputs.iter().filter_map(|input| match input {
+            syn::FnArg::Typed(typed) => Some(bound(&typed.pat)),
+            syn::FnArg::Receiver(_) => None,
+        });
+        let arguments: Vec<String> = arguments.flatten().collect();
+        let distinct: BTreeSet<&String> = arguments.iter().collect();
+        assert_eq!(distinct.len(), arguments.len(), "an argument stands twice: {arguments:?}");
+        for function in ["answer", "value"] {
+            assert!(!arguments.iter().any(|name| name == function), "`{function}` is hidden: {arguments:?}");
+        }
+        looked_at += arguments.len();
+    }
+    assert_eq!(looked_at, "_key call id".split(' ').count() + own.len());
+}
+
+#[test]
+fn headers_may_be_called_as_an_answer_calls_its_own() {
+    let headers = "headers: { Body: { required: true, schema: { type: integer } }, Parts: { schema: { type: string } } }";
+    let thing = "description: A thing.\n";
+    let text = changed(thing, &format!("{thing}      {headers}\n"));
+    let things = generated(&text, "things.rs");
+    let methods = things.items.iter().filter_map(|item| match item {
+        syn::Item::Impl(one) => Some(&one.items),
+        _ => None,
+    });
+    let methods: Vec<&syn::ImplItemFn> = methods
+        .flatten()
+        .filter_map(|item| match item {
+            syn::ImplItem::Fn(method) => Some(method),
+            _ => None,
+        })
+        .collect();
+    let [from, into] = methods[..] else { panic!("an answer is put together and taken apart") };
+    for method in [from, into] {
+        let [syn::Stmt::Expr(syn::Expr::Match(arms), _)] = &method.block.stmts[..] else {
+            panic!("both choose by what there is")
+        };
+        for arm in &arms.arms {
+            let mut names = bound(&arm.pat);
+            if let syn::Expr::Block(block) = &*arm.body {
+                names.extend(block.block.stmts.iter().flat_map(|statement| match statement {
+                    syn::Stmt::Local(local) => bound(&local.pat),
+                    _ => Vec::new(),
+                }));
+                assert!(!names.iter().any(|name| name == "parts"), "`parts` is hidden: {names:?}");
+            }
+            let distinct: BTreeSet<&String> = names.iter().collect();
+            assert_eq!(distinct.len(), names.len(), "a name stands twice: {names:?}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Webhooks: an event says of itself what the contract calls it.
+
+use crate::contract::model::{Document, Shape, Webhook};
+use crate::diagnostic::{Code, Diagnostic};
+
+/// The property by which receivers tell events apart.
+const TYPE: &str = "type";
+
+/// Judges every webhook.
+pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
+    for webhook in &document.webhooks {
+        named(document, webhook, findings);
+    }
+}
+
+/// The server writes the webhook's name into the event, so the payload's schema must take it.
+fn named(document: &Document, webhook: &Webhook, findings: &mut Vec<Diagnostic>) {
+    let Shape::Object(payload) = &document.resolve(&webhook.content.schema).shape else { return };
+    let Some(property) = document.properties(payload).into_iter().find(|own| own.name.text == TYPE) else {
+        return;
+    };
+    let Shape::Enum(list) = &document.resolve(&property.schema).shape else { return };
+    let name = &webhook.name;
+    if list.values.iter().any(|value| value.text == name.text) {
+        return;
+    }
+    let span = list.values.first().map_or(property.name.span, |value| value.span);
+    findings.push(
+        Diagnostic::error(
+            Code::UnsupportedKeyword,
+            span,
+            format!("the payload of `{}` does not take `{TYPE}: {0}`", name.text),
+            format!("write `const: {}`, or name the webhook as its payload does", name.text),
+        )
+        .related(name.span, "this webhook"),
+    );
+}
