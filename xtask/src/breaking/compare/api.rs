@@ -2,9 +2,9 @@
 //!
 //! Owns which path of the base is which of the revision: the names in its braces do not count.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::matched::by_key;
 use super::operations::{self, Item};
 use super::{Comparison, Places, Use, lifecycle, security};
 use crate::breaking::rule::{Level, Mirror, Rule};
@@ -91,26 +91,23 @@ pub fn template(path: &str) -> String {
 fn webhooks(on: &mut Comparison<'_>) {
     let (base, base_at) = top(&on.base.document.root, "webhooks");
     let (revision, revision_at) = top(&on.revision.document.root, "webhooks");
-    let revisions: BTreeMap<&str, &Entry> =
-        revision.iter().map(|entry| (entry.key.text.as_str(), entry)).collect();
-    let bases: BTreeMap<&str, &Entry> = base.iter().map(|entry| (entry.key.text.as_str(), entry)).collect();
-    for entry in base {
-        let was = Item::new(&on.base, entry, true);
-        if let Some(now) = revisions.get(entry.key.text.as_str()) {
-            let now = Item::new(&on.revision, now, true);
-            operations::compare(on, Some(&was), Some(&now), Places::new(was.at, now.at));
-        } else {
-            let message = format!("the webhook `{}` was removed", entry.key.text);
-            let announced = was.operations().all(|(_, operation)| {
-                matches!(lifecycle::removal(&operation.value, on.today), lifecycle::Removal::Announced)
-            });
-            let level = if announced { Level::Info } else { Level::Error };
-            let places = Places::new(was.at, revision_at);
-            let at = Use::of(&entry.key.text);
-            on.raise_at(level, "webhook-removed", &at, places, &entry.key.text, message);
-        }
+    let webhooks = by_key(base, revision, |entry| &entry.key.text);
+    for (was, now) in webhooks.stayed {
+        let (was, now) = (Item::new(&on.base, was, true), Item::new(&on.revision, now, true));
+        operations::compare(on, Some(&was), Some(&now), Places::new(was.at, now.at));
     }
-    for entry in revision.iter().filter(|entry| !bases.contains_key(entry.key.text.as_str())) {
+    for entry in webhooks.gone {
+        let was = Item::new(&on.base, entry, true);
+        let message = format!("the webhook `{}` was removed", entry.key.text);
+        let announced = was.operations().all(|(_, operation)| {
+            matches!(lifecycle::removal(&operation.value, on.today), lifecycle::Removal::Announced)
+        });
+        let level = if announced { Level::Info } else { Level::Error };
+        let places = Places::new(was.at, revision_at);
+        let at = Use::of(&entry.key.text);
+        on.raise_at(level, "webhook-removed", &at, places, &entry.key.text, message);
+    }
+    for entry in webhooks.came {
         let message = format!("the webhook `{}` was added", entry.key.text);
         let places = Places::new(base_at, entry.key.span);
         on.raise("webhook-added", &Use::of(&entry.key.text), places, &entry.key.text, message);

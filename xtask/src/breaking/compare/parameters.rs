@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::api::template;
+use super::matched::by_key;
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Origin, Places, Use, lifecycle, responses};
 use crate::breaking::document::Side;
@@ -156,18 +157,23 @@ pub fn compare<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>
     let base = all(&on.base, was);
     let revision = all(&on.revision, now);
     let lacking = Places::new(place(was.node, "parameters", was.at), place(now.node, "parameters", now.at));
-    for parameter in &base {
-        match revision.iter().find(|other| other.known_by == parameter.known_by) {
-            Some(other) if at.flipped => sent(on, at, Some(parameter), Some(other), lacking),
-            Some(other) => both(on, at, parameter, other),
-            None if at.flipped => sent(on, at, Some(parameter), None, lacking),
-            None => removed(on, at, parameter, lacking),
+    let parameters = by_key(&base, &revision, |parameter| &parameter.known_by);
+    for (parameter, other) in parameters.stayed {
+        if at.flipped {
+            sent(on, at, Some(parameter), Some(other), lacking);
+        } else {
+            both(on, at, parameter, other);
+        }
+    }
+    for parameter in parameters.gone {
+        if at.flipped {
+            sent(on, at, Some(parameter), None, lacking);
+        } else {
+            removed(on, at, parameter, lacking);
         }
     }
     let same_path = template(was.item.name) == template(now.item.name);
-    for parameter in
-        revision.iter().filter(|other| !base.iter().any(|known| known.known_by == other.known_by))
-    {
+    for parameter in parameters.came {
         if at.flipped {
             sent(on, at, None, Some(parameter), lacking);
         } else {

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use super::matched::by_key;
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Origin, Places, Use, bodies};
 use crate::breaking::document::Side;
@@ -142,14 +143,17 @@ fn response<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: &'n Entry, now: &'n 
 fn headers<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, base: (&'n Node, Span), revision: (&'n Node, Span)) {
     let entries = |node: &'n Node| node.get("headers").and_then(Node::entries).unwrap_or_default();
     let lacking = Places::new(place(base.0, "headers", base.1), place(revision.0, "headers", revision.1));
-    let (bases, revisions) = (entries(base.0), entries(revision.0));
-    for entry in bases {
+    let headers = by_key(entries(base.0), entries(revision.0), |entry| entry.key.text.to_ascii_lowercase());
+    for (entry, other) in headers.stayed {
         let was = Header::of(&on.base, &entry.value, entry.key.span);
-        let now = exact(revisions, &entry.key.text);
-        let now = now.map(|now| Header::of(&on.revision, &now.value, now.key.span));
-        header(on, at, &entry.key.text, Some(was), now, lacking);
+        let now = Header::of(&on.revision, &other.value, other.key.span);
+        header(on, at, &entry.key.text, Some(was), Some(now), lacking);
     }
-    for entry in revisions.iter().filter(|entry| exact(bases, &entry.key.text).is_none()) {
+    for entry in headers.gone {
+        let was = Header::of(&on.base, &entry.value, entry.key.span);
+        header(on, at, &entry.key.text, Some(was), None, lacking);
+    }
+    for entry in headers.came {
         let now = Header::of(&on.revision, &entry.value, entry.key.span);
         header(on, at, &entry.key.text, None, Some(now), lacking);
     }
@@ -245,22 +249,18 @@ fn links(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (
     let places = Places::new(place(base.0, "links", base.1), place(revision.0, "links", revision.1));
     let bases = base.0.get("links").and_then(Node::entries).unwrap_or_default();
     let revisions = revision.0.get("links").and_then(Node::entries).unwrap_or_default();
-    for entry in bases {
+    let links = by_key(bases, revisions, |entry| &entry.key.text);
+    for (entry, other) in links.stayed.into_iter().filter(|(was, now)| !same(&was.value, &now.value)) {
         let name = &entry.key.text;
-        match revisions.iter().find(|other| other.key.text == *name) {
-            None => {
-                let places = Places::new(entry.key.span, places.revision);
-                on.raise("response-link-removed", at, places, name, format!("the link `{name}` was removed"));
-            }
-            Some(other) if !same(&entry.value, &other.value) => {
-                let places = Places::new(entry.key.span, other.key.span);
-                on.raise("response-link-changed", at, places, name, format!("the link `{name}` changed"));
-            }
-            Some(_) => {}
-        }
+        let places = Places::new(entry.key.span, other.key.span);
+        on.raise("response-link-changed", at, places, name, format!("the link `{name}` changed"));
     }
-    for entry in revisions.iter().filter(|entry| !bases.iter().any(|other| other.key.text == entry.key.text))
-    {
+    for entry in links.gone {
+        let name = &entry.key.text;
+        let places = Places::new(entry.key.span, places.revision);
+        on.raise("response-link-removed", at, places, name, format!("the link `{name}` was removed"));
+    }
+    for entry in links.came {
         let name = &entry.key.text;
         let places = Places::new(places.base, entry.key.span);
         on.raise("response-link-added", at, places, name, format!("the link `{name}` was added"));

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::matched::by_key;
 use super::operations::{Operation, place};
 use super::{Comparison, Places, Use};
 use crate::breaking::rule::{Mirror, Rule};
@@ -72,41 +73,27 @@ fn lists(
     (was, was_at): (Vec<Server<'_>>, Span),
     (now, now_at): (Vec<Server<'_>>, Span),
 ) {
-    let plain = |url: &str| url.trim_end_matches('/').to_owned();
-    for server in &was {
-        match now.iter().find(|other| plain(other.url) == plain(server.url)) {
-            None => {
-                let places = Places::new(server.at, now_at);
-                let message = format!("the server `{}` was removed", server.url);
-                on.raise("api-server-removed", at, places, server.url, message);
-            }
-            Some(other) => {
-                let same = match (server.variables, other.variables) {
-                    (None, None) => true,
-                    (Some(was), Some(now)) => value::same(was, now),
-                    _ => false,
-                };
-                if !same {
-                    let message = format!("the variables of the server `{}` changed", server.url);
-                    on.raise(
-                        "api-server-variables-changed",
-                        at,
-                        Places::new(server.at, other.at),
-                        server.url,
-                        message,
-                    );
-                }
-            }
+    let servers = by_key(&was, &now, |server| server.url.trim_end_matches('/'));
+    for (server, other) in servers.stayed {
+        let same = match (server.variables, other.variables) {
+            (None, None) => true,
+            (Some(was), Some(now)) => value::same(was, now),
+            _ => false,
+        };
+        if !same {
+            let places = Places::new(server.at, other.at);
+            let message = format!("the variables of the server `{}` changed", server.url);
+            on.raise("api-server-variables-changed", at, places, server.url, message);
         }
     }
-    for server in now.iter().filter(|server| !was.iter().any(|other| plain(other.url) == plain(server.url))) {
+    for server in servers.gone {
+        let places = Places::new(server.at, now_at);
+        let message = format!("the server `{}` was removed", server.url);
+        on.raise("api-server-removed", at, places, server.url, message);
+    }
+    for server in servers.came {
         let places = Places::new(was_at, server.at);
-        on.raise(
-            "api-server-added",
-            at,
-            places,
-            server.url,
-            format!("the server `{}` was added", server.url),
-        );
+        let message = format!("the server `{}` was added", server.url);
+        on.raise("api-server-added", at, places, server.url, message);
     }
 }
