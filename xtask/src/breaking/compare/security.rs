@@ -241,7 +241,10 @@ pub fn compare_components(on: &mut Comparison<'_>) {
 fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
     let (base, revision) = (on.base.follow(&was.value), on.revision.follow(&now.value));
     for keyword in ["type", "scheme", "in", "name", "openIdConnectUrl"] {
-        let text = |node: &Node| node.get(keyword).and_then(Node::as_str).map(str::to_ascii_lowercase);
+        let text = |node: &Node| {
+            let text = node.get(keyword).and_then(Node::as_str)?;
+            Some(if is_folded(node, keyword) { text.to_ascii_lowercase() } else { text.to_owned() })
+        };
         let (old, new) = (text(base), text(revision));
         if old != new {
             let shown = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
@@ -275,6 +278,19 @@ fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
     }
     let known = ["type", "scheme", "in", "name", "openIdConnectUrl", "flows", "bearerFormat"];
     rest(on, at, base, revision, (was.key.span, now.key.span), |key| known.contains(&key));
+}
+
+/// Whether upper and lower case are one under a keyword: names of headers are so, those in a query or a cookie are not.
+fn is_folded(scheme: &Node, keyword: &str) -> bool {
+    let in_header = || {
+        let place = scheme.get("in").and_then(Node::as_str);
+        place.is_some_and(|place| place.eq_ignore_ascii_case("header"))
+    };
+    match keyword {
+        "name" => in_header(),
+        "openIdConnectUrl" => false,
+        _ => true,
+    }
 }
 
 fn oauth(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {

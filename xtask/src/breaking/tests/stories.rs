@@ -224,3 +224,22 @@ fn a_success_is_not_covered_by_the_default() {
     assert!(removed("200", "202"));
     assert!(!removed("200", "2XX"));
 }
+
+#[test]
+fn upper_and_lower_case_are_two_where_a_server_tells_them_apart() {
+    let scheme = |scheme: Value| {
+        let components = json!({"securitySchemes": {"key": scheme}});
+        operating(&json!({"components": components, "security": [{"key": []}]}), &json!({}))
+    };
+    let key = |place: &str, name: &str| scheme(json!({"type": "apiKey", "in": place, "name": name}));
+    let changed = "api-security-component-type-changed".to_owned();
+    for place in ["query", "cookie"] {
+        let found = told(&differences(&key(place, "api_key"), &key(place, "API_KEY")));
+        assert!(found.contains(&(changed.clone(), Level::Error)), "{place}: {found:?}");
+    }
+    assert_eq!(told(&differences(&key("header", "x-key"), &key("header", "X-Key"))), []);
+    let open_id = |path: &str| {
+        scheme(json!({"type": "openIdConnect", "openIdConnectUrl": format!("https://a.example{path}")}))
+    };
+    assert!(told(&differences(&open_id("/A"), &open_id("/a"))).contains(&(changed, Level::Error)));
+}
