@@ -243,3 +243,21 @@ fn upper_and_lower_case_are_two_where_a_server_tells_them_apart() {
     };
     assert!(told(&differences(&open_id("/A"), &open_id("/a"))).contains(&(changed, Level::Error)));
 }
+
+#[test]
+fn a_sunset_that_comes_after_the_deprecation_is_told_and_must_leave_time() {
+    let ending = |sunset: Option<&str>| {
+        let mut operation = json!({"deprecated": true});
+        if let Some(day) = sunset {
+            operation["x-sunset"] = json!(day);
+        }
+        operating(&json!({}), &operation)
+    };
+    let found = |was, now| told(&differences(&ending(was), &ending(now)));
+    let too_small = ("api-sunset-date-too-small".to_owned(), Level::Error);
+    let announced = ("endpoint-deprecated-with-sunset".to_owned(), Level::Info);
+    assert_eq!(found(None, Some("2026-03-05")), std::slice::from_ref(&too_small));
+    assert_eq!(found(Some("soon"), Some("2026-03-05")), [too_small]);
+    assert_eq!(found(None, Some("2026-12-01")), std::slice::from_ref(&announced));
+    assert_eq!(found(Some("2026-12-01"), Some("2027-01-01")), [announced]);
+}
