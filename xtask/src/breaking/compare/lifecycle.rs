@@ -266,6 +266,15 @@ pub fn judge_parameter(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span
     }
 }
 
+/// Judges what became of a header that the server sends.
+pub fn judge_header(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (&Node, Span)) {
+    let (base, revision) = (Life::of_node(base.0, base.1), Life::of_node(revision.0, revision.1));
+    for event in events(&base, &revision, on.today) {
+        let word = word(&event, false);
+        on.note_use(Site::ResponseHeader, word, at, event.places, &event.facts, event.message);
+    }
+}
+
 /// Judges what became of a schema.
 pub fn judge_schema<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     let life = |view: &View<'n>| Life::of(|key| view.entry(key), view.at);

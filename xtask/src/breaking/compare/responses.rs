@@ -6,11 +6,10 @@ use std::rc::Rc;
 
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
-use super::{Comparison, Origin, Places, Use, bodies};
+use super::{Comparison, Origin, Places, Use, bodies, lifecycle, parameters};
 use crate::breaking::document::Side;
-use crate::breaking::rule::{Direction, Mirror, Rule, Site};
+use crate::breaking::rule::{Direction, Level, Mirror, Rule, Site};
 use crate::breaking::schema::value::same;
-use crate::breaking::schema::view::Parts;
 use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
 
@@ -51,6 +50,12 @@ pub const RULES: &[Rule] = &[
     Rule::error(
         "response-header-explode-changed",
         Mirror::Of("response-header-explode-changed"),
+        "A client reads the header as it was written, and misunderstands it.",
+        "Keep how it is written; send the new form under another name.",
+    ),
+    Rule::error(
+        "response-header-serialization-changed",
+        Mirror::Of("response-header-serialization-changed"),
         "A client reads the header as it was written, and misunderstands it.",
         "Keep how it is written; send the new form under another name.",
     ),
@@ -186,8 +191,6 @@ pub fn header<'n>(
     now: Option<Header<'n>>,
     lacking: Places,
 ) {
-    let is =
-        |node: &Node, keyword| matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)));
     let (was, now) = match (was, now) {
         (None, None) => return,
         (None, Some(now)) => {
@@ -198,12 +201,23 @@ pub fn header<'n>(
         (Some(was), None) => {
             let id = if is(was.node, "required") { "required" } else { "optional" };
             let places = Places::new(was.used, lacking.revision);
+            let id = format!("{id}-response-header-removed");
             let message = format!("the header `{name}` was removed");
-            on.raise(&format!("{id}-response-header-removed"), at, places, name, message);
+            match lifecycle::removal(was.node, on.today) {
+                lifecycle::Removal::Announced => on.raise_at(Level::Info, &id, at, places, name, message),
+                _ => on.raise(&id, at, places, name, message),
+            }
             return;
         }
         (Some(was), Some(now)) => (was, now),
     };
+    both(on, at, name, was, now);
+}
+
+/// What a header may say that someone compares; the style is one of them while it is the same.
+const KNOWN: [&str; 8] = ["required", "schema", "content", "explode", "name", "in", "deprecated", "x-sunset"];
+
+fn both<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, name: &str, was: Header<'n>, now: Header<'n>) {
     if on.same().nodes(was.node, now.node) {
         return;
     }
@@ -225,24 +239,35 @@ pub fn header<'n>(
         let message = format!("`explode` of the header `{name}` changed");
         on.raise("response-header-explode-changed", at, places("explode"), name, message);
     }
-    let schema = |Header { node, named, .. }: Header<'n>| {
-        let content = || node.get("content").and_then(Node::entries)?.first()?.value.entry("schema");
-        node.entry("schema").or_else(content).map_or_else(|| Parts::any(named), Parts::under)
+    let (base, revision) = ((was.node, was.named), (now.node, now.named));
+    if let Some((facts, places)) = parameters::serialization(base, revision) {
+        let message = format!("the header `{name}` is written otherwise: from {facts}");
+        on.raise("response-header-serialization-changed", at, places, &facts, message);
+    }
+    lifecycle::judge_header(on, at, base, revision);
+    on.enter(
+        parameters::schema(base),
+        parameters::schema(revision),
+        Site::ResponseHeader,
+        Origin::Use(Rc::clone(at)),
+    );
+    let unchanged = |key: &str| match key {
+        "style" => style(was.node) == style(now.node),
+        "allowReserved" | "allowEmptyValue" => is(was.node, key) == is(now.node, key),
+        _ => false,
     };
-    on.enter(schema(was), schema(now), Site::ResponseHeader, Origin::Use(Rc::clone(at)));
-    let known = [
-        "required",
-        "schema",
-        "content",
-        "explode",
-        "style",
-        "name",
-        "in",
-        "deprecated",
-        "allowReserved",
-        "allowEmptyValue",
-    ];
-    rest(on, at, was.node, now.node, (was.named, now.named), |key| known.contains(&key));
+    rest(on, at, was.node, now.node, (was.named, now.named), |key| KNOWN.contains(&key) || unchanged(key));
+}
+
+fn is(node: &Node, keyword: &str) -> bool {
+    matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)))
+}
+
+/// How a header is written; a webhook may also send something in its query.
+fn style(node: &Node) -> &str {
+    let in_query = matches!(node.get("in").and_then(Node::as_str), Some("query" | "cookie"));
+    let usual = if in_query { "form" } else { "simple" };
+    node.get("style").and_then(Node::as_str).unwrap_or(usual)
 }
 
 fn links(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (&Node, Span)) {

@@ -261,3 +261,43 @@ fn a_sunset_that_comes_after_the_deprecation_is_told_and_must_leave_time() {
     assert_eq!(found(None, Some("2026-12-01")), std::slice::from_ref(&announced));
     assert_eq!(found(Some("2026-12-01"), Some("2027-01-01")), [announced]);
 }
+
+#[test]
+fn a_header_of_a_response_has_a_media_type_and_a_life() {
+    let sending = |header: Value| {
+        let response = json!({"description": "D", "headers": {"X-A": header}});
+        operating(&json!({}), &json!({"responses": {"200": response}}))
+    };
+    let found = |was: Value, now: Value| told(&differences(&sending(was), &sending(now)));
+    let of = |content: &str| json!({"content": {content: {"schema": {"type": "string"}}}});
+    let written = ("response-header-serialization-changed".to_owned(), Level::Error);
+    assert_eq!(found(of("application/json"), of("text/plain")), std::slice::from_ref(&written));
+    assert_eq!(found(of("application/json"), json!({"schema": {"type": "string"}})), [written]);
+    assert_eq!(
+        found(json!({}), json!({"deprecated": true})),
+        [("response-header-deprecated-sunset-missing".to_owned(), Level::Error)]
+    );
+    assert_eq!(
+        found(json!({}), json!({"deprecated": true, "x-sunset": "2026-12-01"})),
+        [("response-header-deprecated-with-sunset".to_owned(), Level::Info)]
+    );
+    assert_eq!(
+        found(json!({}), json!({"style": "other"})),
+        [("unclassified-change".to_owned(), Level::Error)]
+    );
+    let removed = |header: Value| {
+        told(&differences(
+            &sending(header),
+            &operating(
+                &json!({}),
+                &json!({
+                    "responses": {"200": {"description": "D"}}
+                }),
+            ),
+        ))
+    };
+    let id = "required-response-header-removed".to_owned();
+    assert_eq!(removed(json!({"required": true})), [(id.clone(), Level::Error)]);
+    let over = json!({"required": true, "deprecated": true, "x-sunset": "2026-02-01"});
+    assert_eq!(removed(over), [(id, Level::Info)]);
+}
