@@ -122,6 +122,9 @@ fn is_true(node: &Node, keyword: &str) -> bool {
     matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)))
 }
 
+/// Headers that OpenAPI says by other means: as a parameter they mean nothing.
+const IGNORED: [&str; 3] = ["Accept", "Content-Type", "Authorization"];
+
 /// Every parameter of an operation: its own, and those of its path that it does not replace.
 fn all<'n>(side: &Side<'n>, operation: Operation<'_, 'n>) -> Vec<Parameter<'n>> {
     let mut parameters: Vec<Parameter<'n>> = Vec::new();
@@ -130,6 +133,9 @@ fn all<'n>(side: &Side<'n>, operation: Operation<'_, 'n>) -> Vec<Parameter<'n>> 
             let (node, at) = side.follow_from(item, item.span);
             let text = |key| node.get(key).and_then(Node::as_str);
             let (Some(place), Some(name)) = (text("in"), text("name")) else { continue };
+            if place == "header" && IGNORED.iter().any(|ignored| name.eq_ignore_ascii_case(ignored)) {
+                continue;
+            }
             let known_by = match place {
                 "header" => format!("header {}", name.to_ascii_lowercase()),
                 "path" => format!("path {}", position(operation.item.name, name)),

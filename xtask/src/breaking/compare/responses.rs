@@ -9,7 +9,7 @@ use super::operations::{Operation, place, rest};
 use super::{Comparison, Origin, Places, Use, bodies, lifecycle, parameters};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Direction, Level, Mirror, Rule, Site};
-use crate::breaking::schema::value::same;
+use crate::breaking::schema::{is_annotation, value};
 use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
 
@@ -85,7 +85,11 @@ pub fn compare<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>
         if let Some(other) = covering(revisions, status) {
             response(on, at, entry, other);
         }
-        if exact(revisions, status).is_none() {
+        if let Some(narrower) = narrowed(revisions, status).filter(|_| !at.flipped && is_success(status)) {
+            let places = Places::new(entry.key.span, narrower.key.span);
+            let message = format!("of all {status} only those that are named are left");
+            on.raise_at(Level::Info, "response-success-status-removed", at, places, status, message);
+        } else if exact(revisions, status).is_none() {
             let id = match (at.flipped, is_success(status)) {
                 (true, _) => "webhook-response-status-removed",
                 (false, true) => "response-success-status-removed",
@@ -124,6 +128,13 @@ fn covering<'n>(entries: &'n [Entry], status: &str) -> Option<&'n Entry> {
     let class = format!("{}XX", status.get(..1).unwrap_or_default());
     let class = || if status == "default" { None } else { exact(entries, &class) };
     exact(entries, status).or_else(class).or_else(|| exact(entries, "default"))
+}
+
+/// The first status of a class that is gone as a whole.
+fn narrowed<'n>(entries: &'n [Entry], status: &str) -> Option<&'n Entry> {
+    let class = status.get(..1).filter(|_| status[1..].eq_ignore_ascii_case("XX"))?;
+    let of_class = |entry: &&Entry| entry.key.text.starts_with(class);
+    if exact(entries, status).is_some() { None } else { entries.iter().find(of_class) }
 }
 
 fn is_success(status: &str) -> bool {
@@ -275,7 +286,7 @@ fn links(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (
     let bases = base.0.get("links").and_then(Node::entries).unwrap_or_default();
     let revisions = revision.0.get("links").and_then(Node::entries).unwrap_or_default();
     let links = by_key(bases, revisions, |entry| &entry.key.text);
-    for (entry, other) in links.stayed.into_iter().filter(|(was, now)| !same(&was.value, &now.value)) {
+    for (entry, other) in links.stayed.into_iter().filter(|(was, now)| !leads_alike(&was.value, &now.value)) {
         let name = &entry.key.text;
         let places = Places::new(entry.key.span, other.key.span);
         on.raise("response-link-changed", at, places, name, format!("the link `{name}` changed"));
@@ -290,4 +301,14 @@ fn links(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (
         let places = Places::new(places.base, entry.key.span);
         on.raise("response-link-added", at, places, name, format!("the link `{name}` was added"));
     }
+}
+
+/// Whether two links lead to the same place, whatever they say to readers.
+fn leads_alike(was: &Node, now: &Node) -> bool {
+    let told = |node: &Node| {
+        let entries = node.entries().unwrap_or_default().iter();
+        let told = entries.filter(|entry| !is_annotation(&entry.key.text)).cloned();
+        Node::made(Value::Mapping(told.collect()))
+    };
+    value::same(&told(was), &told(now))
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Places, Use};
-use crate::breaking::rule::{Mirror, Rule};
+use crate::breaking::rule::{Level, Mirror, Rule};
 use crate::contract::node::{Entry, Node};
 use crate::contract::source::Span;
 
@@ -220,15 +220,21 @@ pub fn compare_components(on: &mut Comparison<'_>) {
     let section = |root: &Node| root.place_of("/components/securitySchemes");
     let lacking = Places::new(section(&on.base.document.root), section(&on.revision.document.root));
     let at = Use::of("security schemes");
+    let asked_for = asked_for(&on.base.document.root);
     let schemes = by_key(bases, revisions, |entry| &entry.key.text);
     for (was, now) in schemes.stayed {
+        let before = on.notes.len();
         scheme(on, &at, was, now);
+        if !asked_for.contains(was.key.text.as_str()) {
+            on.notes[before..].iter_mut().for_each(|note| note.level = Level::Info);
+        }
     }
     for entry in schemes.gone {
         let name = &entry.key.text;
         let places = Places::new(entry.key.span, lacking.revision);
         let message = format!("the security scheme `{name}` was removed");
-        on.raise("api-security-component-removed", &at, places, name, message);
+        let level = if asked_for.contains(name.as_str()) { Level::Error } else { Level::Info };
+        on.raise_at(level, "api-security-component-removed", &at, places, name, message);
     }
     for entry in schemes.came {
         let name = &entry.key.text;
@@ -236,6 +242,25 @@ pub fn compare_components(on: &mut Comparison<'_>) {
         let message = format!("the security scheme `{name}` was added");
         on.raise("api-security-component-added", &at, places, name, message);
     }
+}
+
+/// The schemes that some operation of a document asks for: no client was told to use another one.
+fn asked_for(root: &Node) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    let mut left = vec![root];
+    while let Some(node) = left.pop() {
+        for entry in node.entries().unwrap_or_default() {
+            if entry.key.text == "security" {
+                let asked =
+                    entry.value.items().unwrap_or_default().iter().filter_map(Node::entries).flatten();
+                names.extend(asked.map(|entry| entry.key.text.as_str()));
+            } else {
+                left.push(&entry.value);
+            }
+        }
+        left.extend(node.items().unwrap_or_default());
+    }
+    names
 }
 
 fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {

@@ -155,7 +155,7 @@ const NO_PATH: &str = "what a server sends has no path";
 const NO_WHOLE_PATH: &str = "what a server sends has nothing that holds for a whole path";
 
 /// Each rule about requests: the rule about what a server sends that answers it, or the reason why none does.
-const COUNTERPARTS: [(&str, Result<&str, &str>); 40] = [
+const COUNTERPARTS: [(&str, Result<&str, &str>); 42] = [
     ("new-optional-request-default-parameter-to-existing-path", Err(NO_WHOLE_PATH)),
     ("new-optional-request-parameter", Ok("response-header-added")),
     ("new-optional-request-property", Ok("response-optional-property-added")),
@@ -171,6 +171,8 @@ const COUNTERPARTS: [(&str, Result<&str, &str>); 40] = [
     ("request-body-became-required", Ok("webhook-payload-became-required")),
     ("request-body-encoding-changed", Ok("response-body-encoding-changed")),
     ("request-body-media-type-added", Ok("response-media-type-added")),
+    ("request-body-media-type-name-changed", Ok("response-media-type-name-changed")),
+    ("request-body-media-type-name-generalized", Ok("response-media-type-name-generalized")),
     ("request-body-media-type-removed", Ok("response-media-type-removed")),
     ("request-body-media-type-schema-added", Ok("response-body-media-type-schema-added")),
     ("request-body-media-type-schema-removed", Ok("response-body-media-type-schema-removed")),

@@ -301,3 +301,68 @@ fn a_header_of_a_response_has_a_media_type_and_a_life() {
     let over = json!({"required": true, "deprecated": true, "x-sunset": "2026-02-01"});
     assert_eq!(removed(over), [(id, Level::Info)]);
 }
+
+#[test]
+fn what_takes_nothing_from_a_client_is_no_break() {
+    let root = |root: Value| operating(&root, &json!({}));
+    let own = |operation: Value| operating(&json!({}), &operation);
+    let variable = |variable: Value| {
+        root(json!({"servers": [{"url": "https://{v}.example", "variables": {"v": variable}}]}))
+    };
+    let sent = |content: Value| own(json!({"requestBody": {"content": content}}));
+    let answered = |status: &str| {
+        let body = json!({"application/json": {"schema": {"type": "string"}}});
+        own(json!({"responses": {status: {"description": "D", "content": body}}}))
+    };
+    let linked =
+        |link: Value| own(json!({"responses": {"200": {"description": "D", "links": {"next": link}}}}));
+    let body = json!({"schema": {"type": "string"}});
+    let (a, ab) = (json!({"default": "a", "enum": ["a"]}), json!({"default": "a", "enum": ["a", "b"]}));
+    let accept = json!([{"name": "accept", "in": "header", "schema": {"type": "string"}}]);
+    let key = |name: &str| json!({"type": "apiKey", "in": "query", "name": name});
+    let schemes = |schemes: Value| root(json!({"components": {"securitySchemes": schemes}}));
+    for (name, was, now) in [
+        (
+            "a variable of a server is explained",
+            variable(a.clone()),
+            variable(json!({"default": "a", "enum": ["a"], "description": "D"})),
+        ),
+        ("a variable of a server takes one more value", variable(a.clone()), variable(ab.clone())),
+        ("a body may be anything", sent(json!({"application/json": body})), sent(json!({"*/*": body}))),
+        (
+            "a body names its characters",
+            sent(json!({"application/json": body})),
+            sent(json!({"application/json; charset=utf-8": body})),
+        ),
+        ("one of the successes is left", answered("2XX"), answered("200")),
+        ("a parameter that OpenAPI ignores", own(json!({"parameters": accept})), own(json!({}))),
+        ("a scheme that nothing asks for", schemes(json!({"key": key("a")})), schemes(json!({}))),
+        (
+            "a scheme that nothing asks for is another",
+            schemes(json!({"key": key("a")})),
+            schemes(json!({"key": key("b")})),
+        ),
+        (
+            "a link is explained",
+            linked(json!({"operationId": "a"})),
+            linked(json!({"operationId": "a", "description": "D"})),
+        ),
+    ] {
+        let found = told(&differences(&was, &now));
+        assert!(found.iter().all(|(_, level)| *level == Level::Info), "{name}: {found:?}");
+    }
+    for (name, was, now) in [
+        ("a variable of a server loses a value", variable(ab), variable(a)),
+        ("a body must be JSON", sent(json!({"*/*": body})), sent(json!({"application/json": body}))),
+        (
+            "a body is of another version",
+            sent(json!({"a/b; version=1": body})),
+            sent(json!({"a/b; version=2": body})),
+        ),
+        ("a body may be any text", sent(json!({"application/json": body})), sent(json!({"text/*": body}))),
+        ("any success may come", answered("200"), own(json!({"responses": {"202": {"description": "D"}}}))),
+    ] {
+        let found = told(&differences(&was, &now));
+        assert!(found.iter().any(|(_, level)| *level == Level::Error), "{name}: {found:?}");
+    }
+}
