@@ -73,7 +73,7 @@ pub fn run(workspace: &Path, args: &Args) -> Result<Outcome> {
     Ok(if red { Outcome::Findings } else { Outcome::Fine })
 }
 
-/// Prints every difference.
+/// Prints every difference that a client can notice.
 ///
 /// # Errors
 /// As [`run`].

@@ -8,6 +8,7 @@ use super::matched::by_key;
 use super::operations::{self, Item};
 use super::{Comparison, Places, Use, lifecycle, security};
 use crate::breaking::rule::{Level, Mirror, Rule};
+use crate::breaking::schema::value;
 use crate::contract::node::{Entry, Node};
 use crate::contract::source::Span;
 
@@ -130,7 +131,11 @@ fn removed_schemas(on: &mut Comparison<'_>) {
 pub fn judge_version(on: &mut Comparison<'_>) {
     let version = |root: &Node| {
         let entry = root.get("info").and_then(|info| info.entry("version"));
-        entry.map(|entry| (entry.value.as_str().unwrap_or_default().to_owned(), entry.key.span))
+        entry.map(|entry| {
+            let text = entry.value.as_str().map(str::to_owned);
+            // Without quotes it is a number; people still mean a version.
+            (text.unwrap_or_else(|| value::shown(&entry.value)), entry.key.span)
+        })
     };
     let (Some((was, base)), Some((now, revision))) =
         (version(&on.base.document.root), version(&on.revision.document.root))

@@ -366,3 +366,19 @@ fn what_takes_nothing_from_a_client_is_no_break() {
         assert!(found.iter().any(|(_, level)| *level == Level::Error), "{name}: {found:?}");
     }
 }
+
+#[test]
+fn a_version_that_is_a_number_is_shown() {
+    let info = |version: Value| operating(&json!({"info": {"version": version}}), &json!({}));
+    let more = |version: Value| operating(&json!({"info": {"version": version}}), &json!({"tags": ["t"]}));
+    let said = |was: Value, now: Value| {
+        let findings = differences(&info(was), &more(now));
+        findings
+            .into_iter()
+            .find(|finding| finding.id.starts_with("api-version"))
+            .map(|finding| finding.message)
+    };
+    assert_eq!(said(json!(1.5), json!(1.5)).as_deref(), Some("the version is still 1.5"));
+    assert_eq!(said(json!(2), json!("1.9")).as_deref(), Some("the version went from 2 back to 1.9"));
+    assert_eq!(said(json!(1), json!(2)), None);
+}
