@@ -15,6 +15,7 @@ mod release;
 mod report;
 mod rule;
 mod schema;
+mod shape;
 mod waivers;
 
 #[cfg(test)]

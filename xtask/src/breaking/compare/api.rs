@@ -5,11 +5,11 @@
 use std::rc::Rc;
 
 use super::matched::by_key;
-use super::operations::{self, Item};
+use super::operations::{self, Item, rest};
 use super::{Comparison, Places, Use, lifecycle, security};
 use crate::breaking::rule::{Level, Mirror, Rule};
 use crate::breaking::schema::value;
-use crate::contract::node::{Entry, Node};
+use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
 
 const NEVER_MIRRORED: Mirror = Mirror::None("a version that grows is no news");
@@ -35,6 +35,46 @@ pub fn compare(on: &mut Comparison<'_>) {
     paths(on);
     webhooks(on);
     removed_schemas(on);
+    beside(on);
+}
+
+/// Keys of the top that someone compares, or that say nothing to clients.
+const KNOWN: [&str; 8] = [
+    "openapi",
+    "info",
+    "servers",
+    "security",
+    "paths",
+    "webhooks",
+    "components",
+    // The names and texts of tags; which operation has which is compared there.
+    "tags",
+];
+/// The sections of the components.
+const SECTIONS: [&str; 9] = [
+    "schemas",
+    "responses",
+    "parameters",
+    "requestBodies",
+    "headers",
+    "securitySchemes",
+    "links",
+    "callbacks",
+    "pathItems",
+];
+
+/// What stands at the top, or among the components, beside what OpenAPI knows.
+fn beside(on: &mut Comparison<'_>) {
+    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
+    let head = |node: &Node| Span { start: node.span.start, end: node.span.start };
+    let known = |key: &str| KNOWN.contains(&key) || key == "jsonSchemaDialect";
+    rest(on, &Use::of("the document"), base, revision, (head(base), head(revision)), known);
+    let (was, now) = (base.entry("components"), revision.entry("components"));
+    let nothing = Node::made(Value::Mapping(Vec::new()));
+    let node = |entry: Option<&'_ Entry>| entry.map_or_else(|| nothing.clone(), |entry| entry.value.clone());
+    let at = |entry: Option<&Entry>, root| entry.map_or_else(|| head(root), |entry| entry.key.span);
+    let places = (at(was, base), at(now, revision));
+    rest(on, &Use::of("components"), &node(was), &node(now), places, |key| SECTIONS.contains(&key));
 }
 
 /// The entries under a key of the top.
@@ -47,7 +87,8 @@ fn top<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
 fn paths(on: &mut Comparison<'_>) {
     let (base, base_at) = top(&on.base.document.root, "paths");
     let (revision, revision_at) = top(&on.revision.document.root, "paths");
-    let is_path = |entry: &&Entry| entry.key.text.starts_with('/');
+    // Everything else is a path: the reader refuses what does not begin with `/`.
+    let is_path = |entry: &&Entry| !entry.key.text.starts_with("x-");
     let mut left: Vec<&Entry> = revision.iter().filter(is_path).collect();
     let exact: Vec<&Entry> = base.iter().filter(is_path).collect();
     let mut others = Vec::new();

@@ -382,3 +382,47 @@ fn a_version_that_is_a_number_is_shown() {
     assert_eq!(said(json!(2), json!("1.9")).as_deref(), Some("the version went from 2 back to 1.9"));
     assert_eq!(said(json!(1), json!(2)), None);
 }
+
+#[test]
+fn what_has_another_shape_is_refused_and_not_read_as_absent() {
+    let refused = |text: &str| {
+        let refused = document::read(Source::new("a.yaml", text)).expect_err(text);
+        refused.findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    };
+    let nothing = "the document promises nothing: it has neither `paths` nor `webhooks` nor `components`";
+    assert_eq!(refused("openapi: 3.1.0"), nothing);
+    let under = |line: &str| refused(&format!("openapi: 3.1.0\n{line}\n"));
+    assert_eq!(under("paths: [1]"), "a mapping must stand here, this is a list");
+    assert_eq!(under("paths: {/a: }"), "a mapping must stand here, this is null");
+    for path in ["a", "''", "'{id}'"] {
+        assert!(under(&format!("paths: {{{path}: {{}}}}")).ends_with("is no path: a path begins with `/`"));
+    }
+    let operation = |text: &str| under(&format!("paths: {{/a: {{get: {{{text}}}}}}}"));
+    assert_eq!(operation("parameters: {a: 1}"), "a list must stand here, this is a mapping");
+    assert_eq!(operation("parameters: [{name: a}]"), "a parameter without `in` cannot be told from others");
+    assert_eq!(operation("responses: []"), "a mapping must stand here, this is a list");
+    assert_eq!(operation("security: {key: []}"), "a list must stand here, this is a mapping");
+    let schema = |text: &str| under(&format!("components: {{schemas: {{A: {text}}}}}"));
+    assert_eq!(schema("{type: strng}"), "`strng` is no type");
+    assert_eq!(schema("{type: [string, null]}"), "the name of a type must stand here, this is null");
+    assert_eq!(schema("{properties: [a]}"), "a mapping must stand here, this is a list");
+    assert_eq!(schema("{required: true}"), "a list of strings must stand here, this is a boolean");
+    assert_eq!(schema(""), "a mapping or a boolean must stand here, this is null");
+    assert_eq!(
+        schema("{properties: {x-a: 1}}"),
+        "a mapping or a boolean must stand here, this is an integer"
+    );
+    let sound =
+        "openapi: 3.1.0\npaths:\n  x-a: 1\n  /a: {get: {responses: {x-b: 1, '200': {description: D}}}}";
+    document::read(Source::new("a.yaml", sound)).expect("extensions are free");
+}
+
+#[test]
+fn what_openapi_does_not_know_is_seen_at_the_top_too() {
+    let found =
+        |root: Value| told(&differences(&operating(&json!({}), &json!({})), &operating(&root, &json!({}))));
+    let unknown = ("unclassified-change".to_owned(), Level::Error);
+    assert_eq!(found(json!({"path": {"/b": {}}})), std::slice::from_ref(&unknown));
+    assert_eq!(found(json!({"components": {"schema": {"A": {"type": "string"}}}})), [unknown]);
+    assert_eq!(found(json!({"x-a": 1, "tags": [{"name": "t"}], "components": {"x-b": 2}})), []);
+}
