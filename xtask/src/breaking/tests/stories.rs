@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::super::document;
 use super::super::finding::Finding;
 use super::super::rule::Level;
-use super::{differences, told};
+use super::{differences, read, told};
 use crate::contract::source::Source;
+use crate::diagnostic::Code;
 
 fn ids(findings: &[Finding]) -> Vec<&str> {
     findings.iter().map(|finding| finding.id.as_str()).filter(|id| !id.starts_with("api-")).collect()
@@ -35,15 +36,27 @@ fn recursion_ends_and_the_shortest_way_is_told() {
 }
 
 #[test]
-fn recursion_through_all_of_ends() {
-    let looped = |length: u32| {
-        answering(&json!({
-            "A": {"allOf": [{"$ref": "#/components/schemas/B"}, {"type": "object"}]},
-            "B": {"allOf": [{"$ref": "#/components/schemas/A"}], "properties": {"p": {"type": "string", "maxLength": length}}},
-        }))
+fn what_is_made_of_itself_is_refused() {
+    let circles = |schemas: Value| {
+        let refused = document::read(Source::new("a.json", answering(&schemas))).expect_err("a circle");
+        assert!(refused.findings.iter().all(|finding| finding.code == Code::CyclicRef));
+        refused.findings.len()
     };
-    assert!(differences(&looped(1), &looped(1)).is_empty());
-    assert_eq!(ids(&differences(&looped(1), &looped(2))), ["response-property-max-length-increased"]);
+    let to = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    assert_eq!(circles(json!({"A": to("A")})), 1);
+    assert_eq!(circles(json!({"A": to("B"), "B": to("A")})), 1);
+    assert_eq!(circles(json!({"A": {"allOf": [to("A")]}})), 1);
+    let object = json!({"type": "object"});
+    assert_eq!(circles(json!({"A": {"allOf": [to("B"), object]}, "B": {"allOf": [object, to("A")]}})), 1);
+    // Within a property it may, and a variant may name its union.
+    read("a.json", &answering(&json!({"A": {"properties": {"$ref": to("A"), "allOf": to("A")}}})));
+    read("a.json", &answering(&json!({"A": {"oneOf": [to("B")]}, "B": {"allOf": [to("A"), object]}})));
+    let mut chain = json!({"A": to("S0")});
+    for at in 0..5_000 {
+        chain[format!("S{at}")] = to(&format!("S{}", at + 1));
+    }
+    chain["S5000"] = to("S0");
+    assert_eq!(circles(chain), 1);
 }
 
 #[test]
