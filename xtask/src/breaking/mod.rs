@@ -66,11 +66,20 @@ pub enum Format {
 /// Prints what breaks, and what may break.
 ///
 /// # Errors
-/// When a document cannot be had, read or compared, or a waiver cannot be read.
+/// When a document cannot be had, read or compared, or a waiver cannot be read, matches nothing or has expired.
 pub fn run(workspace: &Path, args: &Args) -> Result<Outcome> {
     let compared = compared(workspace, args)?;
     print!("{}", report::gate(&compared, args.format));
-    let red = compared.findings.iter().any(Finding::breaks) || !compared.faults.is_empty();
+    verdict(&compared)
+}
+
+/// What the gate decides.
+///
+/// # Errors
+/// When a waiver is stale or has expired: who wrote the list and who reads it do not mean the same changes any more.
+fn verdict(compared: &Compared) -> Result<Outcome> {
+    ensure!(compared.faults.is_empty(), "nothing is decided: {}", compared.faults.join("; "));
+    let red = compared.findings.iter().any(Finding::breaks);
     Ok(if red { Outcome::Findings } else { Outcome::Fine })
 }
 

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::finding::Finding;
 use super::{Format, base, document, refusal, report};
 use crate::Outcome;
 use crate::contract;
@@ -15,7 +14,7 @@ use crate::contract;
 /// Copies the contract over the released one, when nothing breaks.
 ///
 /// # Errors
-/// When the contract cannot be read or compared, or the copy cannot be written.
+/// When the contract cannot be read or compared, a waiver is stale, or the copy cannot be written.
 pub fn run(workspace: &Path) -> Result<Outcome> {
     let revision = contract::open(workspace, base::CONTRACT)?;
     let text = revision.text.clone();
@@ -23,8 +22,11 @@ pub fn run(workspace: &Path) -> Result<Outcome> {
     if released.exists() {
         let side = base::read(workspace, base::RELEASED, base::CONTRACT)?;
         let compared = super::judge(side, revision, super::today())?;
-        if compared.findings.iter().any(Finding::breaks) || !compared.faults.is_empty() {
+        let verdict = super::verdict(&compared);
+        if !matches!(verdict, Ok(Outcome::Fine)) {
             print!("{}", report::gate(&compared, Format::Text));
+        }
+        if verdict.with_context(|| format!("{} stays as it was", base::RELEASED))? == Outcome::Findings {
             println!("{} stays as it was: clients of the released contract would break", base::RELEASED);
             return Ok(Outcome::Findings);
         }

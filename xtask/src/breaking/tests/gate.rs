@@ -7,8 +7,9 @@ use std::process::Command;
 use jiff::civil::Date;
 
 use super::super::report::{self, Compared};
-use super::super::{Format, base, judge, waivers};
+use super::super::{Format, base, judge, verdict, waivers};
 use super::TODAY;
+use crate::Outcome;
 use crate::contract::source::Source;
 
 const BASE: &str = "openapi: 3.1.0
@@ -75,6 +76,9 @@ fn a_waiver_lets_one_finding_pass_until_its_day() {
 fn a_waiver_that_matches_nothing_is_a_fault() {
     let stale = compared(Some(&waiver("000000000000", "2027-01-01")), TODAY).unwrap();
     assert_eq!(stale.faults, ["waivers.toml: the waiver `000000000000` matches nothing; take it out"]);
+    let undecided = verdict(&stale).unwrap_err().to_string();
+    assert!(undecided.starts_with("nothing is decided: waivers.toml"), "{undecided}");
+    assert_eq!(verdict(&compared(None, TODAY).unwrap()).unwrap(), Outcome::Findings);
 }
 
 #[test]
@@ -177,7 +181,6 @@ fn a_base_that_cannot_be_had_is_an_error_with_a_remedy() {
 
 #[test]
 fn a_release_moves_forward_only_while_nothing_breaks() {
-    use crate::Outcome;
     let folder = repository();
     let path = folder.path();
     let released = path.join("openapi/released/v1.yaml");
@@ -194,4 +197,8 @@ fn a_release_moves_forward_only_while_nothing_breaks() {
     assert_eq!(super::super::release(path).unwrap(), Outcome::Fine);
     assert_eq!(fs::read_to_string(&released).unwrap(), revision());
     assert!(!waivers.exists(), "the waivers are spent");
+    fs::write(&waivers, waiver(&found.fingerprint, "2099-01-01")).unwrap();
+    let stale = format!("{:#}", super::super::release(path).unwrap_err());
+    assert!(stale.starts_with("openapi/released/v1.yaml stays as it was: nothing is decided"), "{stale}");
+    assert!(stale.contains("matches nothing; take it out"), "{stale}");
 }
