@@ -67,6 +67,8 @@ fn a_waiver_lets_one_finding_pass_until_its_day() {
         found.id, found.path
     );
     assert_eq!(breaking(&compared(Some(&by_rule), TODAY).unwrap()), 0);
+    let unquoted = by_fingerprint.replace("\"2026-03-01\"", "2026-03-01");
+    assert_eq!(breaking(&compared(Some(&unquoted), TODAY).unwrap()), 0);
     let late = compared(Some(&by_fingerprint), TODAY.tomorrow().unwrap()).unwrap();
     assert_eq!(breaking(&late), 1);
     assert!(late.faults[0].contains("expired on 2026-03-01"), "{:?}", late.faults);
@@ -90,7 +92,17 @@ fn a_waiver_without_reason_day_or_name_cannot_be_read() {
         fault("[[waiver]]\nfingerprint = 'a'\nreason = ' '\nexpires = '2027-01-01'")
             .contains("has no reason")
     );
-    assert!(fault("[[waiver]]\nreason = 'r'\nexpires = '2027-01-01'").contains("must have a `fingerprint`"));
+    let first = "the waiver number 1 must have a `fingerprint` alone";
+    assert!(fault("[[waiver]]\nreason = 'r'\nexpires = '2027-01-01'").contains(first));
+    for one in ["rule = 'r'", "path = 'r'", "fingerprint = 'r'\nrule = 's'", "fingerprint = 'r'\npath = 's'"]
+    {
+        let text = format!("[[waiver]]\n{one}\nreason = 'r'\nexpires = '2027-01-01'");
+        assert!(fault(&text).contains("the waiver `r` must have a `fingerprint` alone"), "{one}");
+    }
+    for day in ["20270101", "true", "2027-01-01T00:00:00Z", "[2027]"] {
+        let text = format!("[[waiver]]\nfingerprint = 'a'\nreason = 'r'\nexpires = {day}");
+        assert!(fault(&text).contains(&format!("`{day}`, which is not a day")), "{day}");
+    }
     assert!(fault("[[waiver]]\nfingerprint = 'a'\nbecause = 'r'").contains("cannot read the waivers"));
 }
 
