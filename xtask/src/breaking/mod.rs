@@ -9,6 +9,7 @@ mod base;
 mod catalogue;
 mod compare;
 mod document;
+mod files;
 mod finding;
 mod references;
 mod release;
@@ -24,9 +25,10 @@ mod tests;
 use std::path::Path;
 use std::thread;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
 
+use self::files::Files;
 use self::finding::Finding;
 use self::report::Compared;
 use self::rule::Level;
@@ -39,7 +41,7 @@ pub use self::release::run as release;
 /// Which two documents are compared, and how the differences are printed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What was promised: a file, or a git revision of the contract
+    /// What was promised: a file, or a git revision of the contract. A file is looked for in this folder, then at the root
     #[arg(long, value_name = "FILE|REVISION", default_value = base::RELEASED)]
     base: String,
     /// What is promised now
@@ -94,13 +96,17 @@ pub fn changelog(workspace: &Path, args: &Args) -> Result<Outcome> {
 
 /// The two documents, compared today.
 fn compared(workspace: &Path, args: &Args) -> Result<Compared> {
-    let side = base::read(workspace, &args.base, &args.contract)?;
-    ensure!(
-        workspace.join(&args.contract).exists(),
-        "there is no contract to compare: {} does not exist; name another file by --contract",
-        args.contract
-    );
-    let revision = contract::open(workspace, &args.contract)?;
+    let here = std::env::current_dir().context("this folder is gone; go to another one")?;
+    let files = Files::new(&here, workspace);
+    ensure!(!args.contract.is_empty(), "--contract is empty; name a file");
+    let contract = files.find(&args.contract).with_context(|| {
+        format!(
+            "there is no contract to compare: {} does not exist; name another file by --contract",
+            args.contract
+        )
+    })?;
+    let side = base::read(&files, &args.base, &contract)?;
+    let revision = contract::open(&files.workspace, &contract)?;
     judge(side, revision, today())
 }
 

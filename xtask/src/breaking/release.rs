@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+use super::files::Files;
 use super::{Format, base, document, refusal, report};
 use crate::Outcome;
 use crate::contract;
@@ -20,7 +21,7 @@ pub fn run(workspace: &Path) -> Result<Outcome> {
     let text = revision.text.clone();
     let released = workspace.join(base::RELEASED);
     if released.exists() {
-        let side = base::read(workspace, base::RELEASED, base::CONTRACT)?;
+        let side = base::read(&Files::new(workspace, workspace), base::RELEASED, base::CONTRACT)?;
         let compared = super::judge(side, revision, super::today())?;
         let verdict = super::verdict(&compared);
         if !matches!(verdict, Ok(Outcome::Fine)) {

@@ -6,11 +6,12 @@ use std::process::Command;
 
 use jiff::civil::Date;
 
+use super::super::files::Files;
 use super::super::report::{self, Compared};
 use super::super::{Format, base, judge, verdict, waivers};
 use super::TODAY;
 use crate::Outcome;
-use crate::contract::source::Source;
+use crate::contract::{self, source::Source};
 
 const BASE: &str = "openapi: 3.1.0
 info: {title: T, version: 1.0.0}
@@ -154,25 +155,36 @@ fn repository() -> tempfile::TempDir {
     folder
 }
 
+/// Whoever stands at the root.
+fn at(folder: &Path) -> Files {
+    Files::new(folder, folder)
+}
+
 fn refusal(folder: &Path, name: &str) -> String {
-    format!("{:#}", base::read(folder, name, "openapi/v1.yaml").unwrap_err())
+    format!("{:#}", base::read(&at(folder), name, "openapi/v1.yaml").unwrap_err())
 }
 
 #[test]
 fn a_base_is_a_file_or_a_revision_with_the_waivers_of_its_side() {
     let folder = repository();
     let path = folder.path();
-    let side = base::read(path, "HEAD~1", "openapi/v1.yaml").unwrap();
+    let side = base::read(&at(path), "HEAD~1", "openapi/v1.yaml").unwrap();
     assert_eq!((side.source.name.as_str(), side.source.text.as_str()), ("HEAD~1:openapi/v1.yaml", BASE));
     // A change that brings its own waiver is not waived by it.
     fs::write(path.join("openapi/released/waivers.toml"), waiver("a", "2027-01-01")).unwrap();
     git(path, &["add", "."]);
     git(path, &["commit", "--quiet", "--message", "three"]);
-    assert!(base::read(path, "HEAD~1", "openapi/v1.yaml").unwrap().waivers.is_none());
-    assert!(base::read(path, "HEAD", "openapi/v1.yaml").unwrap().waivers.is_some());
+    assert!(base::read(&at(path), "HEAD~1", "openapi/v1.yaml").unwrap().waivers.is_none());
+    assert!(base::read(&at(path), "HEAD", "openapi/v1.yaml").unwrap().waivers.is_some());
     fs::write(path.join("openapi/released/v1.yaml"), BASE).unwrap();
-    let side = base::read(path, "openapi/released/v1.yaml", "openapi/v1.yaml").unwrap();
+    let side = base::read(&at(path), "openapi/released/v1.yaml", "openapi/v1.yaml").unwrap();
     assert_eq!(side.waivers.unwrap().0, "openapi/released/waivers.toml");
+    // Whoever stands in a folder names what they see there.
+    let inside = Files::new(&path.join("openapi"), path);
+    let side = base::read(&inside, "released/v1.yaml", "openapi/v1.yaml").unwrap();
+    assert_eq!(side.source.name, "openapi/released/v1.yaml");
+    assert_eq!(side.waivers.unwrap().0, "openapi/released/waivers.toml");
+    assert_eq!(inside.find("v1.yaml").as_deref(), Some("openapi/v1.yaml"));
 }
 
 #[test]
@@ -182,12 +194,24 @@ fn a_base_that_cannot_be_had_is_an_error_with_a_remedy() {
     assert!(refusal(path, "openapi/released/v1.yaml").contains("cargo xtask release-contract"));
     assert!(refusal(path, "v9").contains("neither a file nor a git revision"));
     assert!(refusal(path, "--help").contains("neither a file nor a git revision"));
+    assert_eq!(refusal(path, ""), "--base is empty; name a file or a git revision");
+    assert!(refusal(path, "nope.yaml").starts_with("there is no base: nope.yaml does not exist, neither"));
+    assert_eq!(refusal(path, "/no/v1.yaml"), "there is no base: /no/v1.yaml does not exist");
+    let in_revision = refusal(path, "HEAD:openapi/v1.yaml");
+    assert!(
+        in_revision.contains("`--base HEAD`, and the file by `--contract openapi/v1.yaml`"),
+        "{in_revision}"
+    );
+    let outside = format!("{:#}", base::read(&at(path), "HEAD", "/tmp/v1.yaml").unwrap_err());
+    assert!(outside.contains("/tmp/v1.yaml is outside of it"), "{outside}");
+    let utf_16 = contract::take("a.yaml", vec![0xff, 0xfe, b'o', 0]).unwrap_err().to_string();
+    assert_eq!(utf_16, "a.yaml is text in UTF-16; save it in UTF-8");
     let elsewhere = tempfile::tempdir().unwrap();
     assert!(refusal(elsewhere.path(), "main").contains("no git repository"));
     let url = format!("file://{}", path.display());
     git(elsewhere.path(), &["clone", "--quiet", "--depth", "1", &url, "shallow"]);
     assert!(refusal(&elsewhere.path().join("shallow"), "HEAD~1").contains("git fetch --unshallow"));
-    let missing = format!("{:#}", base::read(path, "HEAD", "openapi/v2.yaml").unwrap_err());
+    let missing = format!("{:#}", base::read(&at(path), "HEAD", "openapi/v2.yaml").unwrap_err());
     assert!(missing.contains("openapi/v2.yaml is not in the revision `HEAD`"), "{missing}");
 }
 
