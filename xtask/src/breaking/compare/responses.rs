@@ -82,14 +82,17 @@ pub fn compare<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>
     let statuses = |entry: &&Entry| !entry.key.text.starts_with("x-");
     for entry in bases.iter().filter(statuses) {
         let status = &entry.key.text;
+        // What is left of a range is compared below, each status by itself; the default never spoke for it.
+        if let Some(left) = narrowed(revisions, status).filter(|_| !at.flipped && is_success(status)) {
+            let places = Places::new(entry.key.span, left.key.span);
+            let message = format!("of all {status} only those that are named are left");
+            on.raise_at(Level::Info, "response-success-status-removed", at, places, status, message);
+            continue;
+        }
         if let Some(other) = covering(revisions, status) {
             response(on, at, entry, other);
         }
-        if let Some(narrower) = narrowed(revisions, status).filter(|_| !at.flipped && is_success(status)) {
-            let places = Places::new(entry.key.span, narrower.key.span);
-            let message = format!("of all {status} only those that are named are left");
-            on.raise_at(Level::Info, "response-success-status-removed", at, places, status, message);
-        } else if exact(revisions, status).is_none() {
+        if exact(revisions, status).is_none() {
             let id = match (at.flipped, is_success(status)) {
                 (true, _) => "webhook-response-status-removed",
                 (false, true) => "response-success-status-removed",

@@ -95,6 +95,13 @@ fn what_takes_nothing_from_a_client_is_no_break() {
         let body = json!({"application/json": {"schema": {"type": "string"}}});
         own(json!({"responses": {status: {"description": "D", "content": body}}}))
     };
+    let beside_failures = |status: &str| {
+        let body = |kind: &str| json!({"application/json": {"schema": {"type": kind}}});
+        own(json!({"responses": {
+            status: {"description": "D", "content": body("string")},
+            "default": {"description": "D", "content": body("object")},
+        }}))
+    };
     let linked =
         |link: Value| own(json!({"responses": {"200": {"description": "D", "links": {"next": link}}}}));
     let body = json!({"schema": {"type": "string"}});
@@ -116,6 +123,7 @@ fn what_takes_nothing_from_a_client_is_no_break() {
             sent(json!({"application/json; charset=utf-8": body})),
         ),
         ("one of the successes is left", answered("2XX"), answered("200")),
+        ("one is left beside the failures", beside_failures("2XX"), beside_failures("200")),
         ("a parameter that OpenAPI ignores", own(json!({"parameters": accept})), own(json!({}))),
         ("a scheme that nothing asks for", schemes(json!({"key": key("a")})), schemes(json!({}))),
         (
