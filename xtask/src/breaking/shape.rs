@@ -324,8 +324,8 @@ impl Check<'_> {
             self.wrong(node, at, "a mapping");
             return;
         };
-        // Among responses and in components an extension may stand; a property may be called as it likes.
-        let extension = |entry: &&Entry| part != Part::Schema && entry.key.text.starts_with("x-");
+        // Only among responses an extension may stand; a header or a property may well be called so.
+        let extension = |entry: &&Entry| part == Part::Response && entry.key.text.starts_with("x-");
         for entry in entries.iter().filter(|entry| !extension(entry)) {
             self.part(&entry.value, entry.key.span, part);
         }

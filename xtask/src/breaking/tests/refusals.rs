@@ -61,6 +61,10 @@ fn what_has_another_shape_is_refused_and_not_read_as_absent() {
         schema("{properties: {x-a: 1}}"),
         "a mapping or a boolean must stand here, this is an integer"
     );
+    assert_eq!(
+        operation("responses: {'200': {headers: {x-total: 1}}}"),
+        "a mapping must stand here, this is an integer"
+    );
     let sound =
         "openapi: 3.1.0\npaths:\n  x-a: 1\n  /a: {get: {responses: {x-b: 1, '200': {description: D}}}}";
     document::read(Source::new("a.yaml", sound)).expect("extensions are free");
