@@ -69,8 +69,9 @@ enum Command {
     /// Prints what breaks and what may break: where, which operations reach it, who breaks and why, and how to do without.
     /// The base is a file, or a git revision of the contract. A finding that someone has judged is let pass by a waiver in
     /// `waivers.toml` beside the base: `[[waiver]]` with `fingerprint` (or `rule` and `path`), `reason` and `expires`.
+    /// One that matches nothing or has expired ends in exit code 2.
     Breaking(breaking::Args),
-    /// Print every difference between the contract and what was promised, grouped.
+    /// Print every difference between the contract and what was promised that a client can notice, grouped.
     Changelog(breaking::Args),
     /// Make the contract the released one, which the gate compares with; refused while clients would break.
     ReleaseContract,

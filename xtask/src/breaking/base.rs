@@ -6,8 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
+use super::files::Files;
 use crate::contract::{self, source::Source};
 
 /// The contract as last released.
@@ -26,21 +27,48 @@ pub struct Side {
     pub waivers: Option<(String, String)>,
 }
 
-/// Takes the base from a file, or else from a git revision of the contract.
+/// Takes the base from a file, or else from a git revision of the contract, which is called by its way from the root.
 ///
 /// # Errors
 /// When it is neither, or cannot be read.
-pub fn read(workspace: &Path, base: &str, contract: &str) -> Result<Side> {
-    if workspace.join(base).exists() {
-        return from_file(workspace, base);
+pub fn read(files: &Files, base: &str, contract: &str) -> Result<Side> {
+    ensure!(!base.is_empty(), "--base is empty; name a file or a git revision");
+    let workspace = files.workspace.as_path();
+    if let Some(name) = files.find(base) {
+        return from_file(workspace, &name);
     }
-    if looks_like_a_file(base) && !git_knows(workspace, base) {
-        bail!(
-            "there is no base: {base} does not exist. Put the released contract there with `cargo xtask release-contract`, \
-             or name another file or a git revision by --base"
-        );
+    if !git_knows(workspace, base)
+        && let Some(sentence) = why_not(workspace, base)
+    {
+        bail!("there is no base: {sentence}");
     }
     from_revision(workspace, base, contract)
+}
+
+/// What is wrong with the name of a base, when it was surely meant as that of a file.
+fn why_not(workspace: &Path, base: &str) -> Option<String> {
+    if base == RELEASED {
+        return Some(format!(
+            "{base} does not exist. Put the released contract there with `cargo xtask release-contract`, or name another \
+             file or a git revision by --base"
+        ));
+    }
+    if let Some((revision, file)) = base.split_once(':')
+        && git_knows(workspace, revision)
+    {
+        return Some(format!(
+            "`{base}` is a file in a revision. Name the revision by `--base {revision}`, and the file by `--contract {file}`"
+        ));
+    }
+    if Path::new(base).is_absolute() {
+        return Some(format!("{base} does not exist"));
+    }
+    looks_like_a_file(base).then(|| {
+        format!(
+            "{base} does not exist, neither in this folder nor at the root of the workspace; name another file or a git \
+             revision by --base"
+        )
+    })
 }
 
 fn looks_like_a_file(base: &str) -> bool {
@@ -80,13 +108,17 @@ fn from_revision(workspace: &Path, revision: &str, contract: &str) -> Result<Sid
         }
         bail!("`{revision}` is neither a file nor a git revision; `git fetch` it, or correct the name");
     }
-    let file = contract.strip_prefix("./").unwrap_or(contract);
-    let name = format!("{revision}:./{file}");
+    if Path::new(contract).is_absolute() {
+        bail!(
+            "`{revision}` is a revision of this repository, and {contract} is outside of it; name the base as a file by --base"
+        );
+    }
+    let name = format!("{revision}:./{contract}");
     let Some(bytes) = git(workspace, &["show", &name])? else {
-        bail!("{file} is not in the revision `{revision}`; name the base as a file by --base");
+        bail!("{contract} is not in the revision `{revision}`; name the base as a file by --base");
     };
-    let source = contract::take(&format!("{revision}:{file}"), bytes)?;
-    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let source = contract::take(&format!("{revision}:{contract}"), bytes)?;
+    let folder = Path::new(contract).parent().unwrap_or(Path::new(""));
     let beside = folder.join("released").join(WAIVERS).display().to_string();
     let waivers = git(workspace, &["show", &format!("{revision}:./{beside}")])?;
     let waivers = match waivers {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 
-use super::references;
+use super::{references, shape};
 use crate::contract::Refused;
 use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::{Source, Span};
@@ -39,6 +39,7 @@ pub fn read(source: Source) -> Result<Document, Box<Refused>> {
         Err(finding) => Err(Box::new(Refused { source, findings: vec![*finding] })),
         Ok(version) => {
             let document = Document { source, root, version };
+            shape::check(&document.root, &mut findings);
             references::check(&Side::new(&document), &mut findings);
             let Document { source, root, version } = document;
             if findings.is_empty() {

@@ -38,12 +38,12 @@ pub struct Finding {
     pub waived: Option<String>,
 }
 
-/// The number of a place in the notes' order is of no matter to what a finding is.
-type Same<'a> = (Option<Direction>, &'a str, Span, Span, &'a str);
+/// What makes notes one change: which way the values go, the rule, both places and the facts; whoever reaches it.
+type Change<'a> = (Option<Direction>, &'a str, Span, Span, &'a str);
 
 /// One finding for each change, in the order of the revision's text.
 pub fn gather(comparison: &Comparison<'_>) -> Vec<Finding> {
-    let mut changes: BTreeMap<Same<'_>, Vec<&Note>> = BTreeMap::new();
+    let mut changes: BTreeMap<Change<'_>, Vec<&Note>> = BTreeMap::new();
     for note in comparison.notes() {
         let direction = note.site.map(super::rule::Site::direction);
         let key =

@@ -9,12 +9,14 @@ mod base;
 mod catalogue;
 mod compare;
 mod document;
+mod files;
 mod finding;
 mod references;
 mod release;
 mod report;
 mod rule;
 mod schema;
+mod shape;
 mod waivers;
 
 #[cfg(test)]
@@ -23,9 +25,10 @@ mod tests;
 use std::path::Path;
 use std::thread;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
 
+use self::files::Files;
 use self::finding::Finding;
 use self::report::Compared;
 use self::rule::Level;
@@ -38,7 +41,7 @@ pub use self::release::run as release;
 /// Which two documents are compared, and how the differences are printed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What was promised: a file, or a git revision of the contract
+    /// What was promised: a file, or a git revision of the contract. A file is looked for in this folder, then at the root
     #[arg(long, value_name = "FILE|REVISION", default_value = base::RELEASED)]
     base: String,
     /// What is promised now
@@ -65,15 +68,24 @@ pub enum Format {
 /// Prints what breaks, and what may break.
 ///
 /// # Errors
-/// When a document cannot be had, read or compared, or a waiver cannot be read.
+/// When a document cannot be had, read or compared, or a waiver cannot be read, matches nothing or has expired.
 pub fn run(workspace: &Path, args: &Args) -> Result<Outcome> {
     let compared = compared(workspace, args)?;
     print!("{}", report::gate(&compared, args.format));
-    let red = compared.findings.iter().any(Finding::breaks) || !compared.faults.is_empty();
+    verdict(&compared)
+}
+
+/// What the gate decides.
+///
+/// # Errors
+/// When a waiver is stale or has expired: who wrote the list and who reads it do not mean the same changes any more.
+fn verdict(compared: &Compared) -> Result<Outcome> {
+    ensure!(compared.faults.is_empty(), "nothing is decided: {}", compared.faults.join("; "));
+    let red = compared.findings.iter().any(Finding::breaks);
     Ok(if red { Outcome::Findings } else { Outcome::Fine })
 }
 
-/// Prints every difference.
+/// Prints every difference that a client can notice.
 ///
 /// # Errors
 /// As [`run`].
@@ -84,13 +96,17 @@ pub fn changelog(workspace: &Path, args: &Args) -> Result<Outcome> {
 
 /// The two documents, compared today.
 fn compared(workspace: &Path, args: &Args) -> Result<Compared> {
-    let side = base::read(workspace, &args.base, &args.contract)?;
-    ensure!(
-        workspace.join(&args.contract).exists(),
-        "there is no contract to compare: {} does not exist; name another file by --contract",
-        args.contract
-    );
-    let revision = contract::open(workspace, &args.contract)?;
+    let here = std::env::current_dir().context("this folder is gone; go to another one")?;
+    let files = Files::new(&here, workspace);
+    ensure!(!args.contract.is_empty(), "--contract is empty; name a file");
+    let contract = files.find(&args.contract).with_context(|| {
+        format!(
+            "there is no contract to compare: {} does not exist; name another file by --contract",
+            args.contract
+        )
+    })?;
+    let side = base::read(&files, &args.base, &contract)?;
+    let revision = contract::open(&files.workspace, &contract)?;
     judge(side, revision, today())
 }
 

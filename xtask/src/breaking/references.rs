@@ -1,9 +1,12 @@
 //! That every reference of a document leads somewhere in it.
 //!
-//! Owns which strings are references at all: those under `$ref`, outside of examples. It never follows one further.
+//! Owns which strings are references at all: those under `$ref`, outside of examples; and that following them ends.
+
+use std::collections::HashSet;
 
 use super::document::{Side, step_of};
 use crate::contract::node::{Entry, Node, Value};
+use crate::contract::source::Span;
 use crate::contract::version::is_known_dialect;
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -39,16 +42,25 @@ const NAMES: [&str; 17] = [
     "content",
 ];
 
-/// Reports every reference that leads nowhere, or out of the document, and every dialect that is not understood.
+/// Reports every reference that leads nowhere, out of the document or round in a circle, and every dialect that is not
+/// understood.
 pub fn check(side: &Side<'_>, findings: &mut Vec<Diagnostic>) {
-    walk(side, &side.document.root, Inside::Keywords, findings);
+    let mut joints = Vec::new();
+    walk(side, &side.document.root, Inside::Keywords, &mut joints, findings);
+    circles(side, &joints, findings);
 }
 
-fn walk(side: &Side<'_>, node: &Node, inside: Inside, findings: &mut Vec<Diagnostic>) {
+fn walk<'n>(
+    side: &Side<'n>,
+    node: &'n Node,
+    inside: Inside,
+    joints: &mut Vec<&'n Node>,
+    findings: &mut Vec<Diagnostic>,
+) {
     match &node.value {
         Value::Sequence(items) => {
             for item in items {
-                walk(side, item, Inside::Keywords, findings);
+                walk(side, item, Inside::Keywords, joints, findings);
             }
         }
         Value::Mapping(entries) => {
@@ -59,13 +71,61 @@ fn walk(side: &Side<'_>, node: &Node, inside: Inside, findings: &mut Vec<Diagnos
                         continue;
                     }
                     findings.extend(keyword(side, entry));
+                    if ["$ref", "allOf"].contains(&key) {
+                        joints.push(node);
+                    }
                 }
                 let names = inside == Inside::Keywords && NAMES.contains(&key);
-                walk(side, &entry.value, if names { Inside::Names } else { Inside::Keywords }, findings);
+                let inside = if names { Inside::Names } else { Inside::Keywords };
+                walk(side, &entry.value, inside, joints, findings);
             }
         }
         _ => {}
     }
+}
+
+/// What a thing is made of in the very place where it stands, each with the place that says so.
+fn made_of<'n>(side: &Side<'n>, node: &'n Node) -> Vec<(&'n Node, Span)> {
+    let reference = node.get("$ref");
+    let target = reference.and_then(|node| Some((side.resolve(node.as_str()?)?, node.span)));
+    let parts = node.get("allOf").and_then(Node::items).unwrap_or_default();
+    target.into_iter().chain(parts.iter().map(|part| (part, part.span))).collect()
+}
+
+/// Reports what is made of itself: nothing can be said of it. Alternatives are left alone, since many documents let a
+/// variant name the union that it is one of.
+fn circles<'n>(side: &Side<'n>, joints: &[&'n Node], findings: &mut Vec<Diagnostic>) {
+    let mut done: HashSet<*const Node> = HashSet::new();
+    for start in joints {
+        if done.contains(&std::ptr::from_ref(*start)) {
+            continue;
+        }
+        let mut open: HashSet<*const Node> = HashSet::from([std::ptr::from_ref(*start)]);
+        let mut trail = vec![(*start, made_of(side, start))];
+        while let Some((node, left)) = trail.last_mut() {
+            let Some((next, at)) = left.pop() else {
+                done.insert(*node);
+                open.remove(&std::ptr::from_ref(*node));
+                trail.pop();
+                continue;
+            };
+            if open.contains(&std::ptr::from_ref(next)) {
+                findings.push(circle(at));
+            } else if !done.contains(&std::ptr::from_ref(next)) {
+                open.insert(next);
+                trail.push((next, made_of(side, next)));
+            }
+        }
+    }
+}
+
+fn circle(at: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::CyclicRef,
+        at,
+        "the reference leads round in a circle: what it names is made of itself",
+        "say there what it is; within a property or `items` it may refer back",
+    )
 }
 
 fn keyword(side: &Side<'_>, entry: &Entry) -> Option<Diagnostic> {

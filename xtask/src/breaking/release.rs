@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::finding::Finding;
+use super::files::Files;
 use super::{Format, base, document, refusal, report};
 use crate::Outcome;
 use crate::contract;
@@ -15,16 +15,19 @@ use crate::contract;
 /// Copies the contract over the released one, when nothing breaks.
 ///
 /// # Errors
-/// When the contract cannot be read or compared, or the copy cannot be written.
+/// When the contract cannot be read or compared, a waiver is stale, or the copy cannot be written.
 pub fn run(workspace: &Path) -> Result<Outcome> {
     let revision = contract::open(workspace, base::CONTRACT)?;
     let text = revision.text.clone();
     let released = workspace.join(base::RELEASED);
     if released.exists() {
-        let side = base::read(workspace, base::RELEASED, base::CONTRACT)?;
+        let side = base::read(&Files::new(workspace, workspace), base::RELEASED, base::CONTRACT)?;
         let compared = super::judge(side, revision, super::today())?;
-        if compared.findings.iter().any(Finding::breaks) || !compared.faults.is_empty() {
+        let verdict = super::verdict(&compared);
+        if !matches!(verdict, Ok(Outcome::Fine)) {
             print!("{}", report::gate(&compared, Format::Text));
+        }
+        if verdict.with_context(|| format!("{} stays as it was", base::RELEASED))? == Outcome::Findings {
             println!("{} stays as it was: clients of the released contract would break", base::RELEASED);
             return Ok(Outcome::Findings);
         }

@@ -7,6 +7,7 @@
 use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
 use serde::Deserialize;
+use toml::Value;
 
 use super::finding::Finding;
 
@@ -24,7 +25,7 @@ struct Waiver {
     rule: Option<String>,
     path: Option<String>,
     reason: String,
-    expires: String,
+    expires: Value,
 }
 
 impl Waiver {
@@ -35,17 +36,33 @@ impl Waiver {
         self.rule.as_ref() == Some(&finding.id) && self.path.as_ref() == Some(&finding.path)
     }
 
-    fn named(&self) -> String {
+    /// What people know it by: what it says, or else its number in the file.
+    fn named(&self, number: usize) -> String {
         match (&self.fingerprint, &self.rule, &self.path) {
             (Some(fingerprint), ..) => format!("`{fingerprint}`"),
-            (None, rule, path) => {
-                format!(
-                    "`{}` at `{}`",
-                    rule.as_deref().unwrap_or_default(),
-                    path.as_deref().unwrap_or_default()
-                )
-            }
+            (None, Some(rule), Some(path)) => format!("`{rule}` at `{path}`"),
+            (None, Some(one), None) | (None, None, Some(one)) => format!("`{one}`"),
+            (None, None, None) => format!("number {number}"),
         }
+    }
+
+    /// Whether it says in one way which finding it means.
+    const fn is_plain(&self) -> bool {
+        matches!(
+            (&self.fingerprint, &self.rule, &self.path),
+            (Some(_), None, None) | (None, Some(_), Some(_))
+        )
+    }
+
+    /// Its last day, as TOML's own date or in quotes; else what is written there.
+    fn day(&self) -> Result<Date, String> {
+        let text = match &self.expires {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        // A time of day, or one without dashes, would be read too.
+        let day = if text.len() == "YYYY-MM-DD".len() { text.parse().ok() } else { None };
+        day.ok_or(text)
     }
 }
 
@@ -56,21 +73,18 @@ impl Waiver {
 pub fn apply(name: &str, text: &str, findings: &mut [Finding], today: Date) -> Result<Vec<String>> {
     let file: File = toml::from_str(text).with_context(|| format!("cannot read the waivers in {name}"))?;
     let mut faults = Vec::new();
-    for waiver in &file.waiver {
-        let named = waiver.named();
+    for (at, waiver) in file.waiver.iter().enumerate() {
+        let named = waiver.named(at + 1);
         ensure!(
-            waiver.fingerprint.is_some() != (waiver.rule.is_some() && waiver.path.is_some()),
-            "{name}: the waiver {named} must have a `fingerprint`, or else a `rule` and a `path`"
+            waiver.is_plain(),
+            "{name}: the waiver {named} must have a `fingerprint` alone, or else a `rule` and a `path`"
         );
         ensure!(
             !waiver.reason.trim().is_empty(),
             "{name}: the waiver {named} has no reason; say why it may pass"
         );
-        let expires: Date = waiver.expires.parse().map_err(|_| {
-            anyhow::anyhow!(
-                "{name}: the waiver {named} expires on `{}`, which is not a day (YYYY-MM-DD)",
-                waiver.expires
-            )
+        let expires = waiver.day().map_err(|text| {
+            anyhow::anyhow!("{name}: the waiver {named} expires on `{text}`, which is not a day (YYYY-MM-DD)")
         })?;
         let mut matched = false;
         for finding in findings.iter_mut().filter(|finding| waiver.matches(finding)) {

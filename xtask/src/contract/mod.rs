@@ -138,6 +138,10 @@ pub fn take(name: &str, bytes: Vec<u8>) -> anyhow::Result<Source> {
         bytes.len() as u64 <= LARGEST_BYTES,
         "{name} is larger than {limit} MiB, which no contract needs to be"
     );
+    ensure!(
+        !bytes.starts_with(&[0xff, 0xfe]) && !bytes.starts_with(&[0xfe, 0xff]),
+        "{name} is text in UTF-16; save it in UTF-8"
+    );
     let text = String::from_utf8(bytes).map_err(|error| {
         anyhow::anyhow!("{name} is not text in UTF-8: byte {} is wrong", error.utf8_error().valid_up_to())
     })?;

@@ -56,9 +56,10 @@ fn clippy(_: &Context) -> Result<()> {
     cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"])
 }
 
-/// The tests that need a database try each on both.
+/// The tests that need a database try each on both. The breaking gate is tried with each value of the contract.
 fn unit(context: &Context) -> Result<()> {
-    tests(&["--lib", "--bins"], Some(context.postgres_url()?))
+    let mut command = test_command(&["--lib", "--bins"], Some(context.postgres_url()?));
+    run(command.env("UNSEEN_EVERY", "1"))
 }
 
 fn doc(_: &Context) -> Result<()> {

@@ -2,13 +2,14 @@
 //!
 //! Owns which path of the base is which of the revision: the names in its braces do not count.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::operations::{self, Item};
+use super::matched::by_key;
+use super::operations::{self, Item, rest};
 use super::{Comparison, Places, Use, lifecycle, security};
 use crate::breaking::rule::{Level, Mirror, Rule};
-use crate::contract::node::{Entry, Node};
+use crate::breaking::schema::value;
+use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
 
 const NEVER_MIRRORED: Mirror = Mirror::None("a version that grows is no news");
@@ -34,6 +35,46 @@ pub fn compare(on: &mut Comparison<'_>) {
     paths(on);
     webhooks(on);
     removed_schemas(on);
+    beside(on);
+}
+
+/// Keys of the top that someone compares, or that say nothing to clients.
+const KNOWN: [&str; 8] = [
+    "openapi",
+    "info",
+    "servers",
+    "security",
+    "paths",
+    "webhooks",
+    "components",
+    // The names and texts of tags; which operation has which is compared there.
+    "tags",
+];
+/// The sections of the components.
+const SECTIONS: [&str; 9] = [
+    "schemas",
+    "responses",
+    "parameters",
+    "requestBodies",
+    "headers",
+    "securitySchemes",
+    "links",
+    "callbacks",
+    "pathItems",
+];
+
+/// What stands at the top, or among the components, beside what OpenAPI knows.
+fn beside(on: &mut Comparison<'_>) {
+    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
+    let head = |node: &Node| Span { start: node.span.start, end: node.span.start };
+    let known = |key: &str| KNOWN.contains(&key) || key == "jsonSchemaDialect";
+    rest(on, &Use::of("the document"), base, revision, (head(base), head(revision)), known);
+    let (was, now) = (base.entry("components"), revision.entry("components"));
+    let nothing = Node::made(Value::Mapping(Vec::new()));
+    let node = |entry: Option<&'_ Entry>| entry.map_or_else(|| nothing.clone(), |entry| entry.value.clone());
+    let at = |entry: Option<&Entry>, root| entry.map_or_else(|| head(root), |entry| entry.key.span);
+    let places = (at(was, base), at(now, revision));
+    rest(on, &Use::of("components"), &node(was), &node(now), places, |key| SECTIONS.contains(&key));
 }
 
 /// The entries under a key of the top.
@@ -46,7 +87,7 @@ fn top<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
 fn paths(on: &mut Comparison<'_>) {
     let (base, base_at) = top(&on.base.document.root, "paths");
     let (revision, revision_at) = top(&on.revision.document.root, "paths");
-    // What is no extension is a path, however it is spelled: nothing may slip past the gate.
+    // Everything else is a path: the reader refuses what does not begin with `/`.
     let is_path = |entry: &&Entry| !entry.key.text.starts_with("x-");
     let mut left: Vec<&Entry> = revision.iter().filter(is_path).collect();
     let exact: Vec<&Entry> = base.iter().filter(is_path).collect();
@@ -92,26 +133,23 @@ pub fn template(path: &str) -> String {
 fn webhooks(on: &mut Comparison<'_>) {
     let (base, base_at) = top(&on.base.document.root, "webhooks");
     let (revision, revision_at) = top(&on.revision.document.root, "webhooks");
-    let revisions: BTreeMap<&str, &Entry> =
-        revision.iter().map(|entry| (entry.key.text.as_str(), entry)).collect();
-    let bases: BTreeMap<&str, &Entry> = base.iter().map(|entry| (entry.key.text.as_str(), entry)).collect();
-    for entry in base {
-        let was = Item::new(&on.base, entry, true);
-        if let Some(now) = revisions.get(entry.key.text.as_str()) {
-            let now = Item::new(&on.revision, now, true);
-            operations::compare(on, Some(&was), Some(&now), Places::new(was.at, now.at));
-        } else {
-            let message = format!("the webhook `{}` was removed", entry.key.text);
-            let announced = was.operations().all(|(_, operation)| {
-                matches!(lifecycle::removal(&operation.value, on.today), lifecycle::Removal::Announced)
-            });
-            let level = if announced { Level::Info } else { Level::Error };
-            let places = Places::new(was.at, revision_at);
-            let at = Use::of(&entry.key.text);
-            on.raise_at(level, "webhook-removed", &at, places, &entry.key.text, message);
-        }
+    let webhooks = by_key(base, revision, |entry| &entry.key.text);
+    for (was, now) in webhooks.stayed {
+        let (was, now) = (Item::new(&on.base, was, true), Item::new(&on.revision, now, true));
+        operations::compare(on, Some(&was), Some(&now), Places::new(was.at, now.at));
     }
-    for entry in revision.iter().filter(|entry| !bases.contains_key(entry.key.text.as_str())) {
+    for entry in webhooks.gone {
+        let was = Item::new(&on.base, entry, true);
+        let message = format!("the webhook `{}` was removed", entry.key.text);
+        let announced = was.operations().all(|(_, operation)| {
+            matches!(lifecycle::removal(&operation.value, on.today), lifecycle::Removal::Announced)
+        });
+        let level = if announced { Level::Info } else { Level::Error };
+        let places = Places::new(was.at, revision_at);
+        let at = Use::of(&entry.key.text);
+        on.raise_at(level, "webhook-removed", &at, places, &entry.key.text, message);
+    }
+    for entry in webhooks.came {
         let message = format!("the webhook `{}` was added", entry.key.text);
         let places = Places::new(base_at, entry.key.span);
         on.raise("webhook-added", &Use::of(&entry.key.text), places, &entry.key.text, message);
@@ -134,7 +172,11 @@ fn removed_schemas(on: &mut Comparison<'_>) {
 pub fn judge_version(on: &mut Comparison<'_>) {
     let version = |root: &Node| {
         let entry = root.get("info").and_then(|info| info.entry("version"));
-        entry.map(|entry| (entry.value.as_str().unwrap_or_default().to_owned(), entry.key.span))
+        entry.map(|entry| {
+            let text = entry.value.as_str().map(str::to_owned);
+            // Without quotes it is a number; people still mean a version.
+            (text.unwrap_or_else(|| value::shown(&entry.value)), entry.key.span)
+        })
     };
     let (Some((was, base)), Some((now, revision))) =
         (version(&on.base.document.root), version(&on.revision.document.root))

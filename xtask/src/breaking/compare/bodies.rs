@@ -50,6 +50,8 @@ pub const RULES: &[Rule] = &[
         "Let the schema accept everything that was accepted.",
     ),
     Rule::info("request-body-media-type-schema-removed", Mirror::Of("request-body-media-type-schema-added")),
+    Rule::info("request-body-media-type-name-changed", Mirror::Of("request-body-media-type-name-changed")),
+    Rule::info("request-body-media-type-name-generalized", Mirror::Of("request-body-media-type-removed")),
     Rule::error("response-media-type-removed", Mirror::Of("response-media-type-added"), NO_READER, KEEP_TYPE),
     Rule::info("response-media-type-added", Mirror::Of("response-media-type-removed")),
     Rule::info("response-media-type-name-changed", Mirror::Of("response-media-type-name-changed")),
@@ -161,12 +163,23 @@ pub fn contents<'n>(
             None => gone.push(was),
         }
     }
+    // A client may go on sending what a wider media type takes in, whatever else it was there for.
+    let candidates: Vec<&Entry> = match direction {
+        Direction::Request => entries(revision).iter().collect(),
+        Direction::Response => left.clone(),
+    };
     for was in gone {
-        let (name, kin) =
-            (&was.key.text, left.iter().position(|now| kin(&was.key.text, &now.key.text).is_some()));
-        if let (Some(found), Direction::Response) = (kin, direction) {
-            let now = left.remove(found);
-            renamed(on, at, was, now);
+        let name = &was.key.text;
+        let is_free = |now: &&&Entry| {
+            direction == Direction::Request || left.iter().any(|free| std::ptr::eq(*free, **now))
+        };
+        let found = candidates
+            .iter()
+            .filter(is_free)
+            .find_map(|now| Some((*now, kin(direction, name, &now.key.text)?)));
+        if let Some((now, id)) = found {
+            left.retain(|free| !std::ptr::eq(*free, now));
+            renamed(on, at, id, was, now);
             media_type(on, at, was, now, direction);
             continue;
         }
@@ -199,7 +212,34 @@ fn spelled(name: &str) -> String {
 }
 
 /// The id of the rule, when one media type is another form of the other.
-fn kin(was: &str, now: &str) -> Option<&'static str> {
+fn kin(direction: Direction, was: &str, now: &str) -> Option<&'static str> {
+    match direction {
+        Direction::Request => kin_sent(was, now),
+        Direction::Response => kin_read(was, now),
+    }
+}
+
+/// In a request: what a server took it still takes, under the wider name.
+fn kin_sent(was: &str, now: &str) -> Option<&'static str> {
+    // Which characters a text is written in, it says itself; every other parameter is part of the name.
+    let essence = |name: &str| -> Vec<String> {
+        let name = spelled(name);
+        name.split(';').filter(|part| !part.starts_with("charset=")).map(str::to_owned).collect()
+    };
+    let (was, now) = (essence(was), essence(now));
+    if was == now {
+        return Some("request-body-media-type-name-changed");
+    }
+    let wider = match now.as_slice() {
+        [all] if all == "*/*" => true,
+        [now] => now.strip_suffix('*').is_some_and(|kind| kind.ends_with('/') && was[0].starts_with(kind)),
+        _ => false,
+    };
+    wider.then_some("request-body-media-type-name-generalized")
+}
+
+/// In a response: a reader may know one as the other.
+fn kin_read(was: &str, now: &str) -> Option<&'static str> {
     let bare = |name: &str| spelled(name).split(';').next().unwrap_or_default().to_owned();
     let (was, now) = (bare(was), bare(now));
     if was == now {
@@ -222,8 +262,7 @@ fn is_kind_of(special: &str, general: &str) -> bool {
     kinds && (general_name == "*" || name.rsplit_once('+').is_some_and(|(_, suffix)| suffix == general_name))
 }
 
-fn renamed(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
-    let id = kin(&was.key.text, &now.key.text).unwrap_or("response-media-type-name-changed");
+fn renamed(on: &mut Comparison<'_>, at: &Rc<Use>, id: &str, was: &Entry, now: &Entry) {
     let facts = format!("`{}` to `{}`", was.key.text, now.key.text);
     let places = Places::new(was.key.span, now.key.span);
     on.raise(id, at, places, &facts, format!("the media type went from {facts}"));

@@ -155,9 +155,7 @@ fn events(base: &Life, revision: &Life, today: Date) -> Vec<Event> {
                 tell("sunset-invalid", sunsets, text.clone(), format!("the sunset `{text}` is not a day"));
             }
             Some(Ok(date)) if days(*date) < grace => {
-                let message =
-                    format!("the sunset on {date} is {} days away, fewer than {grace}", days(*date));
-                tell("sunset-too-small", sunsets, date.to_string(), message);
+                tell("sunset-too-small", sunsets, date.to_string(), too_small(*date, days(*date), grace));
             }
             Some(Ok(date)) => {
                 tell("with-sunset", places, date.to_string(), format!("it is deprecated and ends on {date}"));
@@ -177,12 +175,27 @@ fn events(base: &Life, revision: &Life, today: Date) -> Vec<Event> {
                 );
                 tell("sunset-changed-too-small", sunsets, format!("{was} to {now}"), message);
             }
+            (Some(Ok(was)), Some(Ok(now))) if now != was => {
+                let message = format!("the sunset went from {was} to {now}");
+                tell("with-sunset", sunsets, format!("{was} to {now}"), message);
+            }
+            // Until now nobody was told when it ends.
+            (None | Some(Err(_)), Some(Ok(now))) if days(*now) < grace => {
+                tell("sunset-too-small", sunsets, now.to_string(), too_small(*now, days(*now), grace));
+            }
+            (None | Some(Err(_)), Some(Ok(now))) => {
+                tell("with-sunset", sunsets, now.to_string(), format!("it ends on {now}"));
+            }
             _ => {}
         },
         (false, false) => {}
     }
     stability(base, revision, &mut tell);
     events
+}
+
+fn too_small(date: Date, days: i32, grace: i32) -> String {
+    format!("the sunset on {date} is {days} days away, fewer than {grace}")
 }
 
 fn stability(base: &Life, revision: &Life, tell: &mut impl FnMut(&'static str, Places, String, String)) {
@@ -250,6 +263,15 @@ pub fn judge_parameter(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span
         } else {
             on.note_use(Site::Parameter, word, at, event.places, &event.facts, event.message);
         }
+    }
+}
+
+/// Judges what became of a header that the server sends.
+pub fn judge_header(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (&Node, Span)) {
+    let (base, revision) = (Life::of_node(base.0, base.1), Life::of_node(revision.0, revision.1));
+    for event in events(&base, &revision, on.today) {
+        let word = word(&event, false);
+        on.note_use(Site::ResponseHeader, word, at, event.places, &event.facts, event.message);
     }
 }
 

@@ -8,6 +8,7 @@ pub mod api;
 mod bodies;
 mod encoding;
 mod lifecycle;
+mod matched;
 mod operations;
 mod parameters;
 pub mod reach;

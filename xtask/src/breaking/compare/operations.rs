@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::matched::by_key;
 use super::{Comparison, Places, Use, bodies, lifecycle, parameters, responses, security, servers};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Mirror, Rule};
@@ -233,29 +234,28 @@ fn tags(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, now: Oper
     };
     let (old, new) = (list(was.node), list(now.node));
     let places = Places::new(place(was.node, "tags", was.at), place(now.node, "tags", now.at));
-    for tag in old.iter().filter(|tag| !new.contains(tag)) {
+    let tags = by_key(&old, &new, String::as_str);
+    for tag in tags.gone {
         on.raise("api-tag-removed", at, places, tag, format!("the tag `{tag}` was removed"));
     }
-    for tag in new.iter().filter(|tag| !old.contains(tag)) {
+    for tag in tags.came {
         on.raise("api-tag-added", at, places, tag, format!("the tag `{tag}` was added"));
     }
 }
 
 fn callbacks<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>, now: Operation<'_, 'n>) {
     let entries = |node: &'n Node| node.get("callbacks").and_then(Node::entries).unwrap_or_default();
-    let (bases, revisions) = (entries(was.node), entries(now.node));
-    let find = |among: &'n [Entry], name: &str| among.iter().find(|entry| entry.key.text == name);
-    for entry in bases {
-        let name = &entry.key.text;
-        if let Some(other) = find(revisions, name) {
-            let (old, new) = (on.base.follow(&entry.value), on.revision.follow(&other.value));
-            expressions(on, at, (old, entry.key.span), (new, other.key.span));
-        } else {
-            let places = Places::new(entry.key.span, place(now.node, "callbacks", now.at));
-            on.raise("callback-removed", at, places, name, format!("the callback `{name}` was removed"));
-        }
+    let callbacks = by_key(entries(was.node), entries(now.node), |entry| &entry.key.text);
+    for (entry, other) in callbacks.stayed {
+        let (old, new) = (on.base.follow(&entry.value), on.revision.follow(&other.value));
+        expressions(on, at, (old, entry.key.span), (new, other.key.span));
     }
-    for entry in revisions.iter().filter(|entry| find(bases, &entry.key.text).is_none()) {
+    for entry in callbacks.gone {
+        let name = &entry.key.text;
+        let places = Places::new(entry.key.span, place(now.node, "callbacks", now.at));
+        on.raise("callback-removed", at, places, name, format!("the callback `{name}` was removed"));
+    }
+    for entry in callbacks.came {
         let name = &entry.key.text;
         let places = Places::new(place(was.node, "callbacks", was.at), entry.key.span);
         on.raise("callback-added", at, places, name, format!("the callback `{name}` was added"));
@@ -265,27 +265,20 @@ fn callbacks<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>, 
 /// The addresses that a callback calls.
 fn expressions<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: (&'n Node, Span), now: (&'n Node, Span)) {
     let (bases, revisions) = (was.0.entries().unwrap_or_default(), now.0.entries().unwrap_or_default());
-    for entry in bases {
-        let old = Item::new(&on.base, entry, true);
-        if let Some(other) = revisions.iter().find(|other| other.key.text == entry.key.text) {
-            let new = Item::new(&on.revision, other, true);
-            compare(on, Some(&old), Some(&new), Places::new(old.at, new.at));
-        } else {
-            let name = &entry.key.text;
-            let places = Places::new(entry.key.span, now.1);
-            on.raise("callback-removed", at, places, name, format!("the callback to `{name}` was removed"));
-        }
+    let addresses = by_key(bases, revisions, |entry| &entry.key.text);
+    for (entry, other) in addresses.stayed {
+        let (old, new) = (Item::new(&on.base, entry, true), Item::new(&on.revision, other, true));
+        compare(on, Some(&old), Some(&new), Places::new(old.at, new.at));
     }
-    for entry in revisions.iter().filter(|entry| !bases.iter().any(|other| other.key.text == entry.key.text))
-    {
+    for entry in addresses.gone {
         let name = &entry.key.text;
-        on.raise(
-            "callback-added",
-            at,
-            Places::new(was.1, entry.key.span),
-            name,
-            format!("the callback to `{name}` was added"),
-        );
+        let places = Places::new(entry.key.span, now.1);
+        on.raise("callback-removed", at, places, name, format!("the callback to `{name}` was removed"));
+    }
+    for entry in addresses.came {
+        let name = &entry.key.text;
+        let places = Places::new(was.1, entry.key.span);
+        on.raise("callback-added", at, places, name, format!("the callback to `{name}` was added"));
     }
 }
 

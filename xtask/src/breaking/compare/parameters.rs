@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::api::template;
+use super::matched::by_key;
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Origin, Places, Use, lifecycle, responses};
 use crate::breaking::document::Side;
@@ -121,6 +122,9 @@ fn is_true(node: &Node, keyword: &str) -> bool {
     matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)))
 }
 
+/// Headers that OpenAPI says by other means: as a parameter they mean nothing.
+const IGNORED: [&str; 3] = ["Accept", "Content-Type", "Authorization"];
+
 /// Every parameter of an operation: its own, and those of its path that it does not replace.
 fn all<'n>(side: &Side<'n>, operation: Operation<'_, 'n>) -> Vec<Parameter<'n>> {
     let mut parameters: Vec<Parameter<'n>> = Vec::new();
@@ -129,6 +133,9 @@ fn all<'n>(side: &Side<'n>, operation: Operation<'_, 'n>) -> Vec<Parameter<'n>> 
             let (node, at) = side.follow_from(item, item.span);
             let text = |key| node.get(key).and_then(Node::as_str);
             let (Some(place), Some(name)) = (text("in"), text("name")) else { continue };
+            if place == "header" && IGNORED.iter().any(|ignored| name.eq_ignore_ascii_case(ignored)) {
+                continue;
+            }
             let known_by = match place {
                 "header" => format!("header {}", name.to_ascii_lowercase()),
                 "path" => format!("path {}", position(operation.item.name, name)),
@@ -156,18 +163,23 @@ pub fn compare<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>
     let base = all(&on.base, was);
     let revision = all(&on.revision, now);
     let lacking = Places::new(place(was.node, "parameters", was.at), place(now.node, "parameters", now.at));
-    for parameter in &base {
-        match revision.iter().find(|other| other.known_by == parameter.known_by) {
-            Some(other) if at.flipped => sent(on, at, Some(parameter), Some(other), lacking),
-            Some(other) => both(on, at, parameter, other),
-            None if at.flipped => sent(on, at, Some(parameter), None, lacking),
-            None => removed(on, at, parameter, lacking),
+    let parameters = by_key(&base, &revision, |parameter| &parameter.known_by);
+    for (parameter, other) in parameters.stayed {
+        if at.flipped {
+            sent(on, at, Some(parameter), Some(other), lacking);
+        } else {
+            both(on, at, parameter, other);
+        }
+    }
+    for parameter in parameters.gone {
+        if at.flipped {
+            sent(on, at, Some(parameter), None, lacking);
+        } else {
+            removed(on, at, parameter, lacking);
         }
     }
     let same_path = template(was.item.name) == template(now.item.name);
-    for parameter in
-        revision.iter().filter(|other| !base.iter().any(|known| known.known_by == other.known_by))
-    {
+    for parameter in parameters.came {
         if at.flipped {
             sent(on, at, None, Some(parameter), lacking);
         } else {
@@ -324,24 +336,35 @@ fn is_plain<'n>(side: &Side<'n>, parameter: &Parameter<'n>) -> bool {
 
 /// The schema of a parameter, or that of its one media type.
 fn schemas<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: &Parameter<'n>, now: &Parameter<'n>) {
-    let content = |parameter: &Parameter<'n>| -> Option<&'n Entry> {
-        parameter.node.get("content").and_then(Node::entries)?.first()
-    };
-    let type_of = |entry: Option<&Entry>| entry.map(|entry| entry.key.text.to_ascii_lowercase());
-    let (old, new) = (content(was), content(now));
-    if type_of(old) != type_of(new) {
-        let shown =
-            |name: Option<String>| name.map_or_else(|| "plain text".to_owned(), |name| format!("`{name}`"));
-        let facts = format!("{} to {}", shown(type_of(old)), shown(type_of(new)));
-        let places = Places::new(place(was.node, "content", was.at), place(now.node, "content", now.at));
+    let (base, revision) = ((was.node, was.at), (now.node, now.at));
+    if let Some((facts, places)) = serialization(base, revision) {
         let message = format!("the parameter is written otherwise: from {facts}");
         on.raise("request-parameter-serialization-changed", at, places, &facts, message);
     }
-    let schema = |parameter: &Parameter<'n>, content: Option<&'n Entry>| {
-        let entry = parameter.node.entry("schema").or_else(|| content?.value.entry("schema"));
-        entry.map_or_else(|| Parts::any(parameter.at), Parts::under)
-    };
     let site = if was.place == "header" { Site::HeaderParameter } else { Site::Parameter };
-    let origin = Origin::Use(Rc::clone(at));
-    on.enter(schema(was, old), schema(now, new), site, origin);
+    on.enter(schema(base), schema(revision), site, Origin::Use(Rc::clone(at)));
+}
+
+/// The one media type that a parameter or a header may name.
+fn content(node: &Node) -> Option<&Entry> {
+    node.get("content").and_then(Node::entries)?.first()
+}
+
+/// From which media type to which other one a parameter or a header went, and where; plain text is written by its style.
+pub fn serialization(was: (&Node, Span), now: (&Node, Span)) -> Option<(String, Places)> {
+    let type_of = |node: &Node| content(node).map(|entry| entry.key.text.to_ascii_lowercase());
+    let (old, new) = (type_of(was.0), type_of(now.0));
+    if old == new {
+        return None;
+    }
+    let shown =
+        |name: Option<String>| name.map_or_else(|| "plain text".to_owned(), |name| format!("`{name}`"));
+    let places = Places::new(place(was.0, "content", was.1), place(now.0, "content", now.1));
+    Some((format!("{} to {}", shown(old), shown(new)), places))
+}
+
+/// The schema of a parameter or a header: its own, or that of its media type.
+pub fn schema<'n>((node, at): (&'n Node, Span)) -> Parts<'n> {
+    let entry = node.entry("schema").or_else(|| content(node)?.value.entry("schema"));
+    entry.map_or_else(|| Parts::any(at), Parts::under)
 }

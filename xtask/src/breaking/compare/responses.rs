@@ -4,12 +4,12 @@
 
 use std::rc::Rc;
 
+use super::matched::by_key;
 use super::operations::{Operation, place, rest};
-use super::{Comparison, Origin, Places, Use, bodies};
+use super::{Comparison, Origin, Places, Use, bodies, lifecycle, parameters};
 use crate::breaking::document::Side;
-use crate::breaking::rule::{Direction, Mirror, Rule, Site};
-use crate::breaking::schema::value::same;
-use crate::breaking::schema::view::Parts;
+use crate::breaking::rule::{Direction, Level, Mirror, Rule, Site};
+use crate::breaking::schema::{is_annotation, value};
 use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
 
@@ -53,6 +53,12 @@ pub const RULES: &[Rule] = &[
         "A client reads the header as it was written, and misunderstands it.",
         "Keep how it is written; send the new form under another name.",
     ),
+    Rule::error(
+        "response-header-serialization-changed",
+        Mirror::Of("response-header-serialization-changed"),
+        "A client reads the header as it was written, and misunderstands it.",
+        "Keep how it is written; send the new form under another name.",
+    ),
     Rule::warning(
         "response-link-removed",
         Mirror::Of("response-link-added"),
@@ -76,6 +82,13 @@ pub fn compare<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>
     let statuses = |entry: &&Entry| !entry.key.text.starts_with("x-");
     for entry in bases.iter().filter(statuses) {
         let status = &entry.key.text;
+        // What is left of a range is compared below, each status by itself; the default never spoke for it.
+        if let Some(left) = narrowed(revisions, status).filter(|_| !at.flipped && is_success(status)) {
+            let places = Places::new(entry.key.span, left.key.span);
+            let message = format!("of all {status} only those that are named are left");
+            on.raise_at(Level::Info, "response-success-status-removed", at, places, status, message);
+            continue;
+        }
         if let Some(other) = covering(revisions, status) {
             response(on, at, entry, other);
         }
@@ -120,6 +133,13 @@ fn covering<'n>(entries: &'n [Entry], status: &str) -> Option<&'n Entry> {
     exact(entries, status).or_else(class).or_else(|| exact(entries, "default"))
 }
 
+/// The first status of a class that is gone as a whole.
+fn narrowed<'n>(entries: &'n [Entry], status: &str) -> Option<&'n Entry> {
+    let class = status.get(..1).filter(|_| status[1..].eq_ignore_ascii_case("XX"))?;
+    let of_class = |entry: &&Entry| entry.key.text.starts_with(class);
+    if exact(entries, status).is_some() { None } else { entries.iter().find(of_class) }
+}
+
 fn is_success(status: &str) -> bool {
     status.starts_with('2') || status.starts_with('3')
 }
@@ -142,14 +162,17 @@ fn response<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: &'n Entry, now: &'n 
 fn headers<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, base: (&'n Node, Span), revision: (&'n Node, Span)) {
     let entries = |node: &'n Node| node.get("headers").and_then(Node::entries).unwrap_or_default();
     let lacking = Places::new(place(base.0, "headers", base.1), place(revision.0, "headers", revision.1));
-    let (bases, revisions) = (entries(base.0), entries(revision.0));
-    for entry in bases {
+    let headers = by_key(entries(base.0), entries(revision.0), |entry| entry.key.text.to_ascii_lowercase());
+    for (entry, other) in headers.stayed {
         let was = Header::of(&on.base, &entry.value, entry.key.span);
-        let now = exact(revisions, &entry.key.text);
-        let now = now.map(|now| Header::of(&on.revision, &now.value, now.key.span));
-        header(on, at, &entry.key.text, Some(was), now, lacking);
+        let now = Header::of(&on.revision, &other.value, other.key.span);
+        header(on, at, &entry.key.text, Some(was), Some(now), lacking);
     }
-    for entry in revisions.iter().filter(|entry| exact(bases, &entry.key.text).is_none()) {
+    for entry in headers.gone {
+        let was = Header::of(&on.base, &entry.value, entry.key.span);
+        header(on, at, &entry.key.text, Some(was), None, lacking);
+    }
+    for entry in headers.came {
         let now = Header::of(&on.revision, &entry.value, entry.key.span);
         header(on, at, &entry.key.text, None, Some(now), lacking);
     }
@@ -182,8 +205,6 @@ pub fn header<'n>(
     now: Option<Header<'n>>,
     lacking: Places,
 ) {
-    let is =
-        |node: &Node, keyword| matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)));
     let (was, now) = match (was, now) {
         (None, None) => return,
         (None, Some(now)) => {
@@ -194,12 +215,23 @@ pub fn header<'n>(
         (Some(was), None) => {
             let id = if is(was.node, "required") { "required" } else { "optional" };
             let places = Places::new(was.used, lacking.revision);
+            let id = format!("{id}-response-header-removed");
             let message = format!("the header `{name}` was removed");
-            on.raise(&format!("{id}-response-header-removed"), at, places, name, message);
+            match lifecycle::removal(was.node, on.today) {
+                lifecycle::Removal::Announced => on.raise_at(Level::Info, &id, at, places, name, message),
+                _ => on.raise(&id, at, places, name, message),
+            }
             return;
         }
         (Some(was), Some(now)) => (was, now),
     };
+    both(on, at, name, was, now);
+}
+
+/// What a header may say that someone compares; the style is one of them while it is the same.
+const KNOWN: [&str; 8] = ["required", "schema", "content", "explode", "name", "in", "deprecated", "x-sunset"];
+
+fn both<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, name: &str, was: Header<'n>, now: Header<'n>) {
     if on.same().nodes(was.node, now.node) {
         return;
     }
@@ -221,48 +253,65 @@ pub fn header<'n>(
         let message = format!("`explode` of the header `{name}` changed");
         on.raise("response-header-explode-changed", at, places("explode"), name, message);
     }
-    let schema = |Header { node, named, .. }: Header<'n>| {
-        let content = || node.get("content").and_then(Node::entries)?.first()?.value.entry("schema");
-        node.entry("schema").or_else(content).map_or_else(|| Parts::any(named), Parts::under)
+    let (base, revision) = ((was.node, was.named), (now.node, now.named));
+    if let Some((facts, places)) = parameters::serialization(base, revision) {
+        let message = format!("the header `{name}` is written otherwise: from {facts}");
+        on.raise("response-header-serialization-changed", at, places, &facts, message);
+    }
+    lifecycle::judge_header(on, at, base, revision);
+    on.enter(
+        parameters::schema(base),
+        parameters::schema(revision),
+        Site::ResponseHeader,
+        Origin::Use(Rc::clone(at)),
+    );
+    let unchanged = |key: &str| match key {
+        "style" => style(was.node) == style(now.node),
+        "allowReserved" | "allowEmptyValue" => is(was.node, key) == is(now.node, key),
+        _ => false,
     };
-    on.enter(schema(was), schema(now), Site::ResponseHeader, Origin::Use(Rc::clone(at)));
-    let known = [
-        "required",
-        "schema",
-        "content",
-        "explode",
-        "style",
-        "name",
-        "in",
-        "deprecated",
-        "allowReserved",
-        "allowEmptyValue",
-    ];
-    rest(on, at, was.node, now.node, (was.named, now.named), |key| known.contains(&key));
+    rest(on, at, was.node, now.node, (was.named, now.named), |key| KNOWN.contains(&key) || unchanged(key));
+}
+
+fn is(node: &Node, keyword: &str) -> bool {
+    matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)))
+}
+
+/// How a header is written; a webhook may also send something in its query.
+fn style(node: &Node) -> &str {
+    let in_query = matches!(node.get("in").and_then(Node::as_str), Some("query" | "cookie"));
+    let usual = if in_query { "form" } else { "simple" };
+    node.get("style").and_then(Node::as_str).unwrap_or(usual)
 }
 
 fn links(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (&Node, Span)) {
     let places = Places::new(place(base.0, "links", base.1), place(revision.0, "links", revision.1));
     let bases = base.0.get("links").and_then(Node::entries).unwrap_or_default();
     let revisions = revision.0.get("links").and_then(Node::entries).unwrap_or_default();
-    for entry in bases {
+    let links = by_key(bases, revisions, |entry| &entry.key.text);
+    for (entry, other) in links.stayed.into_iter().filter(|(was, now)| !leads_alike(&was.value, &now.value)) {
         let name = &entry.key.text;
-        match revisions.iter().find(|other| other.key.text == *name) {
-            None => {
-                let places = Places::new(entry.key.span, places.revision);
-                on.raise("response-link-removed", at, places, name, format!("the link `{name}` was removed"));
-            }
-            Some(other) if !same(&entry.value, &other.value) => {
-                let places = Places::new(entry.key.span, other.key.span);
-                on.raise("response-link-changed", at, places, name, format!("the link `{name}` changed"));
-            }
-            Some(_) => {}
-        }
+        let places = Places::new(entry.key.span, other.key.span);
+        on.raise("response-link-changed", at, places, name, format!("the link `{name}` changed"));
     }
-    for entry in revisions.iter().filter(|entry| !bases.iter().any(|other| other.key.text == entry.key.text))
-    {
+    for entry in links.gone {
+        let name = &entry.key.text;
+        let places = Places::new(entry.key.span, places.revision);
+        on.raise("response-link-removed", at, places, name, format!("the link `{name}` was removed"));
+    }
+    for entry in links.came {
         let name = &entry.key.text;
         let places = Places::new(places.base, entry.key.span);
         on.raise("response-link-added", at, places, name, format!("the link `{name}` was added"));
     }
+}
+
+/// Whether two links lead to the same place, whatever they say to readers.
+fn leads_alike(was: &Node, now: &Node) -> bool {
+    let told = |node: &Node| {
+        let entries = node.entries().unwrap_or_default().iter();
+        let told = entries.filter(|entry| !is_annotation(&entry.key.text)).cloned();
+        Node::made(Value::Mapping(told.collect()))
+    };
+    value::same(&told(was), &told(now))
 }

@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::matched::by_key;
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Places, Use};
-use crate::breaking::rule::{Mirror, Rule};
+use crate::breaking::rule::{Level, Mirror, Rule};
 use crate::contract::node::{Entry, Node};
 use crate::contract::source::Span;
 
@@ -109,17 +110,13 @@ impl Alternative<'_> {
 }
 
 /// The alternatives under `security`; none at all is one that asks for nothing.
-fn alternatives(owner: &Node, otherwise: Span) -> Option<Vec<Alternative<'_>>> {
+fn alternatives(owner: &Node) -> Option<Vec<Alternative<'_>>> {
     let entry = owner.entry("security")?;
     let items = entry.value.items().unwrap_or_default();
-    let mut all: Vec<Alternative<'_>> = items.iter().map(alternative).collect();
-    if all.is_empty() {
-        all.push(Alternative {
-            schemes: BTreeMap::new(),
-            at: if items.is_empty() { entry.key.span } else { otherwise },
-        });
+    if items.is_empty() {
+        return Some(vec![Alternative { schemes: BTreeMap::new(), at: entry.key.span }]);
     }
-    Some(all)
+    Some(items.iter().map(alternative).collect())
 }
 
 fn alternative(item: &Node) -> Alternative<'_> {
@@ -144,9 +141,9 @@ pub fn compare(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, no
 /// What an operation asks for, where that is said, and whether the document says it for all.
 fn effective<'n>(root: &'n Node, operation: Operation<'_, 'n>) -> (Vec<Alternative<'n>>, Span, bool) {
     let head = Span { start: root.span.start, end: root.span.start };
-    let own = alternatives(operation.node, operation.at);
+    let own = alternatives(operation.node);
     let of_root = own.is_none();
-    let all = own.or_else(|| alternatives(root, head));
+    let all = own.or_else(|| alternatives(root));
     let at =
         if of_root { place(root, "security", head) } else { place(operation.node, "security", operation.at) };
     (all.unwrap_or_else(|| vec![Alternative { schemes: BTreeMap::new(), at }]), at, of_root)
@@ -223,35 +220,56 @@ pub fn compare_components(on: &mut Comparison<'_>) {
     let section = |root: &Node| root.place_of("/components/securitySchemes");
     let lacking = Places::new(section(&on.base.document.root), section(&on.revision.document.root));
     let at = Use::of("security schemes");
-    for entry in bases {
-        let name = &entry.key.text;
-        match revisions.iter().find(|other| other.key.text == *name) {
-            None => {
-                let places = Places::new(entry.key.span, lacking.revision);
-                let message = format!("the security scheme `{name}` was removed");
-                on.raise("api-security-component-removed", &at, places, name, message);
-            }
-            Some(other) => scheme(on, &at, entry, other),
+    let asked_for = asked_for(&on.base.document.root);
+    let schemes = by_key(bases, revisions, |entry| &entry.key.text);
+    for (was, now) in schemes.stayed {
+        let before = on.notes.len();
+        scheme(on, &at, was, now);
+        if !asked_for.contains(was.key.text.as_str()) {
+            on.notes[before..].iter_mut().for_each(|note| note.level = Level::Info);
         }
     }
-    for entry in revisions.iter().filter(|entry| !bases.iter().any(|other| other.key.text == entry.key.text))
-    {
+    for entry in schemes.gone {
+        let name = &entry.key.text;
+        let places = Places::new(entry.key.span, lacking.revision);
+        let message = format!("the security scheme `{name}` was removed");
+        let level = if asked_for.contains(name.as_str()) { Level::Error } else { Level::Info };
+        on.raise_at(level, "api-security-component-removed", &at, places, name, message);
+    }
+    for entry in schemes.came {
         let name = &entry.key.text;
         let places = Places::new(lacking.base, entry.key.span);
-        on.raise(
-            "api-security-component-added",
-            &at,
-            places,
-            name,
-            format!("the security scheme `{name}` was added"),
-        );
+        let message = format!("the security scheme `{name}` was added");
+        on.raise("api-security-component-added", &at, places, name, message);
     }
+}
+
+/// The schemes that some operation of a document asks for: no client was told to use another one.
+fn asked_for(root: &Node) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    let mut left = vec![root];
+    while let Some(node) = left.pop() {
+        for entry in node.entries().unwrap_or_default() {
+            if entry.key.text == "security" {
+                let asked =
+                    entry.value.items().unwrap_or_default().iter().filter_map(Node::entries).flatten();
+                names.extend(asked.map(|entry| entry.key.text.as_str()));
+            } else {
+                left.push(&entry.value);
+            }
+        }
+        left.extend(node.items().unwrap_or_default());
+    }
+    names
 }
 
 fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
     let (base, revision) = (on.base.follow(&was.value), on.revision.follow(&now.value));
     for keyword in ["type", "scheme", "in", "name", "openIdConnectUrl"] {
-        let text = |node: &Node| node.get(keyword).and_then(Node::as_str).map(str::to_ascii_lowercase);
+        let text = |node: &Node| {
+            let text = node.get(keyword).and_then(Node::as_str)?;
+            Some(if is_folded(node, keyword) { text.to_ascii_lowercase() } else { text.to_owned() })
+        };
         let (old, new) = (text(base), text(revision));
         if old != new {
             let shown = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
@@ -287,6 +305,19 @@ fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
     rest(on, at, base, revision, (was.key.span, now.key.span), |key| known.contains(&key));
 }
 
+/// Whether upper and lower case are one under a keyword: names of headers are so, those in a query or a cookie are not.
+fn is_folded(scheme: &Node, keyword: &str) -> bool {
+    let in_header = || {
+        let place = scheme.get("in").and_then(Node::as_str);
+        place.is_some_and(|place| place.eq_ignore_ascii_case("header"))
+    };
+    match keyword {
+        "name" => in_header(),
+        "openIdConnectUrl" => false,
+        _ => true,
+    }
+}
+
 fn oauth(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
     for (keyword, id) in [
         ("authorizationUrl", "api-security-component-oauth-url-changed"),
@@ -305,35 +336,35 @@ fn oauth(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
             on.raise(id, at, places, &facts, format!("`{keyword}` went from {facts}"));
         }
     }
-    let scopes =
-        |entry: &Entry| entry.value.get("scopes").and_then(Node::entries).unwrap_or_default().to_vec();
-    let (bases, revisions) = (scopes(was), scopes(now));
-    let find = |among: &[Entry], name: &str| among.iter().find(|entry| entry.key.text == name).cloned();
-    for entry in &bases {
-        let name = &entry.key.text;
-        match find(&revisions, name) {
-            None => {
-                let places = Places::new(entry.key.span, place(&now.value, "scopes", now.key.span));
-                let message = format!("the scope `{name}` was removed");
-                on.raise("api-security-component-oauth-scope-removed", at, places, name, message);
-            }
-            Some(other) if entry.value.as_str() != other.value.as_str() => {
-                let places = Places::new(entry.key.span, other.key.span);
-                let message = format!("the scope `{name}` is explained otherwise");
-                on.raise("api-security-component-oauth-scope-changed", at, places, name, message);
-            }
-            Some(_) => {}
+    flow_scopes(on, at, was, now);
+}
+
+/// The scopes that a flow offers.
+fn flow_scopes(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
+    fn offered(flow: &Entry) -> &[Entry] {
+        flow.value.get("scopes").and_then(Node::entries).unwrap_or_default()
+    }
+    let scopes = by_key(offered(was), offered(now), |entry| &entry.key.text);
+    let lacking =
+        Places::new(place(&was.value, "scopes", was.key.span), place(&now.value, "scopes", now.key.span));
+    for (entry, other) in scopes.stayed {
+        if entry.value.as_str() != other.value.as_str() {
+            let name = &entry.key.text;
+            let places = Places::new(entry.key.span, other.key.span);
+            let message = format!("the scope `{name}` is explained otherwise");
+            on.raise("api-security-component-oauth-scope-changed", at, places, name, message);
         }
     }
-    for entry in revisions.iter().filter(|entry| find(&bases, &entry.key.text).is_none()) {
+    for entry in scopes.gone {
         let name = &entry.key.text;
-        let places = Places::new(place(&was.value, "scopes", was.key.span), entry.key.span);
-        on.raise(
-            "api-security-component-oauth-scope-added",
-            at,
-            places,
-            name,
-            format!("the scope `{name}` was added"),
-        );
+        let places = Places::new(entry.key.span, lacking.revision);
+        let message = format!("the scope `{name}` was removed");
+        on.raise("api-security-component-oauth-scope-removed", at, places, name, message);
+    }
+    for entry in scopes.came {
+        let name = &entry.key.text;
+        let places = Places::new(lacking.base, entry.key.span);
+        let message = format!("the scope `{name}` was added");
+        on.raise("api-security-component-oauth-scope-added", at, places, name, message);
     }
 }

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use super::matched::by_key;
 use super::operations::{Operation, place};
 use super::{Comparison, Places, Use};
 use crate::breaking::rule::{Mirror, Rule};
-use crate::breaking::schema::value;
-use crate::contract::node::Node;
+use crate::breaking::schema::{is_annotation, value};
+use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
 
 /// The rules of this family.
@@ -24,6 +25,7 @@ pub const RULES: &[Rule] = &[
         "A client that fills in the address as it did may reach nothing.",
         "Keep the variables, their values and their defaults; add a server beside it.",
     ),
+    Rule::info("api-server-variables-extended", Mirror::Of("api-server-variables-changed")),
 ];
 
 /// A server by its address.
@@ -72,41 +74,66 @@ fn lists(
     (was, was_at): (Vec<Server<'_>>, Span),
     (now, now_at): (Vec<Server<'_>>, Span),
 ) {
-    let plain = |url: &str| url.trim_end_matches('/').to_owned();
-    for server in &was {
-        match now.iter().find(|other| plain(other.url) == plain(server.url)) {
-            None => {
-                let places = Places::new(server.at, now_at);
-                let message = format!("the server `{}` was removed", server.url);
-                on.raise("api-server-removed", at, places, server.url, message);
-            }
-            Some(other) => {
-                let same = match (server.variables, other.variables) {
-                    (None, None) => true,
-                    (Some(was), Some(now)) => value::same(was, now),
-                    _ => false,
-                };
-                if !same {
-                    let message = format!("the variables of the server `{}` changed", server.url);
-                    on.raise(
-                        "api-server-variables-changed",
-                        at,
-                        Places::new(server.at, other.at),
-                        server.url,
-                        message,
-                    );
-                }
-            }
-        }
+    let servers = by_key(&was, &now, |server| server.url.trim_end_matches('/'));
+    for (server, other) in servers.stayed {
+        let (id, what) = match variables(server.variables, other.variables) {
+            Variables::Same => continue,
+            Variables::Extended => ("api-server-variables-extended", "take more values"),
+            Variables::Changed => ("api-server-variables-changed", "changed"),
+        };
+        let places = Places::new(server.at, other.at);
+        let message = format!("the variables of the server `{}` {what}", server.url);
+        on.raise(id, at, places, server.url, message);
     }
-    for server in now.iter().filter(|server| !was.iter().any(|other| plain(other.url) == plain(server.url))) {
+    for server in servers.gone {
+        let places = Places::new(server.at, now_at);
+        let message = format!("the server `{}` was removed", server.url);
+        on.raise("api-server-removed", at, places, server.url, message);
+    }
+    for server in servers.came {
         let places = Places::new(was_at, server.at);
-        on.raise(
-            "api-server-added",
-            at,
-            places,
-            server.url,
-            format!("the server `{}` was added", server.url),
-        );
+        let message = format!("the server `{}` was added", server.url);
+        on.raise("api-server-added", at, places, server.url, message);
+    }
+}
+
+/// What became of the variables of an address; the worst comes last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Variables {
+    Same,
+    /// Whoever fills in what could be filled in still may.
+    Extended,
+    Changed,
+}
+
+fn variables(was: Option<&Node>, now: Option<&Node>) -> Variables {
+    fn entries(node: Option<&Node>) -> &[Entry] {
+        node.and_then(Node::entries).unwrap_or_default()
+    }
+    let matched = by_key(entries(was), entries(now), |entry| &entry.key.text);
+    if !(matched.gone.is_empty() && matched.came.is_empty()) {
+        return Variables::Changed;
+    }
+    let became = matched.stayed.iter().map(|(was, now)| variable(&was.value, &now.value));
+    became.max().unwrap_or(Variables::Same)
+}
+
+fn variable(was: &Node, now: &Node) -> Variables {
+    let without = |node: &Node| {
+        let counts = |entry: &&Entry| entry.key.text != "enum" && !is_annotation(&entry.key.text);
+        let left = node.entries().unwrap_or_default().iter().filter(counts).cloned();
+        Node::made(Value::Mapping(left.collect()))
+    };
+    if !value::same(&without(was), &without(now)) {
+        return Variables::Changed;
+    }
+    let holds = |list: &[Node], item: &Node| list.iter().any(|other| value::same(other, item));
+    match (was.get("enum").and_then(Node::items), now.get("enum").and_then(Node::items)) {
+        (None, None) => Variables::Same,
+        (Some(_), None) => Variables::Extended,
+        (None, Some(_)) => Variables::Changed,
+        (Some(was), Some(now)) if was.iter().any(|item| !holds(now, item)) => Variables::Changed,
+        (Some(was), Some(now)) if now.iter().any(|item| !holds(was, item)) => Variables::Extended,
+        (Some(_), Some(_)) => Variables::Same,
     }
 }

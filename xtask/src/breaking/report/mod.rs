@@ -80,7 +80,7 @@ pub fn gate(compared: &Compared, format: Format) -> String {
     }
 }
 
-/// What a changelog says: every difference.
+/// What a changelog says: every difference that a client can notice.
 pub fn changelog(compared: &Compared, format: Format) -> String {
     let shown: Vec<&Finding> = compared.findings.iter().collect();
     match format {

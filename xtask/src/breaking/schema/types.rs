@@ -43,6 +43,11 @@ impl Types {
         }
     }
 
+    /// Whether a word is the name of a type.
+    pub fn is_word(word: &str) -> bool {
+        WORDS.iter().any(|(known, _)| *known == word)
+    }
+
     fn of_word(node: &Node) -> Self {
         let word = node.as_str().unwrap_or_default();
         WORDS.iter().find(|(known, _)| *known == word).map_or(Self(0), |(_, types)| Self(*types))

@@ -6,10 +6,12 @@ use std::process::Command;
 
 use jiff::civil::Date;
 
+use super::super::files::Files;
 use super::super::report::{self, Compared};
-use super::super::{Format, base, judge, waivers};
+use super::super::{Format, base, judge, verdict, waivers};
 use super::TODAY;
-use crate::contract::source::Source;
+use crate::Outcome;
+use crate::contract::{self, source::Source};
 
 const BASE: &str = "openapi: 3.1.0
 info: {title: T, version: 1.0.0}
@@ -66,6 +68,8 @@ fn a_waiver_lets_one_finding_pass_until_its_day() {
         found.id, found.path
     );
     assert_eq!(breaking(&compared(Some(&by_rule), TODAY).unwrap()), 0);
+    let unquoted = by_fingerprint.replace("\"2026-03-01\"", "2026-03-01");
+    assert_eq!(breaking(&compared(Some(&unquoted), TODAY).unwrap()), 0);
     let late = compared(Some(&by_fingerprint), TODAY.tomorrow().unwrap()).unwrap();
     assert_eq!(breaking(&late), 1);
     assert!(late.faults[0].contains("expired on 2026-03-01"), "{:?}", late.faults);
@@ -75,6 +79,9 @@ fn a_waiver_lets_one_finding_pass_until_its_day() {
 fn a_waiver_that_matches_nothing_is_a_fault() {
     let stale = compared(Some(&waiver("000000000000", "2027-01-01")), TODAY).unwrap();
     assert_eq!(stale.faults, ["waivers.toml: the waiver `000000000000` matches nothing; take it out"]);
+    let undecided = verdict(&stale).unwrap_err().to_string();
+    assert!(undecided.starts_with("nothing is decided: waivers.toml"), "{undecided}");
+    assert_eq!(verdict(&compared(None, TODAY).unwrap()).unwrap(), Outcome::Findings);
 }
 
 #[test]
@@ -86,7 +93,17 @@ fn a_waiver_without_reason_day_or_name_cannot_be_read() {
         fault("[[waiver]]\nfingerprint = 'a'\nreason = ' '\nexpires = '2027-01-01'")
             .contains("has no reason")
     );
-    assert!(fault("[[waiver]]\nreason = 'r'\nexpires = '2027-01-01'").contains("must have a `fingerprint`"));
+    let first = "the waiver number 1 must have a `fingerprint` alone";
+    assert!(fault("[[waiver]]\nreason = 'r'\nexpires = '2027-01-01'").contains(first));
+    for one in ["rule = 'r'", "path = 'r'", "fingerprint = 'r'\nrule = 's'", "fingerprint = 'r'\npath = 's'"]
+    {
+        let text = format!("[[waiver]]\n{one}\nreason = 'r'\nexpires = '2027-01-01'");
+        assert!(fault(&text).contains("the waiver `r` must have a `fingerprint` alone"), "{one}");
+    }
+    for day in ["20270101", "true", "2027-01-01T00:00:00Z", "[2027]"] {
+        let text = format!("[[waiver]]\nfingerprint = 'a'\nreason = 'r'\nexpires = {day}");
+        assert!(fault(&text).contains(&format!("`{day}`, which is not a day")), "{day}");
+    }
     assert!(fault("[[waiver]]\nfingerprint = 'a'\nbecause = 'r'").contains("cannot read the waivers"));
 }
 
@@ -138,25 +155,36 @@ fn repository() -> tempfile::TempDir {
     folder
 }
 
+/// Whoever stands at the root.
+fn at(folder: &Path) -> Files {
+    Files::new(folder, folder)
+}
+
 fn refusal(folder: &Path, name: &str) -> String {
-    format!("{:#}", base::read(folder, name, "openapi/v1.yaml").unwrap_err())
+    format!("{:#}", base::read(&at(folder), name, "openapi/v1.yaml").unwrap_err())
 }
 
 #[test]
 fn a_base_is_a_file_or_a_revision_with_the_waivers_of_its_side() {
     let folder = repository();
     let path = folder.path();
-    let side = base::read(path, "HEAD~1", "openapi/v1.yaml").unwrap();
+    let side = base::read(&at(path), "HEAD~1", "openapi/v1.yaml").unwrap();
     assert_eq!((side.source.name.as_str(), side.source.text.as_str()), ("HEAD~1:openapi/v1.yaml", BASE));
     // A change that brings its own waiver is not waived by it.
     fs::write(path.join("openapi/released/waivers.toml"), waiver("a", "2027-01-01")).unwrap();
     git(path, &["add", "."]);
     git(path, &["commit", "--quiet", "--message", "three"]);
-    assert!(base::read(path, "HEAD~1", "openapi/v1.yaml").unwrap().waivers.is_none());
-    assert!(base::read(path, "HEAD", "openapi/v1.yaml").unwrap().waivers.is_some());
+    assert!(base::read(&at(path), "HEAD~1", "openapi/v1.yaml").unwrap().waivers.is_none());
+    assert!(base::read(&at(path), "HEAD", "openapi/v1.yaml").unwrap().waivers.is_some());
     fs::write(path.join("openapi/released/v1.yaml"), BASE).unwrap();
-    let side = base::read(path, "openapi/released/v1.yaml", "openapi/v1.yaml").unwrap();
+    let side = base::read(&at(path), "openapi/released/v1.yaml", "openapi/v1.yaml").unwrap();
     assert_eq!(side.waivers.unwrap().0, "openapi/released/waivers.toml");
+    // Whoever stands in a folder names what they see there.
+    let inside = Files::new(&path.join("openapi"), path);
+    let side = base::read(&inside, "released/v1.yaml", "openapi/v1.yaml").unwrap();
+    assert_eq!(side.source.name, "openapi/released/v1.yaml");
+    assert_eq!(side.waivers.unwrap().0, "openapi/released/waivers.toml");
+    assert_eq!(inside.find("v1.yaml").as_deref(), Some("openapi/v1.yaml"));
 }
 
 #[test]
@@ -166,18 +194,29 @@ fn a_base_that_cannot_be_had_is_an_error_with_a_remedy() {
     assert!(refusal(path, "openapi/released/v1.yaml").contains("cargo xtask release-contract"));
     assert!(refusal(path, "v9").contains("neither a file nor a git revision"));
     assert!(refusal(path, "--help").contains("neither a file nor a git revision"));
+    assert_eq!(refusal(path, ""), "--base is empty; name a file or a git revision");
+    assert!(refusal(path, "nope.yaml").starts_with("there is no base: nope.yaml does not exist, neither"));
+    assert_eq!(refusal(path, "/no/v1.yaml"), "there is no base: /no/v1.yaml does not exist");
+    let in_revision = refusal(path, "HEAD:openapi/v1.yaml");
+    assert!(
+        in_revision.contains("`--base HEAD`, and the file by `--contract openapi/v1.yaml`"),
+        "{in_revision}"
+    );
+    let outside = format!("{:#}", base::read(&at(path), "HEAD", "/tmp/v1.yaml").unwrap_err());
+    assert!(outside.contains("/tmp/v1.yaml is outside of it"), "{outside}");
+    let utf_16 = contract::take("a.yaml", vec![0xff, 0xfe, b'o', 0]).unwrap_err().to_string();
+    assert_eq!(utf_16, "a.yaml is text in UTF-16; save it in UTF-8");
     let elsewhere = tempfile::tempdir().unwrap();
     assert!(refusal(elsewhere.path(), "main").contains("no git repository"));
     let url = format!("file://{}", path.display());
     git(elsewhere.path(), &["clone", "--quiet", "--depth", "1", &url, "shallow"]);
     assert!(refusal(&elsewhere.path().join("shallow"), "HEAD~1").contains("git fetch --unshallow"));
-    let missing = format!("{:#}", base::read(path, "HEAD", "openapi/v2.yaml").unwrap_err());
+    let missing = format!("{:#}", base::read(&at(path), "HEAD", "openapi/v2.yaml").unwrap_err());
     assert!(missing.contains("openapi/v2.yaml is not in the revision `HEAD`"), "{missing}");
 }
 
 #[test]
 fn a_release_moves_forward_only_while_nothing_breaks() {
-    use crate::Outcome;
     let folder = repository();
     let path = folder.path();
     let released = path.join("openapi/released/v1.yaml");
@@ -194,4 +233,8 @@ fn a_release_moves_forward_only_while_nothing_breaks() {
     assert_eq!(super::super::release(path).unwrap(), Outcome::Fine);
     assert_eq!(fs::read_to_string(&released).unwrap(), revision());
     assert!(!waivers.exists(), "the waivers are spent");
+    fs::write(&waivers, waiver(&found.fingerprint, "2099-01-01")).unwrap();
+    let stale = format!("{:#}", super::super::release(path).unwrap_err());
+    assert!(stale.starts_with("openapi/released/v1.yaml stays as it was: nothing is decided"), "{stale}");
+    assert!(stale.contains("matches nothing; take it out"), "{stale}");
 }

@@ -1,0 +1,183 @@
+//! What a client notices outside of schemas, and what takes nothing from it.
+
+use serde_json::{Value, json};
+
+use super::super::rule::Level;
+use super::stories::operating;
+use super::{differences, told};
+
+#[test]
+fn upper_and_lower_case_are_two_where_a_server_tells_them_apart() {
+    let scheme = |scheme: Value| {
+        let components = json!({"securitySchemes": {"key": scheme}});
+        operating(&json!({"components": components, "security": [{"key": []}]}), &json!({}))
+    };
+    let key = |place: &str, name: &str| scheme(json!({"type": "apiKey", "in": place, "name": name}));
+    let changed = "api-security-component-type-changed".to_owned();
+    for place in ["query", "cookie"] {
+        let found = told(&differences(&key(place, "api_key"), &key(place, "API_KEY")));
+        assert!(found.contains(&(changed.clone(), Level::Error)), "{place}: {found:?}");
+    }
+    assert_eq!(told(&differences(&key("header", "x-key"), &key("header", "X-Key"))), []);
+    let open_id = |path: &str| {
+        scheme(json!({"type": "openIdConnect", "openIdConnectUrl": format!("https://a.example{path}")}))
+    };
+    assert!(told(&differences(&open_id("/A"), &open_id("/a"))).contains(&(changed, Level::Error)));
+}
+
+#[test]
+fn a_sunset_that_comes_after_the_deprecation_is_told_and_must_leave_time() {
+    let ending = |sunset: Option<&str>| {
+        let mut operation = json!({"deprecated": true});
+        if let Some(day) = sunset {
+            operation["x-sunset"] = json!(day);
+        }
+        operating(&json!({}), &operation)
+    };
+    let found = |was, now| told(&differences(&ending(was), &ending(now)));
+    let too_small = ("api-sunset-date-too-small".to_owned(), Level::Error);
+    let announced = ("endpoint-deprecated-with-sunset".to_owned(), Level::Info);
+    assert_eq!(found(None, Some("2026-03-05")), std::slice::from_ref(&too_small));
+    assert_eq!(found(Some("soon"), Some("2026-03-05")), [too_small]);
+    assert_eq!(found(None, Some("2026-12-01")), std::slice::from_ref(&announced));
+    assert_eq!(found(Some("2026-12-01"), Some("2027-01-01")), [announced]);
+}
+
+#[test]
+fn a_header_of_a_response_has_a_media_type_and_a_life() {
+    let sending = |header: Value| {
+        let response = json!({"description": "D", "headers": {"X-A": header}});
+        operating(&json!({}), &json!({"responses": {"200": response}}))
+    };
+    let found = |was: Value, now: Value| told(&differences(&sending(was), &sending(now)));
+    let of = |content: &str| json!({"content": {content: {"schema": {"type": "string"}}}});
+    let written = ("response-header-serialization-changed".to_owned(), Level::Error);
+    assert_eq!(found(of("application/json"), of("text/plain")), std::slice::from_ref(&written));
+    assert_eq!(found(of("application/json"), json!({"schema": {"type": "string"}})), [written]);
+    assert_eq!(
+        found(json!({}), json!({"deprecated": true})),
+        [("response-header-deprecated-sunset-missing".to_owned(), Level::Error)]
+    );
+    assert_eq!(
+        found(json!({}), json!({"deprecated": true, "x-sunset": "2026-12-01"})),
+        [("response-header-deprecated-with-sunset".to_owned(), Level::Info)]
+    );
+    assert_eq!(
+        found(json!({}), json!({"style": "other"})),
+        [("unclassified-change".to_owned(), Level::Error)]
+    );
+    let removed = |header: Value| {
+        told(&differences(
+            &sending(header),
+            &operating(
+                &json!({}),
+                &json!({
+                    "responses": {"200": {"description": "D"}}
+                }),
+            ),
+        ))
+    };
+    let id = "required-response-header-removed".to_owned();
+    assert_eq!(removed(json!({"required": true})), [(id.clone(), Level::Error)]);
+    let over = json!({"required": true, "deprecated": true, "x-sunset": "2026-02-01"});
+    assert_eq!(removed(over), [(id, Level::Info)]);
+}
+
+#[test]
+fn what_takes_nothing_from_a_client_is_no_break() {
+    let root = |root: Value| operating(&root, &json!({}));
+    let own = |operation: Value| operating(&json!({}), &operation);
+    let variable = |variable: Value| {
+        root(json!({"servers": [{"url": "https://{v}.example", "variables": {"v": variable}}]}))
+    };
+    let sent = |content: Value| own(json!({"requestBody": {"content": content}}));
+    let answered = |status: &str| {
+        let body = json!({"application/json": {"schema": {"type": "string"}}});
+        own(json!({"responses": {status: {"description": "D", "content": body}}}))
+    };
+    let beside_failures = |status: &str| {
+        let body = |kind: &str| json!({"application/json": {"schema": {"type": kind}}});
+        own(json!({"responses": {
+            status: {"description": "D", "content": body("string")},
+            "default": {"description": "D", "content": body("object")},
+        }}))
+    };
+    let linked =
+        |link: Value| own(json!({"responses": {"200": {"description": "D", "links": {"next": link}}}}));
+    let body = json!({"schema": {"type": "string"}});
+    let (a, ab) = (json!({"default": "a", "enum": ["a"]}), json!({"default": "a", "enum": ["a", "b"]}));
+    let accept = json!([{"name": "accept", "in": "header", "schema": {"type": "string"}}]);
+    let key = |name: &str| json!({"type": "apiKey", "in": "query", "name": name});
+    let schemes = |schemes: Value| root(json!({"components": {"securitySchemes": schemes}}));
+    for (name, was, now) in [
+        (
+            "a variable of a server is explained",
+            variable(a.clone()),
+            variable(json!({"default": "a", "enum": ["a"], "description": "D"})),
+        ),
+        ("a variable of a server takes one more value", variable(a.clone()), variable(ab.clone())),
+        ("a body may be anything", sent(json!({"application/json": body})), sent(json!({"*/*": body}))),
+        (
+            "a body names its characters",
+            sent(json!({"application/json": body})),
+            sent(json!({"application/json; charset=utf-8": body})),
+        ),
+        ("one of the successes is left", answered("2XX"), answered("200")),
+        ("one is left beside the failures", beside_failures("2XX"), beside_failures("200")),
+        ("a parameter that OpenAPI ignores", own(json!({"parameters": accept})), own(json!({}))),
+        ("a scheme that nothing asks for", schemes(json!({"key": key("a")})), schemes(json!({}))),
+        (
+            "a scheme that nothing asks for is another",
+            schemes(json!({"key": key("a")})),
+            schemes(json!({"key": key("b")})),
+        ),
+        (
+            "a link is explained",
+            linked(json!({"operationId": "a"})),
+            linked(json!({"operationId": "a", "description": "D"})),
+        ),
+    ] {
+        let found = told(&differences(&was, &now));
+        assert!(found.iter().all(|(_, level)| *level == Level::Info), "{name}: {found:?}");
+    }
+    for (name, was, now) in [
+        ("a variable of a server loses a value", variable(ab), variable(a)),
+        ("a body must be JSON", sent(json!({"*/*": body})), sent(json!({"application/json": body}))),
+        (
+            "a body is of another version",
+            sent(json!({"a/b; version=1": body})),
+            sent(json!({"a/b; version=2": body})),
+        ),
+        ("a body may be any text", sent(json!({"application/json": body})), sent(json!({"text/*": body}))),
+        ("any success may come", answered("200"), own(json!({"responses": {"202": {"description": "D"}}}))),
+    ] {
+        let found = told(&differences(&was, &now));
+        assert!(found.iter().any(|(_, level)| *level == Level::Error), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn a_version_that_is_a_number_is_shown() {
+    let info = |version: Value| operating(&json!({"info": {"version": version}}), &json!({}));
+    let more = |version: Value| operating(&json!({"info": {"version": version}}), &json!({"tags": ["t"]}));
+    let said = |was: Value, now: Value| {
+        let findings = differences(&info(was), &more(now));
+        findings
+            .into_iter()
+            .find(|finding| finding.id.starts_with("api-version"))
+            .map(|finding| finding.message)
+    };
+    assert_eq!(said(json!(1.5), json!(1.5)).as_deref(), Some("the version is still 1.5"));
+    assert_eq!(said(json!(2), json!("1.9")).as_deref(), Some("the version went from 2 back to 1.9"));
+    assert_eq!(said(json!(1), json!(2)), None);
+}
+
+#[test]
+fn what_openapi_does_not_know_is_seen_at_the_top_too() {
+    let found =
+        |root: Value| told(&differences(&operating(&json!({}), &json!({})), &operating(&root, &json!({}))));
+    let unknown = ("unclassified-change".to_owned(), Level::Error);
+    assert_eq!(found(json!({"path": {"/b": {}}})), std::slice::from_ref(&unknown));
+    assert_eq!(found(json!({"components": {"schema": {"A": {"type": "string"}}}})), [unknown]);
+    assert_eq!(found(json!({"x-a": 1, "tags": [{"name": "t"}], "components": {"x-b": 2}})), []);
+}

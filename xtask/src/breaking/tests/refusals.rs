@@ -1,0 +1,71 @@
+//! What is no contract, or says nothing, is refused: what was passed over in silence could not be compared.
+
+use serde_json::{Value, json};
+
+use super::super::document;
+use super::read;
+use super::stories::answering;
+use crate::contract::source::Source;
+use crate::diagnostic::Code;
+
+#[test]
+fn what_is_made_of_itself_is_refused() {
+    let circles = |schemas: Value| {
+        let refused = document::read(Source::new("a.json", answering(&schemas))).expect_err("a circle");
+        assert!(refused.findings.iter().all(|finding| finding.code == Code::CyclicRef));
+        refused.findings.len()
+    };
+    let to = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    assert_eq!(circles(json!({"A": to("A")})), 1);
+    assert_eq!(circles(json!({"A": to("B"), "B": to("A")})), 1);
+    assert_eq!(circles(json!({"A": {"allOf": [to("A")]}})), 1);
+    let object = json!({"type": "object"});
+    assert_eq!(circles(json!({"A": {"allOf": [to("B"), object]}, "B": {"allOf": [object, to("A")]}})), 1);
+    // Within a property it may, and a variant may name its union.
+    read("a.json", &answering(&json!({"A": {"properties": {"$ref": to("A"), "allOf": to("A")}}})));
+    read("a.json", &answering(&json!({"A": {"oneOf": [to("B")]}, "B": {"allOf": [to("A"), object]}})));
+    let mut chain = json!({"A": to("S0")});
+    for at in 0..5_000 {
+        chain[format!("S{at}")] = to(&format!("S{}", at + 1));
+    }
+    chain["S5000"] = to("S0");
+    assert_eq!(circles(chain), 1);
+}
+
+#[test]
+fn what_has_another_shape_is_refused_and_not_read_as_absent() {
+    let refused = |text: &str| {
+        let refused = document::read(Source::new("a.yaml", text)).expect_err(text);
+        refused.findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    };
+    let nothing = "the document promises nothing: it has neither `paths` nor `webhooks` nor `components`";
+    assert_eq!(refused("openapi: 3.1.0"), nothing);
+    let under = |line: &str| refused(&format!("openapi: 3.1.0\n{line}\n"));
+    assert_eq!(under("paths: [1]"), "a mapping must stand here, this is a list");
+    assert_eq!(under("paths: {/a: }"), "a mapping must stand here, this is null");
+    for path in ["a", "''", "'{id}'"] {
+        assert!(under(&format!("paths: {{{path}: {{}}}}")).ends_with("is no path: a path begins with `/`"));
+    }
+    let operation = |text: &str| under(&format!("paths: {{/a: {{get: {{{text}}}}}}}"));
+    assert_eq!(operation("parameters: {a: 1}"), "a list must stand here, this is a mapping");
+    assert_eq!(operation("parameters: [{name: a}]"), "a parameter without `in` cannot be told from others");
+    assert_eq!(operation("responses: []"), "a mapping must stand here, this is a list");
+    assert_eq!(operation("security: {key: []}"), "a list must stand here, this is a mapping");
+    let schema = |text: &str| under(&format!("components: {{schemas: {{A: {text}}}}}"));
+    assert_eq!(schema("{type: strng}"), "`strng` is no type");
+    assert_eq!(schema("{type: [string, null]}"), "the name of a type must stand here, this is null");
+    assert_eq!(schema("{properties: [a]}"), "a mapping must stand here, this is a list");
+    assert_eq!(schema("{required: true}"), "a list of strings must stand here, this is a boolean");
+    assert_eq!(schema(""), "a mapping or a boolean must stand here, this is null");
+    assert_eq!(
+        schema("{properties: {x-a: 1}}"),
+        "a mapping or a boolean must stand here, this is an integer"
+    );
+    assert_eq!(
+        operation("responses: {'200': {headers: {x-total: 1}}}"),
+        "a mapping must stand here, this is an integer"
+    );
+    let sound =
+        "openapi: 3.1.0\npaths:\n  x-a: 1\n  /a: {get: {responses: {x-b: 1, '200': {description: D}}}}";
+    document::read(Source::new("a.yaml", sound)).expect("extensions are free");
+}
