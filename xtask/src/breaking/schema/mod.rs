@@ -6,6 +6,7 @@
 mod access;
 mod alternatives;
 mod bounds;
+mod null;
 mod properties;
 mod structure;
 pub mod types;

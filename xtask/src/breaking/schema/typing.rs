@@ -35,10 +35,12 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
         return;
     }
     let places = Places::new(base.types_at.unwrap_or(base.at), revision.types_at.unwrap_or(revision.at));
+    let mut compatible = false;
     if base.types == revision.types {
         format(on, two);
     } else {
         let word = word(two);
+        compatible = word == "type-compatible";
         let facts = format!("{} to {}", base.types, revision.types);
         two.note(
             on,
@@ -48,7 +50,10 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
             format!("the type went from {} to {}", base.types, revision.types),
         );
     }
-    if base.types.is_any() != revision.types.is_any() && base.null != revision.null {
+    let along = |all: &View<'_>, some: &View<'_>| {
+        all.types.is_any() && !some.types.is_any() && all.null && !some.null && !compatible
+    };
+    if along(base, revision) || along(revision, base) {
         // A schema without a type lets `null` through along with all else.
         return;
     }

@@ -2,8 +2,9 @@
 //!
 //! Owns what is the same in spite of another spelling. It never compares.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::null;
 use super::types::Types;
 use crate::breaking::document::Side;
 use crate::contract::node::{Entry, Node, Value};
@@ -96,10 +97,9 @@ impl<'n> View<'n> {
                 any_of: Alternatives::default(),
                 keywords: Vec::new(),
             },
-            nullable: false,
             types: Types::ANY,
-            left: parts.nodes.iter().rev().copied().collect(),
-            seen: HashSet::new(),
+            left: parts.nodes.iter().rev().map(|node| Left { node, excused: false }).collect(),
+            seen: HashMap::new(),
         };
         reading.run();
         reading.finish()
@@ -160,103 +160,105 @@ impl<'n> View<'n> {
 struct Reading<'a, 'n> {
     side: &'a Side<'n>,
     view: View<'n>,
-    /// Whether `null` is let in from outside of `type`.
-    nullable: bool,
     types: Types,
     /// Texts that are still to be read, the next one last: a chain of references must not cost stack.
-    left: Vec<&'n Node>,
-    seen: HashSet<usize>,
+    left: Vec<Left<'n>>,
+    /// The texts that were read, by their address, and whether each was excused.
+    seen: HashMap<usize, bool>,
+}
+
+/// A text to be read.
+struct Left<'n> {
+    node: &'n Node,
+    /// Whether `null` is let in from outside, so that it does not matter what the text says of it.
+    excused: bool,
 }
 
 impl<'n> Reading<'_, 'n> {
     fn run(&mut self) {
         let mut part = 0;
-        while let Some(node) = self.left.pop() {
-            if !self.seen.insert(std::ptr::from_ref(node) as usize) {
-                continue;
-            }
+        while let Some(Left { node, excused }) = self.left.pop() {
+            let address = std::ptr::from_ref(node) as usize;
+            let again = match self.seen.get(&address) {
+                None => false,
+                Some(was_excused) if *was_excused && !excused => true,
+                // It has been read no less strictly.
+                Some(_) => continue,
+            };
+            self.seen.insert(address, excused);
             match &node.value {
                 Value::Bool(false) => self.view.never = true,
-                Value::Mapping(entries) => self.mapping(part, entries),
+                Value::Mapping(entries) => self.mapping(part, entries, excused, again),
                 _ => {}
             }
-            part += 1;
+            part += usize::from(!again);
         }
     }
 
-    fn mapping(&mut self, part: usize, entries: &'n [Entry]) {
+    /// Reads a text; `again` when only what it says of `null` is still to be read.
+    fn mapping(&mut self, part: usize, entries: &'n [Entry], excused: bool, again: bool) {
+        let version = self.side.document.version;
         if let Some(reference) = entries.iter().find(|entry| entry.key.text == "$ref")
             && let Some(target) = reference.value.as_str()
         {
-            if part == 0 {
+            if part == 0 && !again {
                 self.view.name = target.rsplit('/').next();
                 // What a shared schema lacks, it lacks once, whoever uses it.
                 self.view.at = self.side.named_at(target).unwrap_or(self.view.at);
             }
-            self.left.extend(self.side.resolve(target));
+            self.left.extend(self.side.resolve(target).map(|node| Left { node, excused }));
             // In 3.0 what stands beside a reference is not read.
-            if self.side.document.version == Version::V30 {
+            if version == Version::V30 {
                 return;
             }
+        }
+        let excused = excused || null::is_let_in(entries, version);
+        if !excused {
+            self.view.null &= entries.iter().all(null::is_let_by);
         }
         for entry in entries {
             match entry.key.text.as_str() {
                 "$ref" => {}
-                "allOf" => self.left.extend(entry.value.items().unwrap_or_default().iter().rev()),
-                "oneOf" | "anyOf" => self.alternatives(entry),
+                "allOf" => {
+                    let items = entry.value.items().unwrap_or_default();
+                    self.left.extend(items.iter().rev().map(|node| Left { node, excused }));
+                }
+                "oneOf" | "anyOf" => self.alternatives(entry, excused, again),
+                _ if again => {}
                 "type" => {
                     self.types = self.types.and(Types::of_keyword(&entry.value));
                     self.view.types_at = Some(entry.key.span);
                 }
-                "nullable" if self.side.document.version == Version::V30 => {
-                    self.nullable |= matches!(entry.value.value, Value::Bool(true));
-                }
+                "nullable" if version == Version::V30 => {}
                 _ => self.view.keywords.push((part, entry)),
             }
         }
     }
 
     /// An alternative that is only `null` is a flag; a single one that is left is the schema itself.
-    fn alternatives(&mut self, entry: &'n Entry) {
+    fn alternatives(&mut self, entry: &'n Entry, excused: bool, again: bool) {
         let all = entry.value.items().unwrap_or_default();
-        let members: Vec<&Node> = all.iter().filter(|member| !is_null(member)).collect();
-        self.nullable |= members.len() < all.len();
-        if let [only] = members.as_slice() {
-            self.left.push(only);
-            return;
+        let members: Vec<&Node> = all.iter().filter(|member| !null::is_only(member)).collect();
+        let excused = excused || members.len() < all.len();
+        match members.as_slice() {
+            [only] => self.left.push(Left { node: only, excused }),
+            [] if !all.is_empty() => self.types = self.types.and(Types::NULL),
+            members => {
+                self.view.null &= excused || null::is_let_through(self.side, members);
+                if again {
+                    return;
+                }
+                let alternatives =
+                    if entry.key.text == "oneOf" { &mut self.view.one_of } else { &mut self.view.any_of };
+                alternatives.members.extend(members);
+                alternatives.at.get_or_insert(entry.key.span);
+            }
         }
-        let alternatives =
-            if entry.key.text == "oneOf" { &mut self.view.one_of } else { &mut self.view.any_of };
-        alternatives.members.extend(members);
-        alternatives.at.get_or_insert(entry.key.span);
     }
 
     fn finish(mut self) -> View<'n> {
-        let nullless = self
-            .view
-            .entries("enum")
-            .filter_map(|entry| entry.value.items())
-            .any(|items| !items.iter().any(|item| matches!(item.value, Value::Null)));
-        let fixed = self.view.entries("const").any(|entry| !matches!(entry.value.value, Value::Null));
-        self.view.null = self.nullable || (self.types.holds(Types::NULL) && !nullless && !fixed);
+        self.view.null &= !self.view.never;
         self.view.types = self.types.without_null();
         self.view
     }
-}
-
-/// Whether a schema lets `null` through and nothing else.
-fn is_null(node: &Node) -> bool {
-    let words = ["type", "enum", "const"];
-    let only = |entry: &Entry| match entry.key.text.as_str() {
-        "type" => Types::of_keyword(&entry.value) == Types::NULL,
-        "enum" => entry
-            .value
-            .items()
-            .is_some_and(|items| items.iter().all(|item| matches!(item.value, Value::Null))),
-        "const" => matches!(entry.value.value, Value::Null),
-        key => matches!(key, "description" | "title" | "$comment"),
-    };
-    node.entries().is_some_and(|entries| {
-        entries.iter().any(|entry| words.contains(&entry.key.text.as_str())) && entries.iter().all(only)
-    })
 }

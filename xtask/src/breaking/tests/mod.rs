@@ -5,6 +5,7 @@ mod catalogue;
 mod documents;
 mod gate;
 mod mutations;
+mod pairs;
 mod random;
 mod schemas;
 mod stories;
