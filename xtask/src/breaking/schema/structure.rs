@@ -117,11 +117,14 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     }
 }
 
-/// Every text of a keyword, but for one that lets all through.
+/// Every text of a keyword, but for one that says nothing: mostly what lets all through.
 fn parts<'n>(view: &View<'n>, keyword: &str) -> Option<Parts<'n>> {
-    let says = |entry: &&Entry| match &entry.value.value {
-        Value::Bool(all) => !all,
-        Value::Mapping(entries) => !entries.is_empty() || keyword == "not",
+    let says = |entry: &&Entry| match (keyword, &entry.value.value) {
+        ("not", value) => !matches!(value, Value::Bool(false)),
+        // Even if every item will do, there must be one.
+        ("contains" | "if", _) => true,
+        (_, Value::Bool(all)) => !all,
+        (_, Value::Mapping(entries)) => !entries.is_empty(),
         _ => true,
     };
     let nodes: Vec<&Node> = view.entries(keyword).filter(says).map(|entry| &entry.value).collect();
