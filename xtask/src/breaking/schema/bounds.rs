@@ -94,8 +94,6 @@ pub const KEYWORDS: &[&str] = &[
     "minItems",
     "maxProperties",
     "minProperties",
-    "maxContains",
-    "minContains",
     "multipleOf",
     "uniqueItems",
     "pattern",
@@ -110,16 +108,29 @@ struct Count {
     without: Option<f64>,
 }
 
-const COUNTS: [Count; 8] = [
+const COUNTS: [Count; 6] = [
     Count { keyword: "maxLength", word: "max-length", upper: true, without: None },
     Count { keyword: "minLength", word: "min-length", upper: false, without: Some(0.0) },
     Count { keyword: "maxItems", word: "max-items", upper: true, without: None },
     Count { keyword: "minItems", word: "min-items", upper: false, without: None },
     Count { keyword: "maxProperties", word: "max-properties", upper: true, without: None },
     Count { keyword: "minProperties", word: "min-properties", upper: false, without: None },
-    Count { keyword: "maxContains", word: "max-contains", upper: true, without: None },
-    Count { keyword: "minContains", word: "min-contains", upper: false, without: Some(1.0) },
 ];
+
+const CONTAINED: [Count; 2] = [
+    Count { keyword: "minContains", word: "min-contains", upper: false, without: Some(1.0) },
+    Count { keyword: "maxContains", word: "max-contains", upper: true, without: None },
+];
+
+impl Count {
+    /// The tightest of its bounds.
+    fn bound<'n>(&self, entries: impl Iterator<Item = &'n Entry>, at: Span) -> Option<Bound> {
+        let found = tightest(entries, self.upper, false);
+        // At least none is no bound.
+        let found = found.filter(|bound| self.upper || self.without.is_some() || bound.value > 0.0);
+        found.or_else(|| self.without.map(|value| Bound { value, exclusive: false, at }))
+    }
+}
 
 /// A bound and its place.
 #[derive(Clone, Copy)]
@@ -133,13 +144,7 @@ struct Bound {
 /// Compares every bound.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     for count in &COUNTS {
-        let bound = |view: &View<'_>| {
-            let found = tightest(view.entries(count.keyword), count.upper, false);
-            // At least none is no bound.
-            let found = found.filter(|bound| count.upper || count.without.is_some() || bound.value > 0.0);
-            let at = view.at;
-            found.or_else(|| count.without.map(|value| Bound { value, exclusive: false, at }))
-        };
+        let bound = |view: &View<'n>| count.bound(view.entries(count.keyword), view.at);
         let names = (count.word, count.keyword);
         bounds(on, two, names, count.upper, bound(&two.base), bound(&two.revision));
     }
@@ -155,6 +160,20 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     multiples(on, two);
     unique(on, two);
     pattern(on, two);
+}
+
+/// Compares how many items `contains` asks for: at least, and at most.
+pub fn contained<'n>(
+    on: &mut Comparison<'n>,
+    two: &Two<'n>,
+    base: [Option<&'n Entry>; 2],
+    revision: [Option<&'n Entry>; 2],
+) {
+    for (count, (was, now)) in CONTAINED.iter().zip(base.into_iter().zip(revision)) {
+        let was = count.bound(was.into_iter(), two.base.at);
+        let now = count.bound(now.into_iter(), two.revision.at);
+        bounds(on, two, (count.word, count.keyword), count.upper, was, now);
+    }
 }
 
 fn tightest<'n>(entries: impl Iterator<Item = &'n Entry>, upper: bool, exclusive: bool) -> Option<Bound> {

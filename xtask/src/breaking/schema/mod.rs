@@ -6,11 +6,13 @@
 mod access;
 mod alternatives;
 mod bounds;
+mod lists;
 mod null;
 mod properties;
 mod structure;
 pub mod types;
 mod typing;
+mod units;
 pub mod value;
 mod values;
 pub mod view;
@@ -33,6 +35,7 @@ pub fn aspects() -> impl Iterator<Item = &'static Aspect> {
         bounds::ASPECTS,
         properties::ASPECTS,
         alternatives::ASPECTS,
+        lists::ASPECTS,
         structure::ASPECTS,
         super::compare::LIFECYCLE_ASPECTS,
         UNCLASSIFIED,
@@ -113,6 +116,7 @@ pub fn compare<'n>(on: &mut Comparison<'n>, pair: usize) {
     bounds::compare(on, &two);
     properties::compare(on, &two);
     alternatives::compare(on, &two);
+    lists::compare(on, &two);
     structure::compare(on, &two);
     super::compare::judge_schema(on, &two);
     rest(on, &two);
@@ -126,6 +130,7 @@ fn is_known(keyword: &str, site: Site) -> bool {
         bounds::KEYWORDS,
         properties::KEYWORDS,
         alternatives::KEYWORDS,
+        lists::KEYWORDS,
         structure::KEYWORDS,
     ];
     if ["readOnly", "writeOnly"].contains(&keyword) {

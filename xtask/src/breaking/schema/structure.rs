@@ -1,34 +1,33 @@
-//! Lists and the keywords of JSON Schema 2020-12: conditions, containment, dependencies, content.
+//! The keywords of JSON Schema 2020-12: conditions, dependencies, content.
 
 use std::collections::BTreeMap;
 
 use super::Two;
 use super::value::{alike, same, shown};
-use super::view::{Parts, View};
+use super::view::{Parts, View, says_nothing};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Topic};
 use crate::contract::node::{Entry, Node, Value};
 
 const S: Topic = Topic::Structure;
 
-const fn gone(word: &'static str, mirror: &'static str) -> Aspect {
+/// What lets more through when it is there.
+pub const fn gone(word: &'static str, mirror: &'static str) -> Aspect {
     Aspect::new(S, Effect::Widens, word, mirror)
 }
 
-const fn come(word: &'static str, mirror: &'static str) -> Aspect {
+/// What lets less through when it is there.
+pub const fn come(word: &'static str, mirror: &'static str) -> Aspect {
     Aspect::new(S, Effect::Narrows, word, mirror)
 }
 
-const fn other(word: &'static str) -> Aspect {
+/// What lets other values through.
+pub const fn other(word: &'static str) -> Aspect {
     Aspect::new(S, Effect::Alters, word, word)
 }
 
 /// The rules of this family.
 pub const ASPECTS: &[Aspect] = &[
-    come("items-schema-added", "items-schema-removed"),
-    gone("items-schema-removed", "items-schema-added"),
-    gone("prefix-items-added", "prefix-items-removed"),
-    come("prefix-items-removed", "prefix-items-added"),
     come("not-added", "not-removed"),
     gone("not-removed", "not-added"),
     other("not-changed"),
@@ -39,12 +38,8 @@ pub const ASPECTS: &[Aspect] = &[
     gone("then-removed", "then-added"),
     come("else-added", "else-removed"),
     gone("else-removed", "else-added"),
-    come("contains-added", "contains-removed"),
-    gone("contains-removed", "contains-added"),
     come("property-names-added", "property-names-removed"),
     gone("property-names-removed", "property-names-added"),
-    come("unevaluated-items-added", "unevaluated-items-removed"),
-    gone("unevaluated-items-removed", "unevaluated-items-added"),
     come("unevaluated-properties-added", "unevaluated-properties-removed"),
     gone("unevaluated-properties-removed", "unevaluated-properties-added"),
     come("content-schema-added", "content-schema-removed"),
@@ -62,15 +57,11 @@ pub const ASPECTS: &[Aspect] = &[
 
 /// The keywords of this family.
 pub const KEYWORDS: &[&str] = &[
-    "items",
-    "prefixItems",
     "not",
     "if",
     "then",
     "else",
-    "contains",
     "propertyNames",
-    "unevaluatedItems",
     "unevaluatedProperties",
     "contentSchema",
     "patternProperties",
@@ -81,25 +72,21 @@ pub const KEYWORDS: &[&str] = &[
 ];
 
 /// Keywords whose value is a schema, and how their rules are called.
-const SCHEMAS: [(&str, &str); 10] = [
-    ("items", "items-schema"),
+const SCHEMAS: [(&str, &str); 7] = [
     ("not", "not"),
     ("if", "if"),
     ("then", "then"),
     ("else", "else"),
-    ("contains", "contains"),
     ("propertyNames", "property-names"),
-    ("unevaluatedItems", "unevaluated-items"),
     ("unevaluatedProperties", "unevaluated-properties"),
     ("contentSchema", "content-schema"),
 ];
 
-/// Compares lists, conditions and content.
+/// Compares conditions, dependencies and content.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     for (keyword, word) in SCHEMAS {
-        schema(on, two, keyword, word);
+        schema(on, two, (keyword, word), parts(&two.base, keyword), parts(&two.revision, keyword));
     }
-    prefix(on, two);
     named(on, two, "patternProperties", "pattern-property");
     named(on, two, "dependentSchemas", "dependent-schema");
     dependent_required(on, two);
@@ -119,21 +106,24 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
 
 /// Every text of a keyword, but for one that says nothing: mostly what lets all through.
 fn parts<'n>(view: &View<'n>, keyword: &str) -> Option<Parts<'n>> {
-    let says = |entry: &&Entry| match (keyword, &entry.value.value) {
-        ("not", value) => !matches!(value, Value::Bool(false)),
-        // Even if every item will do, there must be one.
-        ("contains" | "if", _) => true,
-        (_, Value::Bool(all)) => !all,
-        (_, Value::Mapping(entries)) => !entries.is_empty(),
-        _ => true,
+    let says = |entry: &&Entry| match keyword {
+        "not" => !matches!(entry.value.value, Value::Bool(false)),
+        _ => keyword == "if" || !says_nothing(&entry.value),
     };
     let nodes: Vec<&Node> = view.entries(keyword).filter(says).map(|entry| &entry.value).collect();
     (!nodes.is_empty()).then(|| Parts { nodes, at: view.place(keyword) })
 }
 
-fn schema<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str) {
+/// Compares the schemas of a keyword, or says that it came or went.
+pub fn schema<'n>(
+    on: &mut Comparison<'n>,
+    two: &Two<'n>,
+    (keyword, word): (&str, &str),
+    base: Option<Parts<'n>>,
+    revision: Option<Parts<'n>>,
+) {
     let places = two.places(keyword);
-    match (parts(&two.base, keyword), parts(&two.revision, keyword)) {
+    match (base, revision) {
         (None, None) => {}
         (None, Some(_)) => {
             two.note(on, &format!("{word}-added"), places, "", format!("`{keyword}` was added"))
@@ -143,7 +133,7 @@ fn schema<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str)
         }
         (Some(was), Some(now)) if matches!(keyword, "not" | "if") => {
             // What is more here is less as a whole, or the other way round: only the same is safe.
-            if !on.same().parts(&was, &now) && !is_noted_otherwise(&was, &now) {
+            if !is_same(on, &was, &now) {
                 two.note(on, &format!("{word}-changed"), places, "", format!("`{keyword}` changed"));
             }
         }
@@ -152,6 +142,11 @@ fn schema<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str)
             two.enter(on, was, now, two.site.inner(), step);
         }
     }
+}
+
+/// Whether two schemas are the same, but for what they say to readers.
+pub fn is_same(on: &Comparison<'_>, was: &Parts<'_>, now: &Parts<'_>) -> bool {
+    on.same().parts(was, now) || is_noted_otherwise(was, now)
 }
 
 /// Whether two schemas without references differ in what they say to readers alone.
@@ -167,25 +162,6 @@ fn refers(node: &Node) -> bool {
             entries.iter().any(|entry| entry.key.text == "$ref" || refers(&entry.value))
         }
         _ => false,
-    }
-}
-
-fn prefix<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let list =
-        |view: &View<'n>| view.entry("prefixItems").and_then(|entry| entry.value.items()).unwrap_or_default();
-    let (was, now) = (list(&two.base), list(&two.revision));
-    for (at, (was, now)) in was.iter().zip(now).enumerate() {
-        let (was, now) = (Parts::one(was, was.span), Parts::one(now, now.span));
-        two.enter(on, was, now, two.site.inner(), &format!("[{at}]"));
-    }
-    let places = two.places("prefixItems");
-    for (at, item) in now.iter().enumerate().skip(was.len()) {
-        let places = Places::new(places.base, item.span);
-        two.note(on, "prefix-items-added", places, &at.to_string(), format!("item {at} was given a schema"));
-    }
-    for (at, item) in was.iter().enumerate().skip(now.len()) {
-        let places = Places::new(item.span, places.revision);
-        two.note(on, "prefix-items-removed", places, &at.to_string(), format!("item {at} lost its schema"));
     }
 }
 

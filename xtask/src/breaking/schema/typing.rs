@@ -29,9 +29,12 @@ pub const KEYWORDS: &[&str] = &["type", "format", "nullable"];
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     let (base, revision) = (&two.base, &two.revision);
     if base.never != revision.never {
-        let message =
-            if revision.never { "no value is valid any more" } else { "values are valid where none was" };
-        two.note(on, "type-changed", Places::new(base.at, revision.at), "never", message.to_owned());
+        let (word, message) = if revision.never {
+            (specialized(two.site), "no value is valid any more")
+        } else {
+            ("type-generalized", "values are valid where none was")
+        };
+        two.note(on, word, Places::new(base.at, revision.at), "never", message.to_owned());
         return;
     }
     let places = Places::new(base.types_at.unwrap_or(base.at), revision.types_at.unwrap_or(revision.at));

@@ -120,6 +120,18 @@ impl<'n> View<'n> {
         self.entries(keyword).any(|entry| matches!(entry.value.value, Value::Bool(true)))
     }
 
+    /// The texts that make up the schema, each with its own keywords.
+    pub fn texts(&self) -> impl Iterator<Item = Text<'_, 'n>> {
+        self.keywords.chunk_by(|(left, _), (right, _)| left == right).map(Text)
+    }
+
+    /// Every schema under a keyword, but for those that let all through.
+    pub fn parts(&self, keyword: &str) -> Option<Parts<'n>> {
+        let nodes: Vec<&Node> =
+            self.entries(keyword).map(|entry| &entry.value).filter(|node| !says_nothing(node)).collect();
+        (!nodes.is_empty()).then(|| Parts { nodes, at: self.place(keyword) })
+    }
+
     /// Every keyword there is.
     pub fn keywords(&self) -> BTreeSet<&'n str> {
         self.keywords.iter().map(|(_, entry)| entry.key.text.as_str()).collect()
@@ -154,6 +166,26 @@ impl<'n> View<'n> {
     pub fn required(&self) -> BTreeMap<&'n str, Span> {
         let names = self.entries("required").filter_map(|entry| entry.value.items()).flatten();
         names.filter_map(|name| Some((name.as_str()?, name.span))).collect()
+    }
+}
+
+/// One text of a schema.
+#[derive(Clone, Copy)]
+pub struct Text<'a, 'n>(&'a [(usize, &'n Entry)]);
+
+impl<'n> Text<'_, 'n> {
+    /// The entry of a keyword.
+    pub fn entry(&self, keyword: &str) -> Option<&'n Entry> {
+        self.0.iter().map(|(_, entry)| *entry).find(|entry| entry.key.text == keyword)
+    }
+}
+
+/// Whether a schema lets everything through.
+pub fn says_nothing(node: &Node) -> bool {
+    match &node.value {
+        Value::Bool(all) => *all,
+        Value::Mapping(entries) => entries.is_empty(),
+        _ => false,
     }
 }
 
