@@ -6,8 +6,10 @@
 mod access;
 mod alternatives;
 mod bounds;
+mod fields;
 mod lists;
 mod null;
+mod others;
 mod properties;
 mod structure;
 pub mod types;
@@ -34,6 +36,7 @@ pub fn aspects() -> impl Iterator<Item = &'static Aspect> {
         values::ASPECTS,
         bounds::ASPECTS,
         properties::ASPECTS,
+        others::ASPECTS,
         alternatives::ASPECTS,
         lists::ASPECTS,
         structure::ASPECTS,
@@ -115,6 +118,7 @@ pub fn compare<'n>(on: &mut Comparison<'n>, pair: usize) {
     values::compare(on, &two);
     bounds::compare(on, &two);
     properties::compare(on, &two);
+    others::compare(on, &two);
     alternatives::compare(on, &two);
     lists::compare(on, &two);
     structure::compare(on, &two);
@@ -129,6 +133,7 @@ fn is_known(keyword: &str, site: Site) -> bool {
         values::KEYWORDS,
         bounds::KEYWORDS,
         properties::KEYWORDS,
+        others::KEYWORDS,
         alternatives::KEYWORDS,
         lists::KEYWORDS,
         structure::KEYWORDS,

@@ -1,9 +1,9 @@
 //! The keywords of JSON Schema 2020-12: conditions, dependencies, content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Two;
-use super::value::{alike, same, shown};
+use super::value::{alike, shown};
 use super::view::{Parts, View, says_nothing};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Topic};
@@ -40,12 +40,8 @@ pub const ASPECTS: &[Aspect] = &[
     gone("else-removed", "else-added"),
     come("property-names-added", "property-names-removed"),
     gone("property-names-removed", "property-names-added"),
-    come("unevaluated-properties-added", "unevaluated-properties-removed"),
-    gone("unevaluated-properties-removed", "unevaluated-properties-added"),
     come("content-schema-added", "content-schema-removed"),
     gone("content-schema-removed", "content-schema-added"),
-    come("pattern-property-added", "pattern-property-removed"),
-    gone("pattern-property-removed", "pattern-property-added"),
     come("dependent-schema-added", "dependent-schema-removed"),
     gone("dependent-schema-removed", "dependent-schema-added"),
     come("dependent-required-added", "dependent-required-removed"),
@@ -62,9 +58,7 @@ pub const KEYWORDS: &[&str] = &[
     "then",
     "else",
     "propertyNames",
-    "unevaluatedProperties",
     "contentSchema",
-    "patternProperties",
     "dependentSchemas",
     "dependentRequired",
     "contentMediaType",
@@ -72,13 +66,12 @@ pub const KEYWORDS: &[&str] = &[
 ];
 
 /// Keywords whose value is a schema, and how their rules are called.
-const SCHEMAS: [(&str, &str); 7] = [
+const SCHEMAS: [(&str, &str); 6] = [
     ("not", "not"),
     ("if", "if"),
     ("then", "then"),
     ("else", "else"),
     ("propertyNames", "property-names"),
-    ("unevaluatedProperties", "unevaluated-properties"),
     ("contentSchema", "content-schema"),
 ];
 
@@ -87,8 +80,7 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     for (keyword, word) in SCHEMAS {
         schema(on, two, (keyword, word), parts(&two.base, keyword), parts(&two.revision, keyword));
     }
-    named(on, two, "patternProperties", "pattern-property");
-    named(on, two, "dependentSchemas", "dependent-schema");
+    dependent_schemas(on, two);
     dependent_required(on, two);
     for (keyword, word) in
         [("contentMediaType", "content-media-type-changed"), ("contentEncoding", "content-encoding-changed")]
@@ -165,54 +157,63 @@ fn refers(node: &Node) -> bool {
     }
 }
 
-/// The entries of a keyword that is a mapping.
-fn entries<'n>(view: &View<'n>, keyword: &str) -> BTreeMap<&'n str, &'n Entry> {
-    let entries = view.entries(keyword).filter_map(|entry| entry.value.entries()).flatten();
-    entries.map(|entry| (entry.key.text.as_str(), entry)).collect()
+/// The schemas of a keyword that is a mapping, by their names, each with all that every text says.
+pub fn entries<'n>(view: &View<'n>, keyword: &str) -> BTreeMap<&'n str, Parts<'n>> {
+    let mut named: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
+    for entry in view.entries(keyword).filter_map(|entry| entry.value.entries()).flatten() {
+        named
+            .entry(entry.key.text.as_str())
+            .and_modify(|parts| parts.nodes.push(&entry.value))
+            .or_insert_with(|| Parts::under(entry));
+    }
+    named
 }
 
-fn named<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str) {
+fn dependent_schemas<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    let keyword = "dependentSchemas";
     let (was, now) = (entries(&two.base, keyword), entries(&two.revision, keyword));
     let places = two.places(keyword);
-    for (name, entry) in &was {
-        match now.get(name) {
-            Some(other) => {
-                let step = format!("{keyword} {name}");
-                two.enter(on, Parts::under(entry), Parts::under(other), two.site.inner(), &step);
-            }
-            None => {
-                let places = Places::new(entry.key.span, places.revision);
-                let message = format!("`{name}` was removed from `{keyword}`");
-                two.note(on, &format!("{word}-removed"), places, name, message);
-            }
+    for (name, parts) in &was {
+        if let Some(other) = now.get(name) {
+            let step = format!("{keyword} {name}");
+            two.enter(on, parts.clone(), other.clone(), two.site.inner(), &step);
+        } else {
+            let message = format!("`{name}` was removed from `{keyword}`");
+            let places = Places::new(parts.at, places.revision);
+            two.note(on, "dependent-schema-removed", places, name, message);
         }
     }
-    for (name, entry) in now.iter().filter(|(name, _)| !was.contains_key(*name)) {
-        let places = Places::new(places.base, entry.key.span);
-        two.note(on, &format!("{word}-added"), places, name, format!("`{name}` was added to `{keyword}`"));
+    for (name, parts) in now.iter().filter(|(name, _)| !was.contains_key(*name)) {
+        let message = format!("`{name}` was added to `{keyword}`");
+        two.note(on, "dependent-schema-added", Places::new(places.base, parts.at), name, message);
     }
 }
 
 fn dependent_required<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let (was, now) = (entries(&two.base, "dependentRequired"), entries(&two.revision, "dependentRequired"));
-    let places = two.places("dependentRequired");
+    let keyword = "dependentRequired";
+    let (was, now) = (entries(&two.base, keyword), entries(&two.revision, keyword));
+    let places = two.places(keyword);
     for name in was.keys().chain(now.keys().filter(|name| !was.contains_key(*name))) {
-        let (ending, places, message) = match (was.get(name), now.get(name)) {
-            (Some(was), Some(now)) if same(&was.value, &now.value) => continue,
-            (Some(was), Some(now)) => {
-                let message = format!("`{name}` requires other properties beside it now");
-                ("changed", Places::new(was.key.span, now.key.span), message)
-            }
-            (None, Some(now)) => {
-                let message = format!("`{name}` requires properties beside it now");
-                ("added", Places::new(places.base, now.key.span), message)
-            }
-            (Some(was), None) => {
-                let message = format!("`{name}` requires no properties beside it any more");
-                ("removed", Places::new(was.key.span, places.revision), message)
-            }
-            (None, None) => continue,
+        let (base, revision) = (was.get(name), now.get(name));
+        let (needed_was, needed) = (needed(base), needed(revision));
+        let (ending, message) = match (needed_was.is_subset(&needed), needed.is_subset(&needed_was)) {
+            (true, true) => continue,
+            (true, false) => ("added", format!("`{name}` requires more properties beside it now")),
+            (false, true) => ("removed", format!("`{name}` requires fewer properties beside it now")),
+            (false, false) => ("changed", format!("`{name}` requires other properties beside it now")),
         };
-        two.note(on, &format!("dependent-required-{ending}"), places, name, message);
+        let at = |parts: Option<&Parts<'n>>, otherwise| parts.map_or(otherwise, |parts| parts.at);
+        let places = Places::new(at(base, places.base), at(revision, places.revision));
+        let only = |left: &BTreeSet<&str>, right: &BTreeSet<&str>| {
+            left.difference(right).copied().collect::<Vec<_>>().join(" ")
+        };
+        let facts = format!("{name}: +{} -{}", only(&needed, &needed_was), only(&needed_was, &needed));
+        two.note(on, &format!("dependent-required-{ending}"), places, &facts, message);
     }
+}
+
+/// The names that stand in lists.
+fn needed<'n>(lists: Option<&Parts<'n>>) -> BTreeSet<&'n str> {
+    let lists = lists.map(|parts| parts.nodes.as_slice()).unwrap_or_default();
+    lists.iter().filter_map(|node| node.items()).flatten().filter_map(Node::as_str).collect()
 }
