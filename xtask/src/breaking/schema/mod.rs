@@ -6,6 +6,7 @@
 mod access;
 mod alternatives;
 mod bounds;
+mod conditions;
 mod fields;
 mod lists;
 mod null;
@@ -39,6 +40,7 @@ pub fn aspects() -> impl Iterator<Item = &'static Aspect> {
         others::ASPECTS,
         alternatives::ASPECTS,
         lists::ASPECTS,
+        conditions::ASPECTS,
         structure::ASPECTS,
         super::compare::LIFECYCLE_ASPECTS,
         UNCLASSIFIED,
@@ -51,7 +53,7 @@ const UNCLASSIFIED: &[Aspect] =
     &[Aspect::new(Topic::Structure, Effect::Alters, "unclassified-change", "unclassified-change")];
 
 /// Keywords that say nothing about values.
-const ANNOTATIONS: [&str; 11] = [
+const ANNOTATIONS: [&str; 13] = [
     "title",
     "description",
     "summary",
@@ -60,6 +62,9 @@ const ANNOTATIONS: [&str; 11] = [
     "externalDocs",
     "$comment",
     "$schema",
+    // What could refer to these two is refused.
+    "$dynamicAnchor",
+    "$recursiveAnchor",
     "$anchor",
     "$defs",
     "definitions",
@@ -121,6 +126,7 @@ pub fn compare<'n>(on: &mut Comparison<'n>, pair: usize) {
     others::compare(on, &two);
     alternatives::compare(on, &two);
     lists::compare(on, &two);
+    conditions::compare(on, &two);
     structure::compare(on, &two);
     super::compare::judge_schema(on, &two);
     rest(on, &two);
@@ -136,6 +142,7 @@ fn is_known(keyword: &str, site: Site) -> bool {
         others::KEYWORDS,
         alternatives::KEYWORDS,
         lists::KEYWORDS,
+        conditions::KEYWORDS,
         structure::KEYWORDS,
     ];
     if ["readOnly", "writeOnly"].contains(&keyword) {

@@ -1,4 +1,4 @@
-//! The keywords of JSON Schema 2020-12: conditions, dependencies, content.
+//! The keywords of JSON Schema 2020-12: negation, dependencies, content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,13 +31,6 @@ pub const ASPECTS: &[Aspect] = &[
     come("not-added", "not-removed"),
     gone("not-removed", "not-added"),
     other("not-changed"),
-    come("if-added", "if-removed"),
-    gone("if-removed", "if-added"),
-    other("if-changed"),
-    come("then-added", "then-removed"),
-    gone("then-removed", "then-added"),
-    come("else-added", "else-removed"),
-    gone("else-removed", "else-added"),
     come("property-names-added", "property-names-removed"),
     gone("property-names-removed", "property-names-added"),
     come("content-schema-added", "content-schema-removed"),
@@ -54,9 +47,6 @@ pub const ASPECTS: &[Aspect] = &[
 /// The keywords of this family.
 pub const KEYWORDS: &[&str] = &[
     "not",
-    "if",
-    "then",
-    "else",
     "propertyNames",
     "contentSchema",
     "dependentSchemas",
@@ -66,16 +56,10 @@ pub const KEYWORDS: &[&str] = &[
 ];
 
 /// Keywords whose value is a schema, and how their rules are called.
-const SCHEMAS: [(&str, &str); 6] = [
-    ("not", "not"),
-    ("if", "if"),
-    ("then", "then"),
-    ("else", "else"),
-    ("propertyNames", "property-names"),
-    ("contentSchema", "content-schema"),
-];
+const SCHEMAS: [(&str, &str); 3] =
+    [("not", "not"), ("propertyNames", "property-names"), ("contentSchema", "content-schema")];
 
-/// Compares conditions, dependencies and content.
+/// Compares negations, dependencies and content.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     for (keyword, word) in SCHEMAS {
         schema(on, two, (keyword, word), parts(&two.base, keyword), parts(&two.revision, keyword));
@@ -100,7 +84,7 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
 fn parts<'n>(view: &View<'n>, keyword: &str) -> Option<Parts<'n>> {
     let says = |entry: &&Entry| match keyword {
         "not" => !matches!(entry.value.value, Value::Bool(false)),
-        _ => keyword == "if" || !says_nothing(&entry.value),
+        _ => !says_nothing(&entry.value),
     };
     let nodes: Vec<&Node> = view.entries(keyword).filter(says).map(|entry| &entry.value).collect();
     (!nodes.is_empty()).then(|| Parts { nodes, at: view.place(keyword) })
@@ -123,7 +107,7 @@ pub fn schema<'n>(
         (Some(_), None) => {
             two.note(on, &format!("{word}-removed"), places, "", format!("`{keyword}` was removed"))
         }
-        (Some(was), Some(now)) if matches!(keyword, "not" | "if") => {
+        (Some(was), Some(now)) if keyword == "not" => {
             // What is more here is less as a whole, or the other way round: only the same is safe.
             if !is_same(on, &was, &now) {
                 two.note(on, &format!("{word}-changed"), places, "", format!("`{keyword}` changed"));
