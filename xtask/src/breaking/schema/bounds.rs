@@ -232,22 +232,63 @@ fn bounds<'n>(
 }
 
 fn multiples<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let step = |view: &View<'_>| view.entry("multipleOf").and_then(|entry| number(&entry.value));
-    let divides = |part: f64, whole: f64| part != 0.0 && (whole / part).fract().abs() < 1e-9;
-    let (word, facts, message) = match (step(&two.base), step(&two.revision)) {
-        (None, Some(now)) => {
-            ("multiple-of-added", now.to_string(), format!("only multiples of {now} are valid now"))
+    let (was, now) = (steps(&two.base), steps(&two.revision));
+    if follow(&was, &now) && follow(&now, &was) {
+        return;
+    }
+    let shown = |steps: &[f64]| steps.iter().map(f64::to_string).collect::<Vec<_>>().join(" and ");
+    let (base, revision) = (shown(&was), shown(&now));
+    let (word, facts, message) = match (was.is_empty(), now.is_empty()) {
+        (true, _) => {
+            ("multiple-of-added", revision.clone(), format!("only multiples of {revision} are valid now"))
         }
-        (Some(was), None) => {
-            ("multiple-of-removed", was.to_string(), format!("not only multiples of {was} are valid now"))
+        (_, true) => {
+            ("multiple-of-removed", base.clone(), format!("not only multiples of {base} are valid now"))
         }
-        (Some(was), Some(now)) if (was - now).abs() > f64::EPSILON => {
-            let word = if divides(now, was) { "multiple-of-generalized" } else { "multiple-of-changed" };
-            (word, format!("{was} to {now}"), format!("values are multiples of {now}, no longer of {was}"))
+        _ => {
+            let word = if follow(&was, &now) { "multiple-of-generalized" } else { "multiple-of-changed" };
+            let message = format!("values are multiples of {revision}, no longer of {base}");
+            (word, format!("{base} to {revision}"), message)
         }
-        _ => return,
     };
     two.note(on, word, two.places("multipleOf"), &facts, message);
+}
+
+/// The steps of all texts: one where they are whole numbers, or else those that do not follow from another.
+fn steps(view: &View<'_>) -> Vec<f64> {
+    let steps: Vec<f64> = view
+        .entries("multipleOf")
+        .filter_map(|entry| number(&entry.value))
+        .filter(|step| *step > 0.0)
+        .collect();
+    let together = steps.iter().copied().reduce(|left, right| left / divisor(left, right) * right);
+    match together {
+        Some(step) if steps.iter().all(|step| step.fract() == 0.0) => vec![step],
+        _ => {
+            let follows = |at: usize, other: usize| {
+                other != at
+                    && divides(steps[at], steps[other])
+                    && (other < at || !divides(steps[other], steps[at]))
+            };
+            let own = (0..steps.len()).filter(|at| !(0..steps.len()).any(|other| follows(*at, other)));
+            own.map(|at| steps[at]).collect()
+        }
+    }
+}
+
+/// Whether whoever takes all of the first steps takes the second ones too.
+fn follow(first: &[f64], second: &[f64]) -> bool {
+    second.iter().all(|step| first.iter().any(|other| divides(*step, *other)))
+}
+
+fn divides(part: f64, whole: f64) -> bool {
+    let times = whole / part;
+    (times - times.round()).abs() < 1e-9
+}
+
+/// The greatest whole number that divides both.
+fn divisor(left: f64, right: f64) -> f64 {
+    if right < 1.0 { left } else { divisor(right, left % right) }
 }
 
 fn unique<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {

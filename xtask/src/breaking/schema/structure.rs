@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Two;
 use super::value::{alike, shown};
+use super::values::distinct;
 use super::view::{Parts, View, says_nothing};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Topic};
@@ -70,7 +71,10 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
         [("contentMediaType", "content-media-type-changed"), ("contentEncoding", "content-encoding-changed")]
     {
         let text = |view: &View<'n>| {
-            view.entry(keyword).map_or_else(|| "none".to_owned(), |entry| shown(&entry.value))
+            let mut texts: Vec<String> =
+                distinct(view, keyword).iter().map(|entry| shown(&entry.value)).collect();
+            texts.sort_unstable();
+            if texts.is_empty() { "none".to_owned() } else { texts.join(" and ") }
         };
         let (was, now) = (text(&two.base), text(&two.revision));
         if was != now {

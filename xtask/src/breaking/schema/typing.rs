@@ -1,5 +1,7 @@
 //! Types, formats and `null`.
 
+use std::collections::BTreeSet;
+
 use super::Two;
 use super::types::Types;
 use super::value;
@@ -103,20 +105,25 @@ fn specialized(site: Site) -> &'static str {
 }
 
 fn format<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let name = |view: &View<'n>| view.entry("format").and_then(|entry| entry.value.as_str());
-    let (base, revision) = (name(&two.base), name(&two.revision));
+    let names = |view: &View<'n>| -> BTreeSet<&'n str> {
+        view.entries("format").filter_map(|entry| entry.value.as_str()).collect()
+    };
+    let (base, revision) = (names(&two.base), names(&two.revision));
     if base == revision {
         return;
     }
-    let word = match (base, revision) {
-        (Some(_), None) => "type-generalized",
-        (None, Some(_)) => specialized(two.site),
-        (Some("int32"), Some("int64")) | (Some("float"), Some("double")) => "type-generalized",
-        (Some("int64"), Some("int32")) | (Some("double"), Some("float")) => specialized(two.site),
+    let pair = (Vec::from_iter(base.iter().copied()), Vec::from_iter(revision.iter().copied()));
+    let word = match (pair.0.as_slice(), pair.1.as_slice()) {
+        (["int32"], ["int64"]) | (["float"], ["double"]) => "type-generalized",
+        (["int64"], ["int32"]) | (["double"], ["float"]) => specialized(two.site),
+        _ if revision.is_subset(&base) => "type-generalized",
+        _ if base.is_subset(&revision) => specialized(two.site),
         _ => "type-changed",
     };
-    let shown = |name: Option<&str>| name.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
-    let change = format!("{} to {}", shown(base), shown(revision));
+    let shown = |names: &[&str]| {
+        if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("` and `")) }
+    };
+    let change = format!("{} to {}", shown(&pair.0), shown(&pair.1));
     two.note(
         on,
         word,
@@ -130,6 +137,7 @@ impl View<'_> {
     /// The types of the only values that are valid, when those are listed.
     fn values_types(&self) -> Option<Types> {
         let listed = self.entries("enum").filter_map(|entry| entry.value.items()).flatten();
+        let listed = listed.chain(self.lists.iter().flat_map(|list| list.values.iter().copied()));
         let fixed = self.entries("const").map(|entry| &entry.value);
         let values: Vec<&Node> = listed.chain(fixed).collect();
         let (first, rest) = values.split_first()?;

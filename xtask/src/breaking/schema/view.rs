@@ -4,8 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::null;
 use super::types::Types;
+use super::value::same;
+use super::{is_annotation, null};
 use crate::breaking::document::Side;
 use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
@@ -58,6 +59,15 @@ impl Alternatives<'_> {
     }
 }
 
+/// Alternatives that are constants each: an enum.
+#[derive(Clone, Debug)]
+pub struct List<'n> {
+    /// The values.
+    pub values: Vec<&'n Node>,
+    /// Where the keyword stands.
+    pub at: Span,
+}
+
 /// A schema as it works.
 #[derive(Debug)]
 pub struct View<'n> {
@@ -77,6 +87,8 @@ pub struct View<'n> {
     pub one_of: Alternatives<'n>,
     /// `anyOf`.
     pub any_of: Alternatives<'n>,
+    /// `oneOf` and `anyOf` that are enums.
+    pub lists: Vec<List<'n>>,
     /// All other keywords, each with the number of the text that it is from.
     keywords: Vec<(usize, &'n Entry)>,
 }
@@ -95,6 +107,7 @@ impl<'n> View<'n> {
                 null: true,
                 one_of: Alternatives::default(),
                 any_of: Alternatives::default(),
+                lists: Vec::new(),
                 keywords: Vec::new(),
             },
             types: Types::ANY,
@@ -267,7 +280,7 @@ impl<'n> Reading<'_, 'n> {
         }
     }
 
-    /// An alternative that is only `null` is a flag; a single one that is left is the schema itself.
+    /// An alternative that is only `null` is a flag; a single one that is left is the schema itself; constants are an enum.
     fn alternatives(&mut self, entry: &'n Entry, excused: bool, again: bool) {
         let all = entry.value.items().unwrap_or_default();
         let members: Vec<&Node> = all.iter().filter(|member| !null::is_only(member)).collect();
@@ -278,6 +291,11 @@ impl<'n> Reading<'_, 'n> {
             members => {
                 self.view.null &= excused || null::is_let_through(self.side, members);
                 if again {
+                    return;
+                }
+                if let Some((values, types)) = constants(members, entry.key.text == "oneOf") {
+                    self.types = self.types.and(types);
+                    self.view.lists.push(List { values, at: entry.key.span });
                     return;
                 }
                 let alternatives =
@@ -293,4 +311,39 @@ impl<'n> Reading<'_, 'n> {
         self.view.types = self.types.without_null();
         self.view
     }
+}
+
+/// The values of alternatives that are constants each, and the types that they say; of `oneOf` no value stands in two.
+fn constants<'n>(members: &[&'n Node], once: bool) -> Option<(Vec<&'n Node>, Types)> {
+    let mut values: Vec<&Node> = Vec::new();
+    let mut types = Some(Types::NONE);
+    for member in members {
+        let (said, own) = constant(member)?;
+        types = types.zip(said).map(|(types, said)| types.or(said));
+        for value in own {
+            let known = values.iter().any(|known| same(known, value));
+            if known && once {
+                return None;
+            }
+            values.push(value);
+        }
+    }
+    Some((values, types.unwrap_or(Types::ANY)))
+}
+
+/// The values of a schema that lists them and says nothing else but a type that they have.
+fn constant(member: &Node) -> Option<(Option<Types>, Vec<&Node>)> {
+    let mut found = (None, None);
+    for entry in member.entries()? {
+        match entry.key.text.as_str() {
+            "type" => found.0 = Some(Types::of_keyword(&entry.value)),
+            "const" if found.1.is_none() => found.1 = Some(vec![&entry.value]),
+            "enum" if found.1.is_none() => found.1 = Some(entry.value.items()?.iter().collect()),
+            key if is_annotation(key) => {}
+            _ => return None,
+        }
+    }
+    let values = found.1?;
+    let fit = found.0.is_none_or(|types| values.iter().all(|value| types.holds(Types::of_value(value))));
+    fit.then_some((found.0, values))
 }
