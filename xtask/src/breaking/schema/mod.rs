@@ -7,6 +7,7 @@ mod access;
 mod alternatives;
 mod bounds;
 mod conditions;
+mod discriminator;
 mod fields;
 mod lists;
 mod null;
@@ -39,6 +40,7 @@ pub fn aspects() -> impl Iterator<Item = &'static Aspect> {
         properties::ASPECTS,
         others::ASPECTS,
         alternatives::ASPECTS,
+        discriminator::ASPECTS,
         lists::ASPECTS,
         conditions::ASPECTS,
         structure::ASPECTS,
@@ -125,6 +127,7 @@ pub fn compare<'n>(on: &mut Comparison<'n>, pair: usize) {
     properties::compare(on, &two);
     others::compare(on, &two);
     alternatives::compare(on, &two);
+    discriminator::compare(on, &two);
     lists::compare(on, &two);
     conditions::compare(on, &two);
     structure::compare(on, &two);
@@ -141,6 +144,7 @@ fn is_known(keyword: &str, site: Site) -> bool {
         properties::KEYWORDS,
         others::KEYWORDS,
         alternatives::KEYWORDS,
+        discriminator::KEYWORDS,
         lists::KEYWORDS,
         conditions::KEYWORDS,
         structure::KEYWORDS,

@@ -44,19 +44,12 @@ impl<'n> Parts<'n> {
 }
 
 /// Alternatives: `oneOf` or `anyOf`, but for `null`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Alternatives<'n> {
     /// The members.
     pub members: Vec<&'n Node>,
     /// Where the keyword stands.
-    pub at: Option<Span>,
-}
-
-impl Alternatives<'_> {
-    /// Whether there are any.
-    pub const fn is_set(&self) -> bool {
-        self.at.is_some()
-    }
+    pub at: Span,
 }
 
 /// Alternatives that are constants each: an enum.
@@ -83,12 +76,14 @@ pub struct View<'n> {
     pub types_at: Option<Span>,
     /// Whether `null` is valid.
     pub null: bool,
-    /// `oneOf`.
-    pub one_of: Alternatives<'n>,
-    /// `anyOf`.
-    pub any_of: Alternatives<'n>,
+    /// Each `oneOf`: what is valid is so under all of them.
+    pub one_of: Vec<Alternatives<'n>>,
+    /// Each `anyOf`.
+    pub any_of: Vec<Alternatives<'n>>,
     /// `oneOf` and `anyOf` that are enums.
     pub lists: Vec<List<'n>>,
+    /// The discriminators that choose between the schemas that this one stands for.
+    discriminators: Vec<&'n Entry>,
     /// All other keywords, each with the number of the text that it is from.
     keywords: Vec<(usize, &'n Entry)>,
 }
@@ -105,13 +100,19 @@ impl<'n> View<'n> {
                 types: Types::ANY,
                 types_at: None,
                 null: true,
-                one_of: Alternatives::default(),
-                any_of: Alternatives::default(),
+                one_of: Vec::new(),
+                any_of: Vec::new(),
                 lists: Vec::new(),
+                discriminators: Vec::new(),
                 keywords: Vec::new(),
             },
             types: Types::ANY,
-            left: parts.nodes.iter().rev().map(|node| Left { node, excused: false }).collect(),
+            left: parts
+                .nodes
+                .iter()
+                .rev()
+                .map(|node| Left { node, excused: false, inherited: false })
+                .collect(),
             seen: HashMap::new(),
         };
         reading.run();
@@ -161,6 +162,12 @@ impl<'n> View<'n> {
         self.keywords.iter().any(|(of, entry)| {
             Some(*of) == part && entry.key.text == flag && matches!(entry.value.value, Value::Bool(true))
         })
+    }
+
+    /// Whether a discriminator chooses between the schemas that this one stands for; one that is taken over from another
+    /// schema does not.
+    pub fn discriminates(&self, discriminator: &Entry) -> bool {
+        self.discriminators.iter().any(|own| std::ptr::eq(*own, discriminator))
     }
 
     /// The names of the properties, each with the schemas that it must meet.
@@ -217,12 +224,14 @@ struct Left<'n> {
     node: &'n Node,
     /// Whether `null` is let in from outside, so that it does not matter what the text says of it.
     excused: bool,
+    /// Whether a schema with a name of its own takes it over from another by `allOf`.
+    inherited: bool,
 }
 
 impl<'n> Reading<'_, 'n> {
     fn run(&mut self) {
         let mut part = 0;
-        while let Some(Left { node, excused }) = self.left.pop() {
+        while let Some(Left { node, excused, inherited }) = self.left.pop() {
             let address = std::ptr::from_ref(node) as usize;
             let again = match self.seen.get(&address) {
                 None => false,
@@ -233,7 +242,7 @@ impl<'n> Reading<'_, 'n> {
             self.seen.insert(address, excused);
             match &node.value {
                 Value::Bool(false) => self.view.never = true,
-                Value::Mapping(entries) => self.mapping(part, entries, excused, again),
+                Value::Mapping(entries) => self.mapping(part, entries, (excused, inherited), again),
                 _ => {}
             }
             part += usize::from(!again);
@@ -241,7 +250,13 @@ impl<'n> Reading<'_, 'n> {
     }
 
     /// Reads a text; `again` when only what it says of `null` is still to be read.
-    fn mapping(&mut self, part: usize, entries: &'n [Entry], excused: bool, again: bool) {
+    fn mapping(
+        &mut self,
+        part: usize,
+        entries: &'n [Entry],
+        (excused, inherited): (bool, bool),
+        again: bool,
+    ) {
         let version = self.side.document.version;
         if let Some(reference) = entries.iter().find(|entry| entry.key.text == "$ref")
             && let Some(target) = reference.value.as_str()
@@ -251,7 +266,7 @@ impl<'n> Reading<'_, 'n> {
                 // What a shared schema lacks, it lacks once, whoever uses it.
                 self.view.at = self.side.named_at(target).unwrap_or(self.view.at);
             }
-            self.left.extend(self.side.resolve(target).map(|node| Left { node, excused }));
+            self.left.extend(self.side.resolve(target).map(|node| Left { node, excused, inherited }));
             // In 3.0 what stands beside a reference is not read.
             if version == Version::V30 {
                 return;
@@ -266,27 +281,34 @@ impl<'n> Reading<'_, 'n> {
                 "$ref" => {}
                 "allOf" => {
                     let items = entry.value.items().unwrap_or_default();
-                    self.left.extend(items.iter().rev().map(|node| Left { node, excused }));
+                    let own = items.len() > 1 || entries.iter().any(|entry| entry.key.text == "properties");
+                    let inherited = inherited || own && self.view.name.is_some();
+                    self.left.extend(items.iter().rev().map(|node| Left { node, excused, inherited }));
                 }
-                "oneOf" | "anyOf" => self.alternatives(entry, excused, again),
+                "oneOf" | "anyOf" => self.alternatives(entry, (excused, inherited), again),
                 _ if again => {}
                 "type" => {
                     self.types = self.types.and(Types::of_keyword(&entry.value));
                     self.view.types_at = Some(entry.key.span);
                 }
                 "nullable" if version == Version::V30 => {}
-                _ => self.view.keywords.push((part, entry)),
+                keyword => {
+                    if keyword == "discriminator" && !inherited {
+                        self.view.discriminators.push(entry);
+                    }
+                    self.view.keywords.push((part, entry));
+                }
             }
         }
     }
 
     /// An alternative that is only `null` is a flag; a single one that is left is the schema itself; constants are an enum.
-    fn alternatives(&mut self, entry: &'n Entry, excused: bool, again: bool) {
+    fn alternatives(&mut self, entry: &'n Entry, (excused, inherited): (bool, bool), again: bool) {
         let all = entry.value.items().unwrap_or_default();
         let members: Vec<&Node> = all.iter().filter(|member| !null::is_only(member)).collect();
         let excused = excused || members.len() < all.len();
         match members.as_slice() {
-            [only] => self.left.push(Left { node: only, excused }),
+            [only] => self.left.push(Left { node: only, excused, inherited }),
             [] if !all.is_empty() => self.types = self.types.and(Types::NULL),
             members => {
                 self.view.null &= excused || null::is_let_through(self.side, members);
@@ -300,8 +322,7 @@ impl<'n> Reading<'_, 'n> {
                 }
                 let alternatives =
                     if entry.key.text == "oneOf" { &mut self.view.one_of } else { &mut self.view.any_of };
-                alternatives.members.extend(members);
-                alternatives.at.get_or_insert(entry.key.span);
+                alternatives.push(Alternatives { members: members.to_vec(), at: entry.key.span });
             }
         }
     }
