@@ -18,8 +18,16 @@ pub fn is_let_in(entries: &[Entry], version: Version) -> bool {
     version == Version::V30 && entries.iter().any(lets)
 }
 
-/// Whether a keyword lets `null` through, when it speaks of values itself.
-pub fn is_let_by(entry: &Entry) -> bool {
+/// Whether a keyword lets `null` through, alternatives and parts of `allOf` aside.
+pub fn is_let_by(side: &Side<'_>, entry: &Entry) -> bool {
+    match entry.key.text.as_str() {
+        "not" => !is_let_through(side, &[&entry.value]),
+        _ => is_valid(entry),
+    }
+}
+
+/// Whether a keyword lets `null` through that speaks of values itself.
+fn is_valid(entry: &Entry) -> bool {
     let is_null = |node: &Node| matches!(node.value, Value::Null);
     match entry.key.text.as_str() {
         "type" => Types::of_keyword(&entry.value).holds(Types::NULL),
@@ -93,8 +101,9 @@ impl Asked<'_, '_> {
                 let items = entry.value.items().unwrap_or_default();
                 match entry.key.text.as_str() {
                     "allOf" => items.iter().all(|item| self.lets(item, depth)),
+                    "not" => !self.lets(&entry.value, depth),
                     "oneOf" | "anyOf" => items.iter().any(|item| self.lets(item, depth)),
-                    _ => is_let_by(entry),
+                    _ => is_valid(entry),
                 }
             })
     }

@@ -274,7 +274,7 @@ impl<'n> Reading<'_, 'n> {
         }
         let excused = excused || null::is_let_in(entries, version);
         if !excused {
-            self.view.null &= entries.iter().all(null::is_let_by);
+            self.view.null &= entries.iter().all(|entry| null::is_let_by(self.side, entry));
         }
         for entry in entries {
             match entry.key.text.as_str() {

@@ -8,6 +8,7 @@ mod mutations;
 mod pairs;
 mod random;
 mod schemas;
+mod semantics;
 mod stories;
 mod unseen;
 
