@@ -61,6 +61,7 @@ pub const RULES: &[Rule] = &[
         NO_READER,
         KEEP_TYPE,
     ),
+    // Whoever reads `application/json` reads what ends with `+json`: the suffix says so (RFC 6839).
     Rule::info("response-media-type-name-specialized", Mirror::Of("response-media-type-name-generalized")),
     Rule::info(
         "response-body-media-type-schema-added",

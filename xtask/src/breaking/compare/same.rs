@@ -29,7 +29,7 @@ impl<'n> Same<'n> {
             for entry in base.section(section) {
                 let own = (section, entry.key.text.as_str());
                 let mut plain = true;
-                references(&entry.value, &mut |target| match component_of(target) {
+                references(&entry.value, &mut |used| match used {
                     Some(used) => users.entry(used).or_default().push(own),
                     None => plain = false,
                 });
@@ -38,6 +38,14 @@ impl<'n> Same<'n> {
                     components.insert(own);
                 } else {
                     changed.push(own);
+                }
+            }
+        }
+        for side in [base, revision] {
+            for (heir, owner) in heirs(side) {
+                users.entry(heir).or_default().push(owner);
+                if base.component(heir.0, heir.1).is_none() {
+                    changed.push(heir);
                 }
             }
         }
@@ -57,8 +65,8 @@ impl<'n> Same<'n> {
             return false;
         }
         let mut same = true;
-        references(base, &mut |target| {
-            same &= component_of(target).is_some_and(|component| self.components.contains(&component));
+        references(base, &mut |used| {
+            same &= used.is_some_and(|component| self.components.contains(&component))
         });
         same
     }
@@ -70,18 +78,45 @@ impl<'n> Same<'n> {
     }
 }
 
-/// Tells of every reference inside of a text.
-fn references<'n>(node: &'n Node, tell: &mut impl FnMut(&'n str)) {
+/// A component by its section and name.
+type Component<'n> = (&'n str, &'n str);
+
+/// The schemas that are one of another's, each with that one: its discriminator leads to them.
+fn heirs<'n>(side: &Side<'n>) -> Vec<(Component<'n>, Component<'n>)> {
+    let mut heirs = Vec::new();
+    for entry in side.section("schemas") {
+        let parts = entry.value.get("allOf").and_then(Node::items).unwrap_or_default();
+        let owners = parts.iter().filter_map(|part| component_of(part.get("$ref")?.as_str()?));
+        let chooses = |(section, name): &Component<'n>| {
+            side.component(section, name).is_some_and(|owner| owner.get("discriminator").is_some())
+        };
+        heirs.extend(owners.filter(chooses).map(|owner| (("schemas", entry.key.text.as_str()), owner)));
+    }
+    heirs
+}
+
+/// Tells of every reference inside of a text which component it leads to; of one that leads to none, `None`.
+fn references<'n>(node: &'n Node, tell: &mut impl FnMut(Option<Component<'n>>)) {
     match &node.value {
         Value::Sequence(items) => items.iter().for_each(|item| references(item, tell)),
         Value::Mapping(entries) => {
             for entry in entries {
-                match entry.value.as_str() {
-                    Some(target) if entry.key.text == "$ref" => tell(target),
+                match (entry.key.text.as_str(), entry.value.as_str()) {
+                    ("$ref", Some(target)) => tell(component_of(target)),
+                    ("discriminator", None) => mapped(&entry.value, tell),
                     _ => references(&entry.value, tell),
                 }
             }
         }
         _ => {}
+    }
+}
+
+/// The schemas that a mapping names, by their reference or by their name.
+fn mapped<'n>(discriminator: &'n Node, tell: &mut impl FnMut(Option<Component<'n>>)) {
+    references(discriminator, tell);
+    let mapping = discriminator.get("mapping").and_then(Node::entries).unwrap_or_default();
+    for target in mapping.iter().filter_map(|entry| entry.value.as_str()) {
+        tell(if target.starts_with('#') { component_of(target) } else { Some(("schemas", target)) });
     }
 }

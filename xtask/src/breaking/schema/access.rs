@@ -5,7 +5,7 @@
 use super::Two;
 use super::view::View;
 use crate::breaking::compare::{Comparison, Places};
-use crate::breaking::rule::{Direction, Level, Mirror, Rule, Site};
+use crate::breaking::rule::{Direction, Mirror, Rule, Site};
 
 /// Who sends a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,19 +209,6 @@ pub fn compare<'n>(
             (format!("{side}-{kind}-property-became-not-{words}"), format!("`{name}` is no longer {words}"))
         };
         let places = Places::new(view_was.place(keyword), view_now.place(keyword));
-        note(on, two, &id, None, places, name, message);
+        on.raise_in(two.pair, &id, None, places, name, message);
     }
-}
-
-/// Notes a change of a property under an id of its own.
-pub fn note<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
-    id: &str,
-    level: Option<Level>,
-    places: Places,
-    name: &str,
-    message: String,
-) {
-    on.raise_in(two.pair, id, level, places, name, message);
 }

@@ -10,10 +10,6 @@ use crate::contract::source::Span;
 
 const B: Topic = Topic::Bounds;
 
-const fn set(word: &'static str, mirror: &'static str) -> Aspect {
-    Aspect::new(B, Effect::Narrows, word, mirror).in_requests(Level::Warning)
-}
-
 const fn tighter(word: &'static str, mirror: &'static str) -> Aspect {
     Aspect::new(B, Effect::Narrows, word, mirror)
 }
@@ -24,45 +20,45 @@ const fn looser(word: &'static str, mirror: &'static str) -> Aspect {
 
 /// The rules of this family.
 pub const ASPECTS: &[Aspect] = &[
-    set("max-set", "max-unset"),
+    tighter("max-set", "max-unset"),
     looser("max-unset", "max-set"),
     looser("max-increased", "max-decreased"),
     tighter("max-decreased", "max-increased"),
-    set("min-set", "min-unset"),
+    tighter("min-set", "min-unset"),
     looser("min-unset", "min-set"),
     tighter("min-increased", "min-decreased"),
     looser("min-decreased", "min-increased"),
-    set("exclusive-max-set", "exclusive-max-unset"),
+    tighter("exclusive-max-set", "exclusive-max-unset"),
     looser("exclusive-max-unset", "exclusive-max-set"),
     looser("exclusive-max-increased", "exclusive-max-decreased"),
     tighter("exclusive-max-decreased", "exclusive-max-increased"),
-    set("exclusive-min-set", "exclusive-min-unset"),
+    tighter("exclusive-min-set", "exclusive-min-unset"),
     looser("exclusive-min-unset", "exclusive-min-set"),
     tighter("exclusive-min-increased", "exclusive-min-decreased"),
     looser("exclusive-min-decreased", "exclusive-min-increased"),
-    set("max-length-set", "max-length-unset"),
+    tighter("max-length-set", "max-length-unset"),
     looser("max-length-unset", "max-length-set"),
     looser("max-length-increased", "max-length-decreased"),
     tighter("max-length-decreased", "max-length-increased"),
     tighter("min-length-increased", "min-length-decreased"),
     looser("min-length-decreased", "min-length-increased"),
-    set("max-items-set", "max-items-unset"),
+    tighter("max-items-set", "max-items-unset"),
     looser("max-items-unset", "max-items-set"),
     looser("max-items-increased", "max-items-decreased"),
     tighter("max-items-decreased", "max-items-increased"),
-    set("min-items-set", "min-items-unset"),
+    tighter("min-items-set", "min-items-unset"),
     looser("min-items-unset", "min-items-set"),
     tighter("min-items-increased", "min-items-decreased"),
     looser("min-items-decreased", "min-items-increased"),
-    set("max-properties-set", "max-properties-unset"),
+    tighter("max-properties-set", "max-properties-unset"),
     looser("max-properties-unset", "max-properties-set"),
     looser("max-properties-increased", "max-properties-decreased"),
     tighter("max-properties-decreased", "max-properties-increased"),
-    set("min-properties-set", "min-properties-unset"),
+    tighter("min-properties-set", "min-properties-unset"),
     looser("min-properties-unset", "min-properties-set"),
     tighter("min-properties-increased", "min-properties-decreased"),
     looser("min-properties-decreased", "min-properties-increased"),
-    set("max-contains-set", "max-contains-unset"),
+    tighter("max-contains-set", "max-contains-unset"),
     looser("max-contains-unset", "max-contains-set"),
     looser("max-contains-increased", "max-contains-decreased"),
     tighter("max-contains-decreased", "max-contains-increased"),
@@ -76,9 +72,8 @@ pub const ASPECTS: &[Aspect] = &[
     looser("unique-items-removed", "unique-items-added"),
     tighter("pattern-added", "pattern-removed"),
     looser("pattern-removed", "pattern-added").in_responses(Level::Info),
-    Aspect::new(B, Effect::Alters, "pattern-changed", "pattern-changed")
-        .in_requests(Level::Warning)
-        .in_responses(Level::Info),
+    // Clients do not check what they are sent against a pattern; they make room by lengths and ranges.
+    Aspect::new(B, Effect::Alters, "pattern-changed", "pattern-changed").in_responses(Level::Info),
     looser("pattern-generalized", "pattern-changed").in_responses(Level::Info),
 ];
 
@@ -94,8 +89,6 @@ pub const KEYWORDS: &[&str] = &[
     "minItems",
     "maxProperties",
     "minProperties",
-    "maxContains",
-    "minContains",
     "multipleOf",
     "uniqueItems",
     "pattern",
@@ -110,16 +103,29 @@ struct Count {
     without: Option<f64>,
 }
 
-const COUNTS: [Count; 8] = [
+const COUNTS: [Count; 6] = [
     Count { keyword: "maxLength", word: "max-length", upper: true, without: None },
     Count { keyword: "minLength", word: "min-length", upper: false, without: Some(0.0) },
     Count { keyword: "maxItems", word: "max-items", upper: true, without: None },
     Count { keyword: "minItems", word: "min-items", upper: false, without: None },
     Count { keyword: "maxProperties", word: "max-properties", upper: true, without: None },
     Count { keyword: "minProperties", word: "min-properties", upper: false, without: None },
-    Count { keyword: "maxContains", word: "max-contains", upper: true, without: None },
-    Count { keyword: "minContains", word: "min-contains", upper: false, without: Some(1.0) },
 ];
+
+const CONTAINED: [Count; 2] = [
+    Count { keyword: "minContains", word: "min-contains", upper: false, without: Some(1.0) },
+    Count { keyword: "maxContains", word: "max-contains", upper: true, without: None },
+];
+
+impl Count {
+    /// The tightest of its bounds.
+    fn bound<'n>(&self, entries: impl Iterator<Item = &'n Entry>, at: Span) -> Option<Bound> {
+        let found = tightest(entries, self.upper, false);
+        // At least none is no bound.
+        let found = found.filter(|bound| self.upper || self.without.is_some() || bound.value > 0.0);
+        found.or_else(|| self.without.map(|value| Bound { value, exclusive: false, at }))
+    }
+}
 
 /// A bound and its place.
 #[derive(Clone, Copy)]
@@ -133,13 +139,7 @@ struct Bound {
 /// Compares every bound.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     for count in &COUNTS {
-        let bound = |view: &View<'_>| {
-            let found = tightest(view.entries(count.keyword), count.upper, false);
-            // At least none is no bound.
-            let found = found.filter(|bound| count.upper || count.without.is_some() || bound.value > 0.0);
-            let at = view.at;
-            found.or_else(|| count.without.map(|value| Bound { value, exclusive: false, at }))
-        };
+        let bound = |view: &View<'n>| count.bound(view.entries(count.keyword), view.at);
         let names = (count.word, count.keyword);
         bounds(on, two, names, count.upper, bound(&two.base), bound(&two.revision));
     }
@@ -155,6 +155,20 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     multiples(on, two);
     unique(on, two);
     pattern(on, two);
+}
+
+/// Compares how many items `contains` asks for: at least, and at most.
+pub fn contained<'n>(
+    on: &mut Comparison<'n>,
+    two: &Two<'n>,
+    base: [Option<&'n Entry>; 2],
+    revision: [Option<&'n Entry>; 2],
+) {
+    for (count, (was, now)) in CONTAINED.iter().zip(base.into_iter().zip(revision)) {
+        let was = count.bound(was.into_iter(), two.base.at);
+        let now = count.bound(now.into_iter(), two.revision.at);
+        bounds(on, two, (count.word, count.keyword), count.upper, was, now);
+    }
 }
 
 fn tightest<'n>(entries: impl Iterator<Item = &'n Entry>, upper: bool, exclusive: bool) -> Option<Bound> {
@@ -213,22 +227,63 @@ fn bounds<'n>(
 }
 
 fn multiples<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let step = |view: &View<'_>| view.entry("multipleOf").and_then(|entry| number(&entry.value));
-    let divides = |part: f64, whole: f64| part != 0.0 && (whole / part).fract().abs() < 1e-9;
-    let (word, facts, message) = match (step(&two.base), step(&two.revision)) {
-        (None, Some(now)) => {
-            ("multiple-of-added", now.to_string(), format!("only multiples of {now} are valid now"))
+    let (was, now) = (steps(&two.base), steps(&two.revision));
+    if follow(&was, &now) && follow(&now, &was) {
+        return;
+    }
+    let shown = |steps: &[f64]| steps.iter().map(f64::to_string).collect::<Vec<_>>().join(" and ");
+    let (base, revision) = (shown(&was), shown(&now));
+    let (word, facts, message) = match (was.is_empty(), now.is_empty()) {
+        (true, _) => {
+            ("multiple-of-added", revision.clone(), format!("only multiples of {revision} are valid now"))
         }
-        (Some(was), None) => {
-            ("multiple-of-removed", was.to_string(), format!("not only multiples of {was} are valid now"))
+        (_, true) => {
+            ("multiple-of-removed", base.clone(), format!("not only multiples of {base} are valid now"))
         }
-        (Some(was), Some(now)) if (was - now).abs() > f64::EPSILON => {
-            let word = if divides(now, was) { "multiple-of-generalized" } else { "multiple-of-changed" };
-            (word, format!("{was} to {now}"), format!("values are multiples of {now}, no longer of {was}"))
+        _ => {
+            let word = if follow(&was, &now) { "multiple-of-generalized" } else { "multiple-of-changed" };
+            let message = format!("values are multiples of {revision}, no longer of {base}");
+            (word, format!("{base} to {revision}"), message)
         }
-        _ => return,
     };
     two.note(on, word, two.places("multipleOf"), &facts, message);
+}
+
+/// The steps of all texts: one where they are whole numbers, or else those that do not follow from another.
+fn steps(view: &View<'_>) -> Vec<f64> {
+    let steps: Vec<f64> = view
+        .entries("multipleOf")
+        .filter_map(|entry| number(&entry.value))
+        .filter(|step| *step > 0.0)
+        .collect();
+    let together = steps.iter().copied().reduce(|left, right| left / divisor(left, right) * right);
+    match together {
+        Some(step) if steps.iter().all(|step| step.fract() == 0.0) => vec![step],
+        _ => {
+            let follows = |at: usize, other: usize| {
+                other != at
+                    && divides(steps[at], steps[other])
+                    && (other < at || !divides(steps[other], steps[at]))
+            };
+            let own = (0..steps.len()).filter(|at| !(0..steps.len()).any(|other| follows(*at, other)));
+            own.map(|at| steps[at]).collect()
+        }
+    }
+}
+
+/// Whether whoever takes all of the first steps takes the second ones too.
+fn follow(first: &[f64], second: &[f64]) -> bool {
+    second.iter().all(|step| first.iter().any(|other| divides(*step, *other)))
+}
+
+fn divides(part: f64, whole: f64) -> bool {
+    let times = whole / part;
+    (times - times.round()).abs() < 1e-9
+}
+
+/// The greatest whole number that divides both.
+fn divisor(left: f64, right: f64) -> f64 {
+    if right < 1.0 { left } else { divisor(right, left % right) }
 }
 
 fn unique<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {

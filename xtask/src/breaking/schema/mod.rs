@@ -6,10 +6,17 @@
 mod access;
 mod alternatives;
 mod bounds;
+mod conditions;
+mod discriminator;
+mod fields;
+mod lists;
+mod null;
+mod others;
 mod properties;
 mod structure;
 pub mod types;
 mod typing;
+mod units;
 pub mod value;
 mod values;
 pub mod view;
@@ -31,7 +38,11 @@ pub fn aspects() -> impl Iterator<Item = &'static Aspect> {
         values::ASPECTS,
         bounds::ASPECTS,
         properties::ASPECTS,
+        others::ASPECTS,
         alternatives::ASPECTS,
+        discriminator::ASPECTS,
+        lists::ASPECTS,
+        conditions::ASPECTS,
         structure::ASPECTS,
         super::compare::LIFECYCLE_ASPECTS,
         UNCLASSIFIED,
@@ -44,7 +55,7 @@ const UNCLASSIFIED: &[Aspect] =
     &[Aspect::new(Topic::Structure, Effect::Alters, "unclassified-change", "unclassified-change")];
 
 /// Keywords that say nothing about values.
-const ANNOTATIONS: [&str; 11] = [
+const ANNOTATIONS: [&str; 13] = [
     "title",
     "description",
     "summary",
@@ -53,6 +64,9 @@ const ANNOTATIONS: [&str; 11] = [
     "externalDocs",
     "$comment",
     "$schema",
+    // What could refer to these two is refused.
+    "$dynamicAnchor",
+    "$recursiveAnchor",
     "$anchor",
     "$defs",
     "definitions",
@@ -111,7 +125,11 @@ pub fn compare<'n>(on: &mut Comparison<'n>, pair: usize) {
     values::compare(on, &two);
     bounds::compare(on, &two);
     properties::compare(on, &two);
+    others::compare(on, &two);
     alternatives::compare(on, &two);
+    discriminator::compare(on, &two);
+    lists::compare(on, &two);
+    conditions::compare(on, &two);
     structure::compare(on, &two);
     super::compare::judge_schema(on, &two);
     rest(on, &two);
@@ -124,7 +142,11 @@ fn is_known(keyword: &str, site: Site) -> bool {
         values::KEYWORDS,
         bounds::KEYWORDS,
         properties::KEYWORDS,
+        others::KEYWORDS,
         alternatives::KEYWORDS,
+        discriminator::KEYWORDS,
+        lists::KEYWORDS,
+        conditions::KEYWORDS,
         structure::KEYWORDS,
     ];
     if ["readOnly", "writeOnly"].contains(&keyword) {

@@ -1,13 +1,13 @@
-//! Which properties there are, which of them must be there, and whether others may be.
+//! Which properties there are, and which of them must be there.
 
 use std::collections::BTreeSet;
 
 use super::access::Access;
+use super::fields::{Field, Fields};
 use super::view::{Parts, View};
 use super::{Two, access};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Direction, Effect, Level, Site, Topic};
-use crate::contract::node::Value;
 use crate::contract::source::Span;
 
 const P: Topic = Topic::Properties;
@@ -17,58 +17,30 @@ pub const ASPECTS: &[Aspect] = &[
     Aspect::new(P, Effect::Narrows, "became-required", "became-optional"),
     Aspect::new(P, Effect::Narrows, "became-required-with-default", "became-optional"),
     Aspect::new(P, Effect::Widens, "became-optional", "became-required"),
-    Aspect::new(P, Effect::Narrows, "additional-properties-closed", "additional-properties-opened"),
-    Aspect::new(P, Effect::Widens, "additional-properties-opened", "additional-properties-closed"),
-    Aspect::new(
-        P,
-        Effect::Narrows,
-        "additional-properties-schema-added",
-        "additional-properties-schema-removed",
-    ),
-    Aspect::new(
-        P,
-        Effect::Widens,
-        "additional-properties-schema-removed",
-        "additional-properties-schema-added",
-    ),
 ];
 
 /// The keywords of this family.
-pub const KEYWORDS: &[&str] = &["properties", "required", "additionalProperties"];
-
-/// What may stand beside the named properties.
-enum Others<'n> {
-    Anything,
-    Nothing,
-    These(Parts<'n>),
-}
+pub const KEYWORDS: &[&str] = &["properties", "required"];
 
 /// Compares the properties of two schemas.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let (base, revision) = (two.base.properties(), two.revision.properties());
+    let (base, revision) = (Fields::of(&two.base), Fields::of(&two.revision));
     let (needed_was, needed) = (two.base.required(), two.revision.required());
-    let mut names: BTreeSet<&str> = base.keys().copied().collect();
-    names.extend(revision.keys());
+    let mut names: BTreeSet<&str> = base.names();
+    names.extend(revision.names());
     names.extend(needed_was.keys().filter(|name| !needed.contains_key(*name)));
     names.extend(needed.keys().filter(|name| !needed_was.contains_key(*name)));
-    let closed = matches!(others(&two.revision), Others::Nothing);
     for name in names {
-        let was = base.get(name).cloned();
-        let now = revision.get(name).cloned();
+        let (was, now) = (base.get(name), revision.get(name));
         let must = (needed_was.get(name).copied(), needed.get(name).copied());
         let property = Property { name, must };
-        match (was, now) {
-            (Some(was), None) if must.1.is_none() => removed(on, two, &property, &was, closed),
-            (None, Some(now)) if must.0.is_none() => added(on, two, &property, &now),
-            (None, None) => required(on, two, &property, two.site.inner(), two.revision.at, false),
-            (was, now) => {
-                let was = was.unwrap_or_else(|| Parts::any(two.base.place("properties")));
-                let now = now.unwrap_or_else(|| Parts::any(two.revision.place("properties")));
-                both(on, two, &property, was, now);
-            }
+        match (was.named, now.named) {
+            (true, false) if must.1.is_none() => removed(on, two, &property, was.parts, now),
+            (false, true) if must.0.is_none() => added(on, two, &property, was, now.parts),
+            (false, false) => required(on, two, &property, two.site.inner(), two.revision.at, false),
+            _ => both(on, two, &property, was.parts, now.parts),
         }
     }
-    beside(on, two);
 }
 
 /// A property by its name, and where either side says that it must be there.
@@ -127,45 +99,49 @@ fn removed<'n>(
     on: &mut Comparison<'n>,
     two: &Two<'n>,
     property: &Property<'_>,
-    was: &Parts<'n>,
-    closed: bool,
+    was: Parts<'n>,
+    now: Field<'n>,
 ) {
     let name = property.name;
     let places = Places::new(was.at, two.revision.place("properties"));
     let message = format!("the property `{name}` was removed");
-    let access = Access::of(&View::of(&on.base, was));
+    let access = Access::of(&View::of(&on.base, &was));
     let direction = two.site.direction();
     let unsent = two.site.is_unsent() || access.is_unsent(direction);
     match direction {
         Direction::Request => {
             let site = if unsent { Site::RequestReadOnly } else { Site::RequestProperty };
             // What is not known is refused where the schema is closed; elsewhere it is merely not read.
-            let level = match (unsent, closed) {
+            let level = match (unsent, now.is_refused()) {
                 (true, _) => Level::Info,
                 (false, true) => Level::Error,
                 (false, false) => Level::Warning,
             };
-            access::note(on, two, &access::removed_id(site, false), Some(level), places, name, message);
+            let id = access::removed_id(site, false);
+            on.raise_in(two.pair, &id, Some(level), places, name, message);
         }
         Direction::Response => {
             let site = if unsent { Site::ResponseWriteOnly } else { Site::ResponseProperty };
-            access::note(
-                on,
-                two,
-                &access::removed_id(site, property.must.0.is_some()),
-                None,
-                places,
-                name,
-                message,
-            );
+            let id = access::removed_id(site, property.must.0.is_some());
+            on.raise_in(two.pair, &id, None, places, name, message);
         }
+    }
+    if !now.is_refused() && !now.is_free() {
+        // It can be there still, as one of those that are not named.
+        two.enter(on, was, now.parts, if unsent { two.site.unsent() } else { two.site.inner() }, name);
     }
 }
 
-fn added<'n>(on: &mut Comparison<'n>, two: &Two<'n>, property: &Property<'_>, now: &Parts<'n>) {
+fn added<'n>(
+    on: &mut Comparison<'n>,
+    two: &Two<'n>,
+    property: &Property<'_>,
+    was: Field<'n>,
+    now: Parts<'n>,
+) {
     let name = property.name;
     let places = Places::new(two.base.place("properties"), now.at);
-    let view = View::of(&on.revision, now);
+    let view = View::of(&on.revision, &now);
     let unsent = two.site.is_unsent() || Access::of(&view).is_unsent(two.site.direction());
     let must = property.must.1.is_some();
     let message = format!("the {} property `{name}` was added", if must { "required" } else { "optional" });
@@ -185,45 +161,9 @@ fn added<'n>(on: &mut Comparison<'n>, two: &Two<'n>, property: &Property<'_>, no
             (false, true) => "response-optional-write-only-property-added",
         },
     };
-    access::note(on, two, id, None, places, name, message);
-}
-
-fn others<'n>(view: &View<'n>) -> Others<'n> {
-    let mut these = None;
-    for entry in view.entries("additionalProperties") {
-        match &entry.value.value {
-            Value::Bool(false) => return Others::Nothing,
-            Value::Mapping(entries) if !entries.is_empty() => {
-                let parts = these.get_or_insert_with(|| Parts { nodes: Vec::new(), at: entry.key.span });
-                parts.nodes.push(&entry.value);
-            }
-            _ => {}
-        }
+    on.raise_in(two.pair, id, None, places, name, message);
+    if !was.is_refused() && !was.is_free() {
+        // It could be there before, as one of those that were not named.
+        two.enter(on, was.parts, now, if unsent { two.site.unsent() } else { two.site.inner() }, name);
     }
-    these.map_or(Others::Anything, Others::These)
-}
-
-/// What may stand beside the named properties.
-fn beside<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let places = two.places("additionalProperties");
-    let (word, message) = match (others(&two.base), others(&two.revision)) {
-        (Others::Anything | Others::These(_), Others::Nothing) => {
-            ("closed", "properties that are not named are refused now")
-        }
-        (Others::Nothing, Others::Anything | Others::These(_)) => {
-            ("opened", "properties that are not named can be there now")
-        }
-        (Others::Anything, Others::These(_)) => {
-            ("schema-added", "properties that are not named must meet a schema now")
-        }
-        (Others::These(_), Others::Anything) => {
-            ("schema-removed", "properties that are not named need not meet a schema any more")
-        }
-        (Others::These(was), Others::These(now)) => {
-            two.enter(on, was, now, two.site.inner(), "*");
-            return;
-        }
-        (Others::Anything, Others::Anything) | (Others::Nothing, Others::Nothing) => return,
-    };
-    two.note(on, &format!("additional-properties-{word}"), places, "", message.to_owned());
 }

@@ -1,56 +1,41 @@
-//! Lists and the keywords of JSON Schema 2020-12: conditions, containment, dependencies, content.
+//! The keywords of JSON Schema 2020-12: negation, dependencies, content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Two;
-use super::value::{alike, same, shown};
-use super::view::{Parts, View};
+use super::value::{alike, shown};
+use super::values::distinct;
+use super::view::{Parts, View, says_nothing};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Topic};
 use crate::contract::node::{Entry, Node, Value};
 
 const S: Topic = Topic::Structure;
 
-const fn gone(word: &'static str, mirror: &'static str) -> Aspect {
+/// What lets more through when it is there.
+pub const fn gone(word: &'static str, mirror: &'static str) -> Aspect {
     Aspect::new(S, Effect::Widens, word, mirror)
 }
 
-const fn come(word: &'static str, mirror: &'static str) -> Aspect {
+/// What lets less through when it is there.
+pub const fn come(word: &'static str, mirror: &'static str) -> Aspect {
     Aspect::new(S, Effect::Narrows, word, mirror)
 }
 
-const fn other(word: &'static str) -> Aspect {
+/// What lets other values through.
+pub const fn other(word: &'static str) -> Aspect {
     Aspect::new(S, Effect::Alters, word, word)
 }
 
 /// The rules of this family.
 pub const ASPECTS: &[Aspect] = &[
-    come("items-schema-added", "items-schema-removed"),
-    gone("items-schema-removed", "items-schema-added"),
-    gone("prefix-items-added", "prefix-items-removed"),
-    come("prefix-items-removed", "prefix-items-added"),
     come("not-added", "not-removed"),
     gone("not-removed", "not-added"),
     other("not-changed"),
-    come("if-added", "if-removed"),
-    gone("if-removed", "if-added"),
-    other("if-changed"),
-    come("then-added", "then-removed"),
-    gone("then-removed", "then-added"),
-    come("else-added", "else-removed"),
-    gone("else-removed", "else-added"),
-    come("contains-added", "contains-removed"),
-    gone("contains-removed", "contains-added"),
     come("property-names-added", "property-names-removed"),
     gone("property-names-removed", "property-names-added"),
-    come("unevaluated-items-added", "unevaluated-items-removed"),
-    gone("unevaluated-items-removed", "unevaluated-items-added"),
-    come("unevaluated-properties-added", "unevaluated-properties-removed"),
-    gone("unevaluated-properties-removed", "unevaluated-properties-added"),
     come("content-schema-added", "content-schema-removed"),
     gone("content-schema-removed", "content-schema-added"),
-    come("pattern-property-added", "pattern-property-removed"),
-    gone("pattern-property-removed", "pattern-property-added"),
     come("dependent-schema-added", "dependent-schema-removed"),
     gone("dependent-schema-removed", "dependent-schema-added"),
     come("dependent-required-added", "dependent-required-removed"),
@@ -62,18 +47,9 @@ pub const ASPECTS: &[Aspect] = &[
 
 /// The keywords of this family.
 pub const KEYWORDS: &[&str] = &[
-    "items",
-    "prefixItems",
     "not",
-    "if",
-    "then",
-    "else",
-    "contains",
     "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
     "contentSchema",
-    "patternProperties",
     "dependentSchemas",
     "dependentRequired",
     "contentMediaType",
@@ -81,33 +57,24 @@ pub const KEYWORDS: &[&str] = &[
 ];
 
 /// Keywords whose value is a schema, and how their rules are called.
-const SCHEMAS: [(&str, &str); 10] = [
-    ("items", "items-schema"),
-    ("not", "not"),
-    ("if", "if"),
-    ("then", "then"),
-    ("else", "else"),
-    ("contains", "contains"),
-    ("propertyNames", "property-names"),
-    ("unevaluatedItems", "unevaluated-items"),
-    ("unevaluatedProperties", "unevaluated-properties"),
-    ("contentSchema", "content-schema"),
-];
+const SCHEMAS: [(&str, &str); 3] =
+    [("not", "not"), ("propertyNames", "property-names"), ("contentSchema", "content-schema")];
 
-/// Compares lists, conditions and content.
+/// Compares negations, dependencies and content.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     for (keyword, word) in SCHEMAS {
-        schema(on, two, keyword, word);
+        schema(on, two, (keyword, word), parts(&two.base, keyword), parts(&two.revision, keyword));
     }
-    prefix(on, two);
-    named(on, two, "patternProperties", "pattern-property");
-    named(on, two, "dependentSchemas", "dependent-schema");
+    dependent_schemas(on, two);
     dependent_required(on, two);
     for (keyword, word) in
         [("contentMediaType", "content-media-type-changed"), ("contentEncoding", "content-encoding-changed")]
     {
         let text = |view: &View<'n>| {
-            view.entry(keyword).map_or_else(|| "none".to_owned(), |entry| shown(&entry.value))
+            let mut texts: Vec<String> =
+                distinct(view, keyword).iter().map(|entry| shown(&entry.value)).collect();
+            texts.sort_unstable();
+            if texts.is_empty() { "none".to_owned() } else { texts.join(" and ") }
         };
         let (was, now) = (text(&two.base), text(&two.revision));
         if was != now {
@@ -117,20 +84,26 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     }
 }
 
-/// Every text of a keyword, but for one that lets all through.
+/// Every text of a keyword, but for one that says nothing: mostly what lets all through.
 fn parts<'n>(view: &View<'n>, keyword: &str) -> Option<Parts<'n>> {
-    let says = |entry: &&Entry| match &entry.value.value {
-        Value::Bool(all) => !all,
-        Value::Mapping(entries) => !entries.is_empty() || keyword == "not",
-        _ => true,
+    let says = |entry: &&Entry| match keyword {
+        "not" => !matches!(entry.value.value, Value::Bool(false)),
+        _ => !says_nothing(&entry.value),
     };
     let nodes: Vec<&Node> = view.entries(keyword).filter(says).map(|entry| &entry.value).collect();
     (!nodes.is_empty()).then(|| Parts { nodes, at: view.place(keyword) })
 }
 
-fn schema<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str) {
+/// Compares the schemas of a keyword, or says that it came or went.
+pub fn schema<'n>(
+    on: &mut Comparison<'n>,
+    two: &Two<'n>,
+    (keyword, word): (&str, &str),
+    base: Option<Parts<'n>>,
+    revision: Option<Parts<'n>>,
+) {
     let places = two.places(keyword);
-    match (parts(&two.base, keyword), parts(&two.revision, keyword)) {
+    match (base, revision) {
         (None, None) => {}
         (None, Some(_)) => {
             two.note(on, &format!("{word}-added"), places, "", format!("`{keyword}` was added"))
@@ -138,9 +111,9 @@ fn schema<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str)
         (Some(_), None) => {
             two.note(on, &format!("{word}-removed"), places, "", format!("`{keyword}` was removed"))
         }
-        (Some(was), Some(now)) if matches!(keyword, "not" | "if") => {
+        (Some(was), Some(now)) if keyword == "not" => {
             // What is more here is less as a whole, or the other way round: only the same is safe.
-            if !on.same().parts(&was, &now) && !is_noted_otherwise(&was, &now) {
+            if !is_same(on, &was, &now) {
                 two.note(on, &format!("{word}-changed"), places, "", format!("`{keyword}` changed"));
             }
         }
@@ -149,6 +122,11 @@ fn schema<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str)
             two.enter(on, was, now, two.site.inner(), step);
         }
     }
+}
+
+/// Whether two schemas are the same, but for what they say to readers.
+pub fn is_same(on: &Comparison<'_>, was: &Parts<'_>, now: &Parts<'_>) -> bool {
+    on.same().parts(was, now) || is_noted_otherwise(was, now)
 }
 
 /// Whether two schemas without references differ in what they say to readers alone.
@@ -167,73 +145,63 @@ fn refers(node: &Node) -> bool {
     }
 }
 
-fn prefix<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let list =
-        |view: &View<'n>| view.entry("prefixItems").and_then(|entry| entry.value.items()).unwrap_or_default();
-    let (was, now) = (list(&two.base), list(&two.revision));
-    for (at, (was, now)) in was.iter().zip(now).enumerate() {
-        let (was, now) = (Parts::one(was, was.span), Parts::one(now, now.span));
-        two.enter(on, was, now, two.site.inner(), &format!("[{at}]"));
+/// The schemas of a keyword that is a mapping, by their names, each with all that every text says.
+pub fn entries<'n>(view: &View<'n>, keyword: &str) -> BTreeMap<&'n str, Parts<'n>> {
+    let mut named: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
+    for entry in view.entries(keyword).filter_map(|entry| entry.value.entries()).flatten() {
+        named
+            .entry(entry.key.text.as_str())
+            .and_modify(|parts| parts.nodes.push(&entry.value))
+            .or_insert_with(|| Parts::under(entry));
     }
-    let places = two.places("prefixItems");
-    for (at, item) in now.iter().enumerate().skip(was.len()) {
-        let places = Places::new(places.base, item.span);
-        two.note(on, "prefix-items-added", places, &at.to_string(), format!("item {at} was given a schema"));
-    }
-    for (at, item) in was.iter().enumerate().skip(now.len()) {
-        let places = Places::new(item.span, places.revision);
-        two.note(on, "prefix-items-removed", places, &at.to_string(), format!("item {at} lost its schema"));
-    }
+    named
 }
 
-/// The entries of a keyword that is a mapping.
-fn entries<'n>(view: &View<'n>, keyword: &str) -> BTreeMap<&'n str, &'n Entry> {
-    let entries = view.entries(keyword).filter_map(|entry| entry.value.entries()).flatten();
-    entries.map(|entry| (entry.key.text.as_str(), entry)).collect()
-}
-
-fn named<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str) {
+fn dependent_schemas<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    let keyword = "dependentSchemas";
     let (was, now) = (entries(&two.base, keyword), entries(&two.revision, keyword));
     let places = two.places(keyword);
-    for (name, entry) in &was {
-        match now.get(name) {
-            Some(other) => {
-                let step = format!("{keyword} {name}");
-                two.enter(on, Parts::under(entry), Parts::under(other), two.site.inner(), &step);
-            }
-            None => {
-                let places = Places::new(entry.key.span, places.revision);
-                let message = format!("`{name}` was removed from `{keyword}`");
-                two.note(on, &format!("{word}-removed"), places, name, message);
-            }
+    for (name, parts) in &was {
+        if let Some(other) = now.get(name) {
+            let step = format!("{keyword} {name}");
+            two.enter(on, parts.clone(), other.clone(), two.site.inner(), &step);
+        } else {
+            let message = format!("`{name}` was removed from `{keyword}`");
+            let places = Places::new(parts.at, places.revision);
+            two.note(on, "dependent-schema-removed", places, name, message);
         }
     }
-    for (name, entry) in now.iter().filter(|(name, _)| !was.contains_key(*name)) {
-        let places = Places::new(places.base, entry.key.span);
-        two.note(on, &format!("{word}-added"), places, name, format!("`{name}` was added to `{keyword}`"));
+    for (name, parts) in now.iter().filter(|(name, _)| !was.contains_key(*name)) {
+        let message = format!("`{name}` was added to `{keyword}`");
+        two.note(on, "dependent-schema-added", Places::new(places.base, parts.at), name, message);
     }
 }
 
 fn dependent_required<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let (was, now) = (entries(&two.base, "dependentRequired"), entries(&two.revision, "dependentRequired"));
-    let places = two.places("dependentRequired");
+    let keyword = "dependentRequired";
+    let (was, now) = (entries(&two.base, keyword), entries(&two.revision, keyword));
+    let places = two.places(keyword);
     for name in was.keys().chain(now.keys().filter(|name| !was.contains_key(*name))) {
-        let (ending, places, message) = match (was.get(name), now.get(name)) {
-            (Some(was), Some(now)) if same(&was.value, &now.value) => continue,
-            (Some(was), Some(now)) => {
-                let message = format!("`{name}` requires other properties beside it now");
-                ("changed", Places::new(was.key.span, now.key.span), message)
-            }
-            (None, Some(now)) => {
-                let message = format!("`{name}` requires properties beside it now");
-                ("added", Places::new(places.base, now.key.span), message)
-            }
-            (Some(was), None) => {
-                let message = format!("`{name}` requires no properties beside it any more");
-                ("removed", Places::new(was.key.span, places.revision), message)
-            }
-            (None, None) => continue,
+        let (base, revision) = (was.get(name), now.get(name));
+        let (needed_was, needed) = (needed(base), needed(revision));
+        let (ending, message) = match (needed_was.is_subset(&needed), needed.is_subset(&needed_was)) {
+            (true, true) => continue,
+            (true, false) => ("added", format!("`{name}` requires more properties beside it now")),
+            (false, true) => ("removed", format!("`{name}` requires fewer properties beside it now")),
+            (false, false) => ("changed", format!("`{name}` requires other properties beside it now")),
         };
-        two.note(on, &format!("dependent-required-{ending}"), places, name, message);
+        let at = |parts: Option<&Parts<'n>>, otherwise| parts.map_or(otherwise, |parts| parts.at);
+        let places = Places::new(at(base, places.base), at(revision, places.revision));
+        let only = |left: &BTreeSet<&str>, right: &BTreeSet<&str>| {
+            left.difference(right).copied().collect::<Vec<_>>().join(" ")
+        };
+        let facts = format!("{name}: +{} -{}", only(&needed, &needed_was), only(&needed_was, &needed));
+        two.note(on, &format!("dependent-required-{ending}"), places, &facts, message);
     }
+}
+
+/// The names that stand in lists.
+fn needed<'n>(lists: Option<&Parts<'n>>) -> BTreeSet<&'n str> {
+    let lists = lists.map(|parts| parts.nodes.as_slice()).unwrap_or_default();
+    lists.iter().filter_map(|node| node.items()).flatten().filter_map(Node::as_str).collect()
 }

@@ -28,6 +28,8 @@ const WORDS: [(&str, u8); 7] = [
 impl Types {
     /// Every type.
     pub const ANY: Self = Self(127);
+    /// No type.
+    pub const NONE: Self = Self(0);
     /// `null` alone.
     pub const NULL: Self = Self(NULL);
     /// Strings.

@@ -1,5 +1,7 @@
 //! Types, formats and `null`.
 
+use std::collections::BTreeSet;
+
 use super::Two;
 use super::types::Types;
 use super::value;
@@ -29,16 +31,21 @@ pub const KEYWORDS: &[&str] = &["type", "format", "nullable"];
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     let (base, revision) = (&two.base, &two.revision);
     if base.never != revision.never {
-        let message =
-            if revision.never { "no value is valid any more" } else { "values are valid where none was" };
-        two.note(on, "type-changed", Places::new(base.at, revision.at), "never", message.to_owned());
+        let (word, message) = if revision.never {
+            (specialized(two.site), "no value is valid any more")
+        } else {
+            ("type-generalized", "values are valid where none was")
+        };
+        two.note(on, word, Places::new(base.at, revision.at), "never", message.to_owned());
         return;
     }
     let places = Places::new(base.types_at.unwrap_or(base.at), revision.types_at.unwrap_or(revision.at));
+    let mut compatible = false;
     if base.types == revision.types {
         format(on, two);
     } else {
         let word = word(two);
+        compatible = word == "type-compatible";
         let facts = format!("{} to {}", base.types, revision.types);
         two.note(
             on,
@@ -48,7 +55,10 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
             format!("the type went from {} to {}", base.types, revision.types),
         );
     }
-    if base.types.is_any() != revision.types.is_any() && base.null != revision.null {
+    let along = |all: &View<'_>, some: &View<'_>| {
+        all.types.is_any() && !some.types.is_any() && all.null && !some.null && !compatible
+    };
+    if along(base, revision) || along(revision, base) {
         // A schema without a type lets `null` through along with all else.
         return;
     }
@@ -95,20 +105,25 @@ fn specialized(site: Site) -> &'static str {
 }
 
 fn format<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let name = |view: &View<'n>| view.entry("format").and_then(|entry| entry.value.as_str());
-    let (base, revision) = (name(&two.base), name(&two.revision));
+    let names = |view: &View<'n>| -> BTreeSet<&'n str> {
+        view.entries("format").filter_map(|entry| entry.value.as_str()).collect()
+    };
+    let (base, revision) = (names(&two.base), names(&two.revision));
     if base == revision {
         return;
     }
-    let word = match (base, revision) {
-        (Some(_), None) => "type-generalized",
-        (None, Some(_)) => specialized(two.site),
-        (Some("int32"), Some("int64")) | (Some("float"), Some("double")) => "type-generalized",
-        (Some("int64"), Some("int32")) | (Some("double"), Some("float")) => specialized(two.site),
+    let pair = (Vec::from_iter(base.iter().copied()), Vec::from_iter(revision.iter().copied()));
+    let word = match (pair.0.as_slice(), pair.1.as_slice()) {
+        (["int32"], ["int64"]) | (["float"], ["double"]) => "type-generalized",
+        (["int64"], ["int32"]) | (["double"], ["float"]) => specialized(two.site),
+        _ if revision.is_subset(&base) => "type-generalized",
+        _ if base.is_subset(&revision) => specialized(two.site),
         _ => "type-changed",
     };
-    let shown = |name: Option<&str>| name.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
-    let change = format!("{} to {}", shown(base), shown(revision));
+    let shown = |names: &[&str]| {
+        if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("` and `")) }
+    };
+    let change = format!("{} to {}", shown(&pair.0), shown(&pair.1));
     two.note(
         on,
         word,
@@ -122,6 +137,7 @@ impl View<'_> {
     /// The types of the only values that are valid, when those are listed.
     fn values_types(&self) -> Option<Types> {
         let listed = self.entries("enum").filter_map(|entry| entry.value.items()).flatten();
+        let listed = listed.chain(self.lists.iter().flat_map(|list| list.values.iter().copied()));
         let fixed = self.entries("const").map(|entry| &entry.value);
         let values: Vec<&Node> = listed.chain(fixed).collect();
         let (first, rest) = values.split_first()?;

@@ -44,9 +44,11 @@ struct Listed<'n> {
 /// Compares what is listed, what is fixed, and what is assumed.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     let (base, revision) = (&two.base, &two.revision);
-    // A constant beside an enum is an enum of one value.
-    let mixed = base.entry("enum").is_some() != revision.entry("enum").is_some()
-        && base.entry("const").is_some() != revision.entry("const").is_some();
+    let listed_both = is_listed(base) == is_listed(revision);
+    let fixed = |view| distinct(view, "const").len();
+    // A constant beside an enum is an enum of one value, and so are two constants.
+    let together = |view| fixed(view) > 1 || fixed(view) == 1 && is_listed(view);
+    let mixed = together(base) || together(revision) || !listed_both && fixed(base) != fixed(revision);
     enums(on, two, listed(base, mixed), listed(revision, mixed));
     if !mixed {
         one(on, two, "const", "const", "the constant");
@@ -54,27 +56,49 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     one(on, two, "default", "default-value", "the default");
 }
 
+fn is_listed(view: &View<'_>) -> bool {
+    view.entry("enum").is_some() || !view.lists.is_empty()
+}
+
+/// The entries of a keyword that differ from each other.
+pub fn distinct<'n>(view: &View<'n>, keyword: &str) -> Vec<&'n Entry> {
+    let mut entries: Vec<&Entry> = Vec::new();
+    for entry in view.entries(keyword) {
+        if !entries.iter().any(|known| same(&known.value, &entry.value)) {
+            entries.push(entry);
+        }
+    }
+    entries
+}
+
 fn listed<'n>(view: &View<'n>, with_const: bool) -> Option<Listed<'n>> {
-    let mark = view.entry("x-extensible-enum");
-    let open = mark.is_some_and(|mark| !matches!(mark.value.value, Value::Bool(false)));
+    let marks = || view.entries("x-extensible-enum");
+    let open = marks().any(|mark| !matches!(mark.value.value, Value::Bool(false)));
     let not_null = |value: &&Node| !matches!(value.value, Value::Null);
     let list = |entry: &'n Entry, extensible| {
         let values = entry.value.items().unwrap_or_default().iter().filter(not_null).collect();
         Listed { values, at: entry.key.span, open: open || extensible, extensible }
     };
     // Several lists hold together: what is valid stands in all of them.
-    let mut lists = view.entries("enum").map(|entry| list(entry, false));
-    if let Some(mut first) = lists.next() {
-        for other in lists {
-            first.values.retain(|value| other.values.iter().any(|there| same(value, there)));
-        }
-        return Some(first);
-    }
-    if let Some(mark) = mark.filter(|mark| mark.value.items().is_some()) {
-        return Some(list(mark, true));
-    }
-    let fixed = view.entry("const").filter(|_| with_const)?;
-    Some(Listed { values: vec![&fixed.value], at: fixed.key.span, open: false, extensible: false })
+    let own = view.entries("enum").map(|entry| list(entry, false));
+    let unions = view.lists.iter().map(|known| Listed {
+        values: known.values.iter().copied().filter(not_null).collect(),
+        at: known.at,
+        open,
+        extensible: false,
+    });
+    let fixed = view.entries("const").filter(|_| with_const).map(|entry| Listed {
+        values: vec![&entry.value],
+        at: entry.key.span,
+        open: false,
+        extensible: false,
+    });
+    let together = own.chain(unions).chain(fixed).reduce(|mut first, other| {
+        first.values.retain(|value| other.values.iter().any(|there| same(value, there)));
+        first
+    });
+    let marked = || marks().find(|mark| mark.value.items().is_some()).map(|mark| list(mark, true));
+    together.or_else(marked)
 }
 
 fn enums<'n>(on: &mut Comparison<'n>, two: &Two<'n>, base: Option<Listed<'n>>, revision: Option<Listed<'n>>) {
@@ -125,23 +149,27 @@ const fn place(value: &Node, otherwise: Span) -> Span {
     if value.span.end > value.span.start { value.span } else { otherwise }
 }
 
-/// A keyword that holds one value.
+/// A keyword that holds one value, or in several texts several.
 fn one<'n>(on: &mut Comparison<'n>, two: &Two<'n>, keyword: &str, word: &str, what: &str) {
     let places = two.places(keyword);
-    let (ending, facts, message) = match (two.base.entry(keyword), two.revision.entry(keyword)) {
-        (None, Some(now)) => {
-            let now = shown(&now.value);
-            ("added", now.clone(), format!("{what} {now} was added"))
-        }
-        (Some(was), None) => {
-            let was = shown(&was.value);
-            ("removed", was.clone(), format!("{what} {was} was removed"))
-        }
-        (Some(was), Some(now)) if !same(&was.value, &now.value) => {
-            let change = format!("{} to {}", shown(&was.value), shown(&now.value));
+    let (was, now) = (distinct(&two.base, keyword), distinct(&two.revision, keyword));
+    let within = |left: &[&Entry], right: &[&Entry]| {
+        left.iter().all(|entry| right.iter().any(|other| same(&entry.value, &other.value)))
+    };
+    if within(&was, &now) && within(&now, &was) {
+        return;
+    }
+    let all = |entries: &[&Entry]| {
+        entries.iter().map(|entry| shown(&entry.value)).collect::<Vec<_>>().join(" and ")
+    };
+    let (base, revision) = (all(&was), all(&now));
+    let (ending, facts, message) = match (was.is_empty(), now.is_empty()) {
+        (true, _) => ("added", revision.clone(), format!("{what} {revision} was added")),
+        (_, true) => ("removed", base.clone(), format!("{what} {base} was removed")),
+        _ => {
+            let change = format!("{base} to {revision}");
             ("changed", change.clone(), format!("{what} went from {change}"))
         }
-        _ => return,
     };
     two.note(on, &format!("{word}-{ending}"), places, &facts, message);
 }

@@ -6,9 +6,11 @@ mod documents;
 mod gate;
 mod mutations;
 mod noticed;
+mod pairs;
 mod random;
 mod refusals;
 mod schemas;
+mod semantics;
 mod stories;
 mod unseen;
 

@@ -1,0 +1,181 @@
+//! The discriminator: the property whose value chooses a schema.
+//!
+//! Owns which values choose which schemas, and that those are compared though nothing else refers to them. Without a mapping
+//! the name of a schema is its value, unless the schema says another by a constant.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Two;
+use super::alternatives::chosen_by;
+use super::values::distinct;
+use super::view::{Parts, View};
+use crate::breaking::compare::{Comparison, Places};
+use crate::breaking::document::Side;
+use crate::breaking::rule::{Aspect, Effect, Topic};
+use crate::contract::node::{Entry, Node};
+use crate::contract::source::Span;
+
+const S: Topic = Topic::Structure;
+
+/// The rules of this family.
+pub const ASPECTS: &[Aspect] = &[
+    Aspect::new(S, Effect::Alters, "discriminator-added", "discriminator-removed"),
+    Aspect::new(S, Effect::Alters, "discriminator-removed", "discriminator-added"),
+    Aspect::new(
+        S,
+        Effect::Alters,
+        "discriminator-property-name-changed",
+        "discriminator-property-name-changed",
+    ),
+    Aspect::new(S, Effect::Widens, "discriminator-mapping-added", "discriminator-mapping-deleted"),
+    Aspect::new(S, Effect::Alters, "discriminator-mapping-deleted", "discriminator-mapping-added"),
+    Aspect::new(S, Effect::Alters, "discriminator-mapping-changed", "discriminator-mapping-changed"),
+];
+
+/// The keywords of this family.
+pub const KEYWORDS: &[&str] = &["discriminator"];
+
+/// Compares the discriminators of two schemas.
+pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    let (mut base, mut revision) =
+        (distinct(&two.base, "discriminator"), distinct(&two.revision, "discriminator"));
+    if base.len() != 1 || revision.len() != 1 {
+        // Several hold together, each for its property.
+        base.retain(|was| {
+            let at = revision.iter().position(|now| property(now) == property(was));
+            let now = at.map(|at| revision.remove(at));
+            now.is_none_or(|now| {
+                values(on, two, was, now);
+                false
+            })
+        });
+    }
+    if let ([was], [now]) = (base.as_slice(), revision.as_slice()) {
+        if property(was) != property(now) {
+            let facts = format!("{} to {}", property(was), property(now));
+            let message = format!("the property that tells the alternatives apart went from {facts}");
+            let places = Places::new(was.key.span, now.key.span);
+            two.note(on, "discriminator-property-name-changed", places, &facts, message);
+        }
+        values(on, two, was, now);
+        return;
+    }
+    let places = two.places("discriminator");
+    for now in revision {
+        let message = "a property now tells the alternatives apart".to_owned();
+        let places = Places::new(places.base, now.key.span);
+        two.note(on, "discriminator-added", places, "", message);
+    }
+    for was in base {
+        let message = "no property tells the alternatives apart any more".to_owned();
+        let places = Places::new(was.key.span, places.revision);
+        two.note(on, "discriminator-removed", places, "", message);
+    }
+}
+
+fn property(discriminator: &Entry) -> &str {
+    discriminator.value.get("propertyName").and_then(Node::as_str).unwrap_or_default()
+}
+
+/// What a value chooses.
+#[derive(Clone, Copy)]
+struct Chosen<'n> {
+    target: &'n str,
+    at: Span,
+}
+
+impl<'n> Chosen<'n> {
+    /// A mapping may name a schema by its reference or by its name.
+    fn name(&self) -> &'n str {
+        self.target.rsplit('/').next().unwrap_or(self.target)
+    }
+
+    fn parts(&self, side: &Side<'n>) -> Option<Parts<'n>> {
+        if self.target.starts_with('#') {
+            let at = side.named_at(self.target)?;
+            return Some(Parts::one(side.resolve(self.target)?, at));
+        }
+        let entry = side.section("schemas").iter().find(|entry| entry.key.text == self.target)?;
+        Some(Parts::under(entry))
+    }
+}
+
+/// Values with what they choose.
+type Values<'n> = BTreeMap<String, Chosen<'n>>;
+
+fn values<'n>(on: &mut Comparison<'n>, two: &Two<'n>, was: &'n Entry, now: &'n Entry) {
+    let (base, revision) = (chosen(&on.base, &two.base, was), chosen(&on.revision, &two.revision, now));
+    let (members_was, members) = (members(&two.base), members(&two.revision));
+    for (value, one) in &base {
+        match revision.get(value) {
+            None if one.name() == value && members.contains(value.as_str()) => {}
+            None => {
+                let message = format!("the value `{value}` chooses no schema any more");
+                let places = Places::new(one.at, now.key.span);
+                two.note(on, "discriminator-mapping-deleted", places, value, message);
+            }
+            Some(other) if other.name() != one.name() => {
+                let facts = format!("{value}: {} to {}", one.target, other.target);
+                let message =
+                    format!("the value `{value}` chooses `{}`, no longer `{}`", other.name(), one.name());
+                let places = Places::new(one.at, other.at);
+                two.note(on, "discriminator-mapping-changed", places, &facts, message);
+            }
+            // What is one of the alternatives on both sides is compared with them.
+            Some(_) if members_was.contains(one.name()) && members.contains(one.name()) => {}
+            // What inherits the discriminator is one of its schemas, not all of them.
+            Some(other) if two.base.discriminates(was) && two.revision.discriminates(now) => {
+                if let Some((was, now)) = one.parts(&on.base).zip(other.parts(&on.revision)) {
+                    two.enter(on, was, now, two.site, &format!("({})", one.name()));
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    for (value, one) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
+        if one.name() == value && members_was.contains(value.as_str()) {
+            continue;
+        }
+        let message = format!("the value `{value}` chooses a schema now");
+        two.note(on, "discriminator-mapping-added", Places::new(was.key.span, one.at), value, message);
+    }
+}
+
+/// The names of the alternatives.
+fn members<'n>(view: &View<'n>) -> BTreeSet<&'n str> {
+    let members = view.one_of.iter().chain(&view.any_of).flat_map(|among| among.members.iter());
+    members.filter_map(|member| member.get("$ref")?.as_str()?.rsplit('/').next()).collect()
+}
+
+/// The values of the mapping, and those of schemas that inherit the discriminator and have none there.
+fn chosen<'n>(side: &Side<'n>, view: &View<'n>, discriminator: &'n Entry) -> Values<'n> {
+    let entries = discriminator.value.get("mapping").and_then(Node::entries).unwrap_or_default();
+    let mut values: Values<'_> = entries
+        .iter()
+        .filter_map(|entry| {
+            Some((entry.key.text.clone(), Chosen { target: entry.value.as_str()?, at: entry.key.span }))
+        })
+        .collect();
+    let Some(owner) = view.name.filter(|_| view.discriminates(discriminator)) else { return values };
+    if !view.one_of.is_empty() || !view.any_of.is_empty() {
+        return values;
+    }
+    let mapped: BTreeSet<&str> = values.values().map(Chosen::name).collect();
+    for heir in side.section("schemas").iter().filter(|entry| inherits(&entry.value, owner)) {
+        let name = heir.key.text.as_str();
+        if !mapped.contains(name) {
+            let own = chosen_by(side, &View::of(side, &Parts::under(heir)), property(discriminator));
+            values
+                .entry(own.unwrap_or_else(|| name.to_owned()))
+                .or_insert(Chosen { target: name, at: heir.key.span });
+        }
+    }
+    values
+}
+
+/// Whether a schema says by `allOf` that it is one of another's.
+fn inherits(node: &Node, owner: &str) -> bool {
+    let parts = node.get("allOf").and_then(Node::items).unwrap_or_default();
+    let target = |part: &Node| part.get("$ref").and_then(Node::as_str).map(str::to_owned);
+    parts.iter().filter_map(target).any(|target| target.strip_prefix("#/components/schemas/") == Some(owner))
+}
