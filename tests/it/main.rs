@@ -21,6 +21,7 @@ mod dashboard_courses;
 mod dashboard_crawl;
 mod dashboard_forms;
 mod dashboard_keys;
+mod dashboard_large;
 mod dashboard_logs;
 mod dashboard_orders;
 mod dashboard_overview;

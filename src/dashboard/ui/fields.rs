@@ -24,6 +24,8 @@ pub struct Choice<'a> {
 enum Control<'a> {
     /// One line; the type of the input: `text`, `email`, `password`, `number`, `search`, `date`.
     Line(&'a str),
+    /// A moment, in UTC as the server reads it.
+    Moment,
     /// Many lines.
     Prose,
     /// One of a list.
@@ -73,6 +75,11 @@ impl<'a> Field<'a> {
         Self { control: Control::Line(kind), ..self }
     }
 
+    /// A moment, read and given back in UTC. A browser that runs our script shows it in its own zone, says so, and sends UTC.
+    pub fn moment(self) -> Self {
+        Self { control: Control::Moment, ..self }
+    }
+
     /// Text of many lines.
     pub fn prose(self) -> Self {
         Self { control: Control::Prose, ..self }
@@ -96,6 +103,10 @@ impl<'a> Field<'a> {
     /// What a password manager may put here: `username`, `current-password`, `new-password`.
     pub fn autocomplete(self, autocomplete: &'a str) -> Self {
         Self { autocomplete, ..self }
+    }
+
+    fn is_moment(&self) -> bool {
+        matches!(self.control, Control::Moment)
     }
 
     /// The ids that describe the input.
@@ -123,6 +134,13 @@ mod tests {
         assert!(!html.contains("<script>"), "{html}");
         assert!(html.contains("aria-describedby=\"name-hint name-fault\""), "{html}");
         assert!(html.contains("aria-invalid=\"true\""), "{html}");
+    }
+
+    #[test]
+    fn a_moment_says_its_zone() {
+        let html = field("from", "Made from").moment().value("2026-03-02T10:00").to_string();
+        assert!(html.contains("Made from, <span data-zone>UTC</span></label>"), "{html}");
+        assert!(html.contains("type=\"datetime-local\" value=\"2026-03-02T10:00\" data-moment"), "{html}");
     }
 
     #[test]
