@@ -38,6 +38,8 @@ macro_rules! actions {
 actions! {
     SignedIn = "session.begin", "Signed in";
     SignedOut = "session.sign_out", "Signed out";
+    WorkspaceLeft = "session.leave", "Went to another workspace";
+    WorkspaceEntered = "session.enter", "Came from another workspace";
     SessionEnded = "session.end", "Ended a session";
     SessionsEnded = "session.end_others", "Ended all other sessions";
     PasswordSet = "password.set", "Set a password";

@@ -29,11 +29,11 @@ fn absent(kind: &str) -> String {
     format!("{kind}_01h2xcejqtf2nbrexx3vqjhp41")
 }
 
-/// A workspace in which everything is there at least once; its owner, signed in twice.
+/// A workspace in which everything is there at least once; its owner, signed in twice, who runs another as well.
 async fn furnished<'a>(
     app: &'a TestApp,
     endpoint: &Endpoint,
-    name: &'static str,
+    [name, second]: [&'static str; 2],
 ) -> (Workspace<'a>, Browser<'a>) {
     let workspace = app.workspace(name).await;
     workspace.subscribe_at(endpoint, &["student.created"]).await;
@@ -50,9 +50,11 @@ async fn furnished<'a>(
     let key = workspace.key("read:courses").await;
     key.get("/api/v1/courses?limit=1").await.assert_status(200);
     creator_api::domain::requests::flush(&app.app).await.unwrap();
-    let owner = workspace.signed_in().await;
-    Browser::new(app).sign_in(&format!("owner@{name}.example"), PASSWORD).await.assert_status(303);
-    (workspace, owner)
+    let owner = format!("owner@{name}.example");
+    let signed_in = workspace.signed_in().await;
+    app.workspace(second).await.link(&owner).await;
+    Browser::new(app).sign_in(&owner, PASSWORD).await.assert_status(303);
+    (workspace, signed_in)
 }
 
 #[tokio::test]
@@ -60,8 +62,8 @@ async fn no_link_and_no_form_reaches_into_another_workspace() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(410);
-    let (theirs, their_owner) = furnished(&app, &endpoint, "theirs").await;
-    let (_, our_owner) = furnished(&app, &endpoint, "ours").await;
+    let (theirs, their_owner) = furnished(&app, &endpoint, ["theirs", "their-second"]).await;
+    let (_, our_owner) = furnished(&app, &endpoint, ["ours", "our-second"]).await;
     assert!(app.deliver_due().await > 0);
     for owner in [&their_owner, &our_owner] {
         let replay = "/dashboard/developer/webhooks/dead-letters/replay";

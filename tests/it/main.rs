@@ -29,6 +29,7 @@ mod dashboard_students;
 mod dashboard_webhooks;
 mod dashboard_webhooks_dead;
 mod dashboard_webhooks_deliveries;
+mod dashboard_workspaces;
 mod delta_sync;
 mod enrollments;
 mod events;
