@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::failure::{Failure, Outcome};
 use super::workspaces::{QuotaFlags, find};
-use super::{output, start};
+use super::{noted, output, start};
 use crate::app::App;
 use crate::config::Config;
+use crate::domain::audit::Action;
 use crate::domain::keys::{self, KeyRecord, NewKey};
 use crate::domain::scope::Scope;
 use crate::id::KeyId;
@@ -76,7 +77,7 @@ async fn create(app: &App, new: Create) -> Result<(), Failure> {
     };
     let mut write = app.begin_write().await?;
     let (record, secret) = keys::create(app, &mut write, workspace.id, key).await?;
-    write.commit().await?;
+    noted::commit(app, write, workspace.id, (Action::KeyCreated, record.id, &record.name)).await?;
     output::line(secret.expose_secret())?;
     let scopes: Vec<&str> = record.scopes.iter().map(Scope::as_str).collect();
     output::say(format_args!("key {} for workspace `{}`: {}", record.id, workspace.key, scopes.join(" ")));
@@ -158,7 +159,10 @@ async fn revoke(app: &App, key: KeyId) -> Result<(), Failure> {
         }
         revoked => revoked?,
     };
-    write.commit().await?;
+    // Once more changes nothing, and there is nothing to tell.
+    if revoked.revoked_at.is_some_and(|at| at.as_millisecond() == write.now_ms()) {
+        noted::commit(app, write, revoked.workspace, (Action::KeyRevoked, revoked.id, &revoked.name)).await?;
+    }
     output::say(format_args!(
         "key {} ({}) is revoked; other processes follow within 2 s",
         revoked.id, revoked.name

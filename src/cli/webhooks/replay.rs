@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::super::failure::Failure;
 use super::super::progress::Progress;
-use super::super::{output, workspaces as named};
+use super::super::{noted, output, workspaces as named};
 use super::deliveries::FilterFlags;
 use super::find;
 use crate::app::App;
+use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, DeadFilter, ReplayState};
 use crate::domain::{Error, workspaces};
 use crate::id::{DeliveryId, ReplayId, WorkspaceId};
@@ -102,7 +103,8 @@ async fn chosen(app: &App, args: &Replay) -> Result<Vec<WorkspaceId>, Failure> {
 async fn job(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64, Failure> {
     let mut write = app.begin_write().await?;
     let mut job = webhooks::start(app, &mut write, workspace, filter).await?;
-    write.commit().await?;
+    let told = format!("{} deliveries", job.total);
+    noted::commit(app, write, workspace, (Action::ReplayStarted, job.id, &told)).await?;
     output::say(format_args!(
         "{} replays {} deliveries; stopped here, a worker goes on with it until `creator-api webhooks replay --cancel {}`",
         job.id, job.total, job.id
@@ -126,7 +128,10 @@ async fn cancel(app: &App, replay: ReplayId) -> Result<(), Failure> {
     };
     let mut write = app.begin_write().await?;
     let ended = webhooks::cancel(&mut write, found.workspace, replay).await?;
-    write.commit().await?;
+    if found.state == ReplayState::Running {
+        let told = format!("{} of {} replayed", ended.done, ended.total);
+        noted::commit(app, write, found.workspace, (Action::ReplayCancelled, replay, &told)).await?;
+    }
     output::say(format_args!("{replay} is {}: {} of {} replayed", ended.state, ended.done, ended.total));
     Ok(())
 }
