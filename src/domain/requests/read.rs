@@ -47,7 +47,7 @@ pub async fn reach(
     after: Option<Position>,
 ) -> Result<Option<Timestamp>> {
     let wanted = row_filter(filter);
-    if wanted.is_failed() || (filter.status.is_none() && filter.operation.is_none()) {
+    if filter.operation.is_none() && (filter.status.is_none() || wanted.is_failed()) {
         return Ok(None);
     }
     let keyset = newest_first(after, 1).keyset(app, |_| Some(Column::ReceivedAt)).await?;
