@@ -42,6 +42,7 @@ pub struct Field<'a> {
     label: &'a str,
     value: &'a str,
     hint: &'a str,
+    example: &'a str,
     fault: Option<&'a str>,
     control: Control<'a>,
     required: bool,
@@ -51,7 +52,17 @@ pub struct Field<'a> {
 /// A field of one line, with this name and label.
 pub fn field<'a>(name: &'a str, label: &'a str) -> Field<'a> {
     let control = Control::Line("text");
-    Field { name, label, value: "", hint: "", fault: None, control, required: false, autocomplete: "off" }
+    Field {
+        name,
+        label,
+        value: "",
+        hint: "",
+        example: "",
+        fault: None,
+        control,
+        required: false,
+        autocomplete: "off",
+    }
 }
 
 impl<'a> Field<'a> {
@@ -63,6 +74,11 @@ impl<'a> Field<'a> {
     /// A sentence below the label.
     pub fn hint(self, hint: &'a str) -> Self {
         Self { hint, ..self }
+    }
+
+    /// What stands in the empty field: what may be written there.
+    pub fn example(self, example: &'a str) -> Self {
+        Self { example, ..self }
     }
 
     /// What is wrong with it: `faults.of("name")`. It goes on after the label: "must have 1 to 200 characters".
