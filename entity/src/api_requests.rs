@@ -84,7 +84,7 @@ pub struct RequestFilter {
 
 impl RequestFilter {
     /// Whether only failures are wanted, of whichever key: these have an index of their own.
-    pub fn is_failed(&self) -> bool {
+    fn is_failed(&self) -> bool {
         self.key_id.is_none() && self.statuses.is_some_and(|(from, _)| from >= 400)
     }
 
