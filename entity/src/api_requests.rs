@@ -6,7 +6,7 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait},
 };
 
-use crate::{InWorkspace, Keyset, Span, StringMap, scope, statement};
+use crate::{InWorkspace, Keyset, Span, StringMap, api_keys, scope, statement};
 
 /// One request. No secret is in it.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -83,13 +83,17 @@ pub struct RequestFilter {
 }
 
 impl RequestFilter {
+    /// Whether only failures are wanted, of whichever key: these have an index of their own.
+    fn is_failed(&self) -> bool {
+        self.key_id.is_none() && self.statuses.is_some_and(|(from, _)| from >= 400)
+    }
+
     fn condition(&self, keyset: &Keyset<Column>) -> Condition {
-        let failed = self.statuses.is_some_and(|(from, _)| from >= 400);
         let among = |(from, until)| Column::Status.gte(from).and(Column::Status.lt(until));
         Condition::all()
             .add_option(self.key_id.map(|key| Column::KeyId.eq(key)))
             // Spelled out for the sake of the index that holds failures only.
-            .add_option(failed.then(|| Expr::cust("status >= 400")))
+            .add_option(self.is_failed().then(|| Expr::cust("status >= 400")))
             .add_option(self.statuses.map(among))
             .add_option(self.operation.as_deref().map(|operation| Column::Operation.eq(operation)))
             .add(keyset.within(Column::ReceivedAt, self.received))
@@ -110,6 +114,29 @@ impl InWorkspace<Entity> {
         // A key has an index of its own, by which fewer rows are read.
         let rows = if filter.key_id.is_some() { self.checked() } else { self.select() };
         statement::all(conn, keyset.page(rows.filter(filter.condition(&keyset)), Column::ReceivedAt)).await
+    }
+
+    /// When the request came that stands so many places down the log, or down that of this key; none where it ends before.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn reach<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        key: Option<Uuid>,
+        received: Span,
+        keyset: Keyset<Column>,
+        many: u64,
+    ) -> Result<Option<i64>, DbErr> {
+        let rows = match key {
+            Some(key) => {
+                // One check of the key in place of one a row, which the index could not make.
+                let ours = api_keys::in_workspace(self.workspace()).identified(key).into_query();
+                Entity::find().filter(Column::KeyId.eq(key)).filter(Expr::exists(ours))
+            }
+            None => self.select(),
+        };
+        keyset.reach(conn, rows.filter(keyset.within(Column::ReceivedAt, received)), many).await
     }
 
     /// The latest request with this id of its answer.

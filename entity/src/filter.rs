@@ -1,7 +1,8 @@
 //! What the lists share: spans of time and keyset pages.
 
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, Order, QueryFilter, QueryOrder, QuerySelect, Select,
+    ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, Order, QueryFilter, QueryOrder, QuerySelect,
+    QueryTrait, Select,
     sea_query::{Expr, ExprTrait},
 };
 use uuid::Uuid;
@@ -70,6 +71,23 @@ impl<C: ColumnTrait> Keyset<C> {
         let (from, until) = (Span { until: None, ..span }, Span { from: None, ..span });
         let (implied, other) = if self.descending { (until, from) } else { (from, until) };
         implied.holds_unindexed(column).add(other.holds(column))
+    }
+
+    /// The column's value so many of these rows further down; none where they end before. Read from the index alone,
+    /// where it holds the rows' conditions.
+    pub(crate) async fn reach<D: ConnectionTrait, E>(
+        self,
+        conn: &D,
+        rows: Select<E>,
+        many: u64,
+    ) -> Result<Option<i64>, DbErr>
+    where
+        E: Tenant + EntityTrait<Column = C>,
+    {
+        let last = Self { limit: 1, below_updated_at: None, ..self };
+        let last = last.page(rows, self.column).offset(many.saturating_sub(1));
+        let last = last.select_only().column(self.column).into_query();
+        conn.query_one(&last).await?.map(|row| row.try_get_by_index(0)).transpose()
     }
 
     /// The query narrowed to this page.

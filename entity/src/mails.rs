@@ -1,4 +1,4 @@
-//! Mail to be sent: a row is a message with all of its text, and the rows that are due are the queue.
+//! Mail to be sent: a row is a message with all of its text until it is settled, and the rows that are due are the queue.
 //!
 //! A worker takes rows with a [lease](Lease) and settles each under it; a row whose lease ran out is due again.
 
@@ -43,10 +43,10 @@ pub struct Model {
     /// The subject line.
     #[sea_orm(column_type = "Text")]
     pub subject: String,
-    /// The part in plain text.
+    /// The part in plain text; empty once settled.
     #[sea_orm(column_type = "Text")]
     pub text_body: String,
-    /// The part in HTML.
+    /// The part in HTML; empty once settled.
     #[sea_orm(column_type = "Text")]
     pub html_body: String,
     /// How far it is.
@@ -169,7 +169,7 @@ pub async fn claim<C: ConnectionTrait>(
     Ok(taken)
 }
 
-/// Records an attempt. False when the lease ran out and another took the mail: then nothing is changed.
+/// Records an attempt; with the last one, the text of the mail goes. False when the lease ran out and another took the mail: then nothing is changed.
 ///
 /// # Errors
 /// When the database does.
@@ -184,7 +184,14 @@ pub async fn settle<C: ConnectionTrait>(
         Settled::Again { due_at, error } => (State::Pending, Some(due_at), None, Some(error)),
         Settled::Dead(error) => (State::Dead, None, None, Some(error)),
     };
-    let update = Entity::update_many()
+    let update = match state {
+        State::Pending => Entity::update_many(),
+        // The text may hold a link, and nobody needs it any more.
+        State::Sent | State::Dead => Entity::update_many()
+            .col_expr(Column::TextBody, Expr::value(""))
+            .col_expr(Column::HtmlBody, Expr::value("")),
+    };
+    let update = update
         .col_expr(Column::State, Expr::value(state))
         .col_expr(Column::Attempts, Expr::col(Column::Attempts).add(1))
         .col_expr(Column::DueAt, Expr::value(due_at))

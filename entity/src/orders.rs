@@ -114,7 +114,7 @@ pub struct OrderFilter {
     pub currency: Option<String>,
     /// The order with this number.
     pub number: Option<String>,
-    /// Orders with this text in their number or their customer's address or name, and the order with this id.
+    /// Orders with this text in their number or their customer's address or name; with an id, the order with it.
     pub search: Option<(String, Option<Uuid>)>,
     /// Orders paid in this span.
     pub paid: Span,
@@ -132,9 +132,9 @@ impl OrderFilter {
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.currency.as_deref().map(|currency| Column::Currency.eq(currency)))
             .add_option(self.number.as_deref().map(|number| Column::Number.eq(number)))
-            .add_option(self.search.as_ref().map(|(text, id)| {
-                search::anywhere([Column::Number, Column::CustomerEmail, Column::CustomerName], text)
-                    .add_option(id.map(|id| Column::Id.eq(id)))
+            .add_option(self.search.as_ref().map(|(text, id)| match id {
+                Some(id) => Condition::all().add(Column::Id.eq(*id)),
+                None => search::anywhere([Column::Number, Column::CustomerEmail, Column::CustomerName], text),
             }))
             .add(keyset.within(Column::PaidAt, self.paid))
             .add(keyset.within(Column::CreatedAt, self.created))
@@ -174,6 +174,21 @@ impl InWorkspace<Entity> {
         let select =
             self.with_children(conn, [filter.items(self.workspace())]).await?.filter(filter.own(&keyset));
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
+    }
+
+    /// When the order was paid that stands so many places down the list; none where it ends before.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn reach<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        paid: Span,
+        keyset: Keyset<Column>,
+        many: u64,
+    ) -> Result<Option<i64>, DbErr> {
+        let rows = self.select().filter(keyset.within(Column::PaidAt, paid));
+        keyset.reach(conn, rows, many).await
     }
 
     /// Moves the orders' `updated_at` to the recording time, for a change of what is shown with them.

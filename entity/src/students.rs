@@ -78,7 +78,7 @@ pub struct StudentFilter {
     pub now: i64,
     /// Students with this tag.
     pub tag: Option<String>,
-    /// Students with this text in their address or name, and the student with this id.
+    /// Students with this text in their address or name; with an id, the student with it.
     pub search: Option<(String, Option<Uuid>)>,
     /// Students made in this span.
     pub created: Span,
@@ -92,9 +92,9 @@ impl StudentFilter {
         Condition::all()
             .add_option(self.email_folded.as_deref().map(|folded| Column::EmailFolded.eq(folded)))
             .add_option(self.external_id.as_deref().map(|external| Column::ExternalId.eq(external)))
-            .add_option(self.search.as_ref().map(|(text, id)| {
-                search::anywhere([Column::EmailFolded, Column::Name], text)
-                    .add_option(id.map(|id| Column::Id.eq(id)))
+            .add_option(self.search.as_ref().map(|(text, id)| match id {
+                Some(id) => Condition::all().add(Column::Id.eq(*id)),
+                None => search::anywhere([Column::EmailFolded, Column::Name], text),
             }))
             .add(keyset.within(Column::CreatedAt, self.created))
             .add(keyset.within(Column::UpdatedAt, self.updated))
@@ -153,6 +153,21 @@ impl InWorkspace<Entity> {
         let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
         let select = self.with_children(conn, children).await?.filter(filter.own(&keyset));
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
+    }
+
+    /// When the student was made who stands so many places down the list; none where it ends before.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn reach<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        created: Span,
+        keyset: Keyset<Column>,
+        many: u64,
+    ) -> Result<Option<i64>, DbErr> {
+        let rows = self.select().filter(keyset.within(Column::CreatedAt, created));
+        keyset.reach(conn, rows, many).await
     }
 
     /// Moves the students' `updated_at` to the recording time, for a change of what is shown with them.

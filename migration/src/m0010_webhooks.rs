@@ -136,7 +136,12 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_webhook_deliveries_leased ON webhook_deliveries (subscription_id, due_at)
              WHERE lease_token IS NOT NULL",
         "CREATE INDEX ix_webhook_deliveries_held ON webhook_deliveries (subscription_id, id) WHERE state = 3",
-        "CREATE INDEX ix_webhook_deliveries_dead ON webhook_deliveries (workspace_id, created_at, id) WHERE state = 2",
+        // Dead ones are counted, and looked through by subscription and by type: without their rows, since all of it stands
+        // in the index. SQLite wants the state there, too.
+        "CREATE INDEX ix_webhook_deliveries_dead
+             ON webhook_deliveries (workspace_id, created_at, id, subscription_id, event_type, state) WHERE state = 2",
+        "CREATE INDEX ix_webhook_deliveries_given_up
+             ON webhook_deliveries (subscription_id, created_at, id, event_type, state) WHERE state = 2",
         "CREATE INDEX ix_webhook_deliveries_created ON webhook_deliveries (subscription_id, created_at, id)",
         "CREATE INDEX ix_webhook_deliveries_event ON webhook_deliveries (event_id)",
         "CREATE INDEX ix_webhook_deliveries_settled ON webhook_deliveries (settled_at) WHERE settled_at IS NOT NULL",

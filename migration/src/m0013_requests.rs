@@ -40,8 +40,8 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_api_requests_received ON api_requests (workspace_id, received_at, id)",
         "CREATE INDEX ix_api_requests_key ON api_requests (key_id, received_at, id)",
         "CREATE INDEX ix_api_requests_request ON api_requests (workspace_id, request_id)",
-        // Failures are what people look for, and few.
-        "CREATE INDEX ix_api_requests_failed ON api_requests (workspace_id, received_at, id) WHERE status >= 400",
+        // Failures are what people look for, and few. With more columns, SQLite would sooner take the index of all requests.
+        "CREATE INDEX ix_api_requests_failed ON api_requests (workspace_id, received_at, id, status) WHERE status >= 400",
         "CREATE INDEX ix_api_request_days_day ON api_request_days (day)",
         // Completions by the day on which they happened.
         "CREATE INDEX ix_enrollments_completed ON enrollments (workspace_id, completed_at)

@@ -7,11 +7,13 @@ use serde_json::json;
 
 use super::failure::{Failure, Outcome};
 use super::workspaces::{QuotaFlags, find};
-use super::{output, start};
+use super::{noted, output, start};
 use crate::app::App;
 use crate::config::Config;
+use crate::domain::audit::Action;
 use crate::domain::keys::{self, KeyRecord, NewKey};
 use crate::domain::scope::Scope;
+use crate::domain::{Changed, Error};
 use crate::id::KeyId;
 
 #[derive(Debug, clap::Subcommand)]
@@ -76,7 +78,7 @@ async fn create(app: &App, new: Create) -> Result<(), Failure> {
     };
     let mut write = app.begin_write().await?;
     let (record, secret) = keys::create(app, &mut write, workspace.id, key).await?;
-    write.commit().await?;
+    noted::commit(app, write, workspace.id, (Action::KeyCreated, record.id, &record.name)).await?;
     output::line(secret.expose_secret())?;
     let scopes: Vec<&str> = record.scopes.iter().map(Scope::as_str).collect();
     output::say(format_args!("key {} for workspace `{}`: {}", record.id, workspace.key, scopes.join(" ")));
@@ -150,15 +152,17 @@ fn record(key: &KeyRecord) -> serde_json::Value {
 
 async fn revoke(app: &App, key: KeyId) -> Result<(), Failure> {
     let mut write = app.begin_write().await?;
-    let revoked = match keys::revoke(app, &mut write, None, key).await {
-        Err(crate::domain::Error::NotFound(_)) => {
+    let Changed { record: revoked, changed } = match keys::revoke(app, &mut write, None, key).await {
+        Err(Error::NotFound(_)) => {
             return Err(Failure::new(format!(
                 "there is no key {key}; `creator-api keys list --workspace KEY` shows those there are"
             )));
         }
         revoked => revoked?,
     };
-    write.commit().await?;
+    if changed {
+        noted::commit(app, write, revoked.workspace, (Action::KeyRevoked, revoked.id, &revoked.name)).await?;
+    }
     output::say(format_args!(
         "key {} ({}) is revoked; other processes follow within 2 s",
         revoked.id, revoked.name

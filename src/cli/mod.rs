@@ -12,6 +12,7 @@ mod generate;
 mod help;
 mod keys;
 mod migrate;
+mod noted;
 mod openapi;
 mod output;
 mod progress;

@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::failure::{Failure, Outcome};
-use super::{output, start, users};
+use super::{noted, output, start, users};
 use crate::app::App;
 use crate::config::Config;
+use crate::domain::audit::Action;
 use crate::domain::users::LINK_HOURS;
 use crate::domain::workspaces::{self, Quota, Workspace, WorkspaceUpsert};
 use crate::domain::{Error, Given};
@@ -138,12 +139,9 @@ async fn set_quota(app: &App, key: &str, quota: Quota) -> Result<(), Failure> {
     let workspace = find(app, key).await?;
     let mut write = app.begin_write().await?;
     workspaces::set_quota(app, &mut write, workspace.id, quota).await?;
-    write.commit().await?;
     let cap = |cap: Option<i32>| cap.map_or_else(|| "the default".to_owned(), |cap| cap.to_string());
-    output::say(format_args!(
-        "workspace `{key}`: {} a minute, {} a day; a key with a quota of its own keeps that",
-        cap(quota.per_minute),
-        cap(quota.per_day)
-    ));
+    let caps = format!("{} a minute, {} a day", cap(quota.per_minute), cap(quota.per_day));
+    noted::commit(app, write, workspace.id, (Action::QuotaSet, workspace.id, &caps)).await?;
+    output::say(format_args!("workspace `{key}`: {caps}; a key with a quota of its own keeps that"));
     Ok(())
 }

@@ -5,6 +5,7 @@ use super::csrf;
 use super::flash::Flash;
 use super::ui::Raw;
 use super::visit::Visit;
+use crate::id::WorkspaceId;
 
 macro_rules! sections {
     ($($variant:ident = $label:literal, $href:literal, $icon:literal;)*) => {
@@ -54,6 +55,8 @@ pub struct Frame {
     pub section: Option<Section>,
     /// The signed-in person's address and the workspace's name.
     pub viewer: Option<(String, String)>,
+    /// The other workspaces of that person: id and name.
+    pub others: Vec<(WorkspaceId, String)>,
     /// What was just done.
     pub flash: Option<Flash>,
     /// The files.
@@ -64,10 +67,12 @@ pub struct Frame {
 impl Frame {
     pub(super) fn new(visit: &Visit, section: Option<Section>, title: String) -> Self {
         let viewer = visit.viewer.as_ref();
+        let others = viewer.map(|viewer| viewer.others.as_slice()).unwrap_or_default();
         Self {
             title,
             section,
             viewer: viewer.map(|viewer| (viewer.email.clone(), viewer.workspace.name.clone())),
+            others: others.iter().map(|other| (other.id, other.name.clone())).collect(),
             flash: visit.flash.clone(),
             assets: &assets::ADDRESSES,
             csrf: csrf::token(&visit.key),
@@ -103,6 +108,7 @@ mod tests {
             title: String::new(),
             section: Some(Section::Keys),
             viewer: None,
+            others: Vec::new(),
             flash: None,
             assets: &assets::ADDRESSES,
             csrf: String::new(),

@@ -19,6 +19,7 @@ mod pages;
 pub mod position;
 pub mod query;
 mod routes;
+pub mod span;
 pub mod ui;
 pub mod visit;
 

@@ -64,6 +64,11 @@ impl Page {
         &self.visit.shared.seal
     }
 
+    /// Whether cookies are sent over protected connections alone.
+    pub fn is_secure(&self) -> bool {
+        self.visit.secure
+    }
+
     /// Whether a script asked for a part of the page alone.
     pub fn is_partial(&self) -> bool {
         self.visit.partial

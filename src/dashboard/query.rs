@@ -5,6 +5,9 @@ use url::form_urlencoded::Serializer;
 
 use super::form::Form;
 
+/// The field by which a list is looked through to its end, however long that takes.
+pub const FAR: &str = "far";
+
 /// The fields behind the `?` of an address. Whatever stands there, it can be read.
 #[derive(Debug, Clone, Default)]
 pub struct Asked(Form);
@@ -29,6 +32,11 @@ impl Asked {
     /// Where the page begins; `None` for the first.
     pub fn after(&self) -> Option<&str> {
         Some(self.text("after")).filter(|after| !after.is_empty())
+    }
+
+    /// Whether a list is to be looked through to its end.
+    pub fn is_far(&self) -> bool {
+        !self.text(FAR).is_empty()
     }
 
     /// A path with those of these fields that were given.

@@ -38,10 +38,13 @@ macro_rules! actions {
 actions! {
     SignedIn = "session.begin", "Signed in";
     SignedOut = "session.sign_out", "Signed out";
+    WorkspaceLeft = "session.leave", "Went to another workspace";
+    WorkspaceEntered = "session.enter", "Came from another workspace";
     SessionEnded = "session.end", "Ended a session";
     SessionsEnded = "session.end_others", "Ended all other sessions";
     PasswordSet = "password.set", "Set a password";
     LinkMade = "password.link", "Made a link to set a password";
+    QuotaSet = "workspace.quota", "Set the quota of a key";
     KeyCreated = "key.create", "Created an API key";
     KeyRevoked = "key.revoke", "Revoked an API key";
     CoursePublished = "course.publish", "Published a course";

@@ -76,7 +76,7 @@ pub(crate) fn fresh<K: Kind>(app: &App, write: &Write) -> Uuid {
     app.ids.next::<K>(from_ms(write.now_ms())).uuid()
 }
 
-/// What a search looks for: the text, and the id of this kind that it may be.
+/// What a search looks for: the text, or the id of this kind when it is one.
 pub(crate) fn searched<K: Kind>(text: &str) -> (String, Option<Uuid>) {
     let text = text.trim();
     (text.to_owned(), text.parse::<Id<K>>().ok().map(Id::uuid))

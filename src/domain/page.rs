@@ -7,6 +7,10 @@ use uuid::Uuid;
 use super::{Error, Result};
 use crate::app::App;
 
+/// Rows that a page of a list looks through for those that fit, where no index finds them: what a person waits for. A search
+/// of all is asked for by its own name.
+pub const LOOKED: u64 = 5_000;
+
 /// The column a list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortKey {

@@ -1,7 +1,7 @@
 //! Sessions: who is signed in, from where, and until when.
 //!
 //! A session ends after 12 hours without a request, 30 days after it was begun, or when it is ended. The token leaves
-//! this module once, as the result of [`begin`].
+//! this module once, as the result of [`begin`] or [`change`].
 
 use std::net::IpAddr;
 
@@ -11,13 +11,14 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::find::{absent, fresh, id};
-use super::users::User;
+use super::students::fold;
+use super::users::{self, User};
 use super::workspaces::{self, Workspace};
 use super::{Result, token};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
-use crate::id::{Session as SessionKind, SessionId, UserId, WorkspaceId};
+use crate::id::{Session as SessionKind, SessionId, UserId, Workspace as WorkspaceKind, WorkspaceId};
 
 const HOUR_MS: i64 = 3_600_000;
 /// A session that was not used for so long has ended.
@@ -28,6 +29,8 @@ const LONGEST_MS: i64 = 30 * 24 * HOUR_MS;
 const SEEN_EVERY_MS: i64 = 60_000;
 /// Sessions shown at most.
 const MOST_SHOWN: u64 = 100;
+/// Workspaces of one person that are offered at most.
+const MOST_OFFERED: usize = 50;
 
 /// Where a session is begun.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +52,8 @@ pub struct Viewer {
     pub email: String,
     /// What the person runs.
     pub workspace: Workspace,
+    /// What else the person runs: the workspaces that [`change`] leads to.
+    pub others: Vec<Workspace>,
 }
 
 /// A session as its owner sees it.
@@ -76,6 +81,29 @@ pub async fn begin(
     user: &User,
     origin: Origin<'_>,
 ) -> Result<(SessionId, SecretString)> {
+    let now_ms = write.now_ms();
+    let begun = Begun {
+        address: origin.address.to_string(),
+        agent: origin.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
+        created_at: now_ms,
+    };
+    insert(app, write, user, begun).await
+}
+
+/// How a session was begun, in whichever workspace.
+struct Begun {
+    address: String,
+    agent: String,
+    created_at: i64,
+}
+
+/// Writes a session of this person, under a new token.
+async fn insert(
+    app: &App,
+    write: &mut Write,
+    user: &User,
+    begun: Begun,
+) -> Result<(SessionId, SecretString)> {
     let token = token::generate()?;
     let hash =
         token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("a new token has no digest"))?;
@@ -84,9 +112,9 @@ pub async fn begin(
         workspace_id: user.workspace.uuid(),
         user_id: user.id.uuid(),
         token_hash: hash.to_vec(),
-        address: origin.address.to_string(),
-        agent: origin.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
-        created_at: write.now_ms(),
+        address: begun.address,
+        agent: begun.agent,
+        created_at: begun.created_at,
         seen_at: write.now_ms(),
     };
     let session = id(row.id);
@@ -117,9 +145,45 @@ pub async fn resume(app: &App, token: &str, attended: bool) -> Result<Option<Vie
     Ok(Some(Viewer {
         session: id(row.id),
         user: id(user.id),
+        others: others(app, &user).await?,
         email: user.email,
         workspace: workspaces::workspace(workspace),
     }))
+}
+
+/// The other workspaces of a person, the one that they came to first first.
+async fn others(app: &App, user: &user_rows::Model) -> Result<Vec<Workspace>> {
+    let rows = user_rows::by_email_folded(app.db.read(), &user.email_folded).await?;
+    let rows = rows.into_iter().filter(|row| row.workspace_id != user.workspace_id);
+    let mut others = Vec::new();
+    for row in rows.take(MOST_OFFERED) {
+        let workspace = workspace_rows::by_id(app.db.read(), row.workspace_id).await?;
+        others.extend(workspace.map(workspaces::workspace));
+    }
+    Ok(others)
+}
+
+/// Takes a session to another workspace of the same person, whose password is one over all of them: a new session, as old
+/// as this one, under a new token, so that what pages of this one have sent so far ends with it.
+///
+/// # Errors
+/// [`Error::NotFound`](super::Error::NotFound) when the person has no such workspace, or the session was ended meanwhile.
+pub async fn change(
+    app: &App,
+    write: &mut Write,
+    viewer: &Viewer,
+    to: WorkspaceId,
+) -> Result<(User, SessionId, SecretString)> {
+    let there = user_rows::in_workspace(to.uuid());
+    let there = there.by_email_folded(write.conn(), &fold(&viewer.email)).await?;
+    let user = there.map(users::user).ok_or_else(|| absent::<WorkspaceKind>(to))?;
+    let left = sessions::in_workspace(viewer.workspace.id.uuid());
+    let left = left.by_id(write.conn(), viewer.session.uuid()).await?;
+    let left = left.ok_or_else(|| absent::<SessionKind>(viewer.session))?;
+    end(write, viewer.workspace.id, viewer.user, viewer.session).await?;
+    let begun = Begun { address: left.address, agent: left.agent, created_at: left.created_at };
+    let (session, token) = insert(app, write, &user, begun).await?;
+    Ok((user, session, token))
 }
 
 /// A person's sessions, the one used last first.

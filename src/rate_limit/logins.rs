@@ -1,7 +1,8 @@
 //! How often somebody may try to sign in: per client address, and per account whether there is one or not.
 //!
 //! Counted in memory, in windows that begin with the first attempt. What an account's owner is kept out by ends with its
-//! window; sessions that are open go on.
+//! window; sessions that are open go on. Each process counts for itself: with several, an account has as many times ten,
+//! which guesses no password of twelve characters, and signing in does not depend on a store.
 
 use std::hash::Hash;
 use std::net::IpAddr;

@@ -32,11 +32,11 @@ fn absent(kind: &str) -> String {
     format!("{kind}_01h2xcejqtf2nbrexx3vqjhp41")
 }
 
-/// A workspace in which everything is there at least once; its owner, signed in twice.
+/// A workspace in which everything is there at least once; its owner, signed in twice, who runs another as well.
 async fn furnished<'a>(
     app: &'a TestApp,
     endpoint: &Endpoint,
-    name: &'static str,
+    [name, second]: [&'static str; 2],
 ) -> (Workspace<'a>, Browser<'a>) {
     let workspace = app.workspace(name).await;
     workspace.subscribe_at(endpoint, &["student.created"]).await;
@@ -53,9 +53,11 @@ async fn furnished<'a>(
     let key = workspace.key("read:courses").await;
     key.get("/api/v1/courses?limit=1").await.assert_status(200);
     creator_api::domain::requests::flush(&app.app).await.unwrap();
-    let owner = workspace.signed_in().await;
-    Browser::new(app).sign_in(&format!("owner@{name}.example"), PASSWORD).await.assert_status(303);
-    (workspace, owner)
+    let owner = format!("owner@{name}.example");
+    let signed_in = workspace.signed_in().await;
+    app.workspace(second).await.link(&owner).await;
+    Browser::new(app).sign_in(&owner, PASSWORD).await.assert_status(303);
+    (workspace, signed_in)
 }
 
 #[tokio::test]
@@ -63,8 +65,8 @@ async fn no_link_and_no_form_reaches_into_another_workspace() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(410);
-    let (theirs, their_owner) = furnished(&app, &endpoint, "theirs").await;
-    let (_, our_owner) = furnished(&app, &endpoint, "ours").await;
+    let (theirs, their_owner) = furnished(&app, &endpoint, ["theirs", "their-second"]).await;
+    let (_, our_owner) = furnished(&app, &endpoint, ["ours", "our-second"]).await;
     assert!(app.deliver_due().await > 0);
     for owner in [&their_owner, &our_owner] {
         owner.submit(REPLAY, REPLAY, &[]).await.assert_status(303);
@@ -109,15 +111,17 @@ async fn no_page_and_no_form_needs_two_connections_at_once() {
         TestApp::start_with(&[("database_max_connections", "1"), ("webhook_allow", "127.0.0.0/8")]).await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(410);
-    let (_, owner) = furnished(&app, &endpoint, "acme").await;
+    let (_, owner) = furnished(&app, &endpoint, ["acme", "globex"]).await;
     assert!(app.deliver_due().await > 0);
     owner.submit(REPLAY, REPLAY, &[]).await.assert_status(303);
     let walk = Walk::of(&owner).await;
     assert_eq!(unreached(&walk.offers.iter().collect::<Vec<_>>()), Vec::<String>::new());
     let mut forms: Vec<&Offer> =
         walk.offers.iter().filter(|offer| offer.is_form && offer.path != "/logout").collect();
-    // Each is sent twice: the second finds nothing left to change. What takes a record away comes last.
-    forms.sort_by_key(|form| (form.path.ends_with("/delete"), &form.path));
+    // Each is sent twice: the second finds nothing left to change. What takes a record or the workspace away comes last.
+    forms.sort_by_key(|form| {
+        (form.path == "/dashboard/workspace", form.path.ends_with("/delete"), &form.path)
+    });
     for form in forms.iter().flat_map(|form| [form, form]) {
         // Two connections at once would wait for each other, and fail.
         attempt(&owner, form).await;

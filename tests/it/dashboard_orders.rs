@@ -102,6 +102,18 @@ async fn orders_are_searched_and_read_page_by_page() {
     let id = path.rsplit('/').next().unwrap();
     assert_eq!(count(&html(&browser.get(&format!("{LIST}?q={id}")).await)), 1);
     assert!(html(&browser.get("/dashboard/orders?status=refunded").await).contains("No order fits"));
+    // Times of an address are those of UTC, and the form says so.
+    for (span, found) in [
+        ("from=2026-03-02T10:00&to=2026-03-02T10:01", 25),
+        ("from=2026-03-02T10:01", 0),
+        ("to=2026-03-02T10:00&status=paid", 0),
+    ] {
+        let page = html(&browser.get(&format!("{LIST}?{span}")).await.assert_status(200));
+        assert_eq!(count(&page), found, "{span}");
+        assert!(page.contains("Paid from, <span data-zone>UTC</span>"), "{page}");
+    }
+    let wrong = html(&browser.get(&format!("{LIST}?from=soon&q=x")).await.assert_status(422));
+    assert!(wrong.contains("Paid from must be a time such as") && wrong.contains("Nothing was looked for"));
     let student = first(&html(&browser.get(&path).await), "/dashboard/students/(stu_[a-z0-9]+)");
     assert_eq!(count(&html(&browser.get(&format!("{LIST}?student={student}")).await)), 25);
 }

@@ -202,3 +202,40 @@ async fn what_cannot_be_done_with_webhooks_is_told_with_the_remedy() {
     }
     assert_snapshot!(said.join("\n"));
 }
+
+#[tokio::test]
+async fn what_an_operator_does_stands_in_the_audit_log_once() {
+    let machine = machine().await;
+    machine.key("read:courses").await;
+    let (of, _) = subscribe(&machine).await;
+    let acme = machine.app.workspace("acme").await;
+    let keys = machine.app.app.clone();
+    let key = creator_api::domain::keys::list(&keys, acme.id).await.unwrap().remove(0).id.to_string();
+    for _ in 0..2 {
+        assert_eq!(machine.run(&["keys", "revoke", &key]).await.code, Some(0));
+        run(&machine, &["pause", &of]).await;
+    }
+    for _ in 0..2 {
+        run(&machine, &["enable", &of]).await;
+    }
+    for words in
+        [vec!["edit", &of, "--url", "https://hooks.example/new"], vec!["rotate", &of], vec!["delete", &of]]
+    {
+        run(&machine, &words).await;
+    }
+    let told = crate::dashboard_keys::told(&acme).await;
+    let told: Vec<&str> = told.iter().map(|line| line.strip_prefix("command line ").unwrap()).collect();
+    assert_eq!(
+        told[..8],
+        [
+            "Deleted a webhook https://hooks.example/new",
+            "Gave a webhook a new secret https://hooks.example/new",
+            "Changed a webhook https://hooks.example/new",
+            "Enabled a webhook https://hooks.example/in",
+            "Paused a webhook https://hooks.example/in",
+            "Revoked an API key story",
+            "Made a webhook https://hooks.example/in",
+            "Created an API key story",
+        ]
+    );
+}

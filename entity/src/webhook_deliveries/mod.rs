@@ -5,11 +5,11 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    Condition, QueryOrder, Select,
+    Condition, QueryOrder, QuerySelect, QueryTrait, Select,
     sea_query::{Expr, ExprTrait},
 };
 
-use crate::{InWorkspace, Keyset, Span, scope, statement};
+use crate::{InWorkspace, Keyset, Span, scope, statement, webhook_subscriptions};
 
 mod claim;
 pub mod hold;
@@ -201,7 +201,8 @@ pub struct Dead {
 impl InWorkspace<Entity> {
     /// A page of a subscription's deliveries, ordered by their making.
     ///
-    /// The state is spelled out for the sake of the indexes that hold those of one state only.
+    /// The state is spelled out for the sake of the indexes that hold those of one state only. That of pending and of held ones
+    /// has another order, so that it serves few of them: see [`is_few`](Self::is_few).
     ///
     /// # Errors
     /// When the database does.
@@ -211,8 +212,12 @@ impl InWorkspace<Entity> {
         which: &Wanted,
         page: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
+        let mut state = which.state.map(is);
+        if matches!(which.state, Some(State::Pending | State::Held)) && !self.is_few(conn, which).await? {
+            state = state.map(statement::unindexed);
+        }
         let filters = Condition::all()
-            .add_option(which.state.map(|state| Expr::cust(format!("state = {}", state.to_value()))))
+            .add_option(state)
             .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)));
         let deliveries = self
             .checked()
@@ -220,6 +225,37 @@ impl InWorkspace<Entity> {
             .filter(page.within(Column::CreatedAt, which.created))
             .filter(filters);
         statement::all(conn, page.page(deliveries, Column::CreatedAt)).await
+    }
+
+    /// Whether a subscription has few deliveries of a state, so that they are soon sorted; walking all in their order would
+    /// come by them late.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn is_few<C: ConnectionTrait>(self, conn: &C, which: &Wanted) -> Result<bool, DbErr> {
+        let of = self.checked().filter(Column::SubscriptionId.eq(which.subscription));
+        let standing = of.filter(Condition::all().add_option(which.state.map(is)));
+        let rows = standing.select_only().column(Column::Id).into_query();
+        statement::is_short(conn, rows, statement::FEW).await
+    }
+
+    /// When the delivery was made that stands so many places down a subscription's list; none where it ends before.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn reach<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        subscription: Uuid,
+        created: Span,
+        page: Keyset<Column>,
+        many: u64,
+    ) -> Result<Option<i64>, DbErr> {
+        // One check of the subscription in place of one a row, which the index could not make.
+        let ours =
+            webhook_subscriptions::in_workspace(self.workspace()).identified(subscription).into_query();
+        let rows = Entity::find().filter(Column::SubscriptionId.eq(subscription)).filter(Expr::exists(ours));
+        page.reach(conn, rows.filter(page.within(Column::CreatedAt, created)), many).await
     }
 
     /// A page of the workspace's dead deliveries, ordered by their making.
@@ -236,25 +272,37 @@ impl InWorkspace<Entity> {
         statement::all(conn, page.page(dead, Column::CreatedAt)).await
     }
 
-    /// How many dead deliveries there are of those wanted. Reads them all.
+    /// How many dead deliveries there are of those wanted; counts no further than the limit.
     ///
     /// # Errors
     /// When the database does.
-    pub async fn count_dead<C: ConnectionTrait>(self, conn: &C, which: &Dead) -> Result<u64, DbErr> {
-        statement::count(conn, self.select_dead(which, which.created.holds(Column::CreatedAt))).await
+    pub async fn count_dead<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        which: &Dead,
+        limit: Option<u64>,
+    ) -> Result<u64, DbErr> {
+        let dead = self.select_dead(which, which.created.holds(Column::CreatedAt));
+        statement::count_to(conn, dead, limit).await
     }
 
-    /// How many of a subscription's deliveries are not settled: to be sent, and held.
+    /// How many of a subscription's deliveries are not settled: to be sent, and held; counts no further than the limit.
     ///
     /// # Errors
     /// When the database does.
-    pub async fn count_waiting<C: ConnectionTrait>(self, conn: &C, subscription: Uuid) -> Result<u64, DbErr> {
+    pub async fn count_waiting<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        subscription: Uuid,
+        limit: u64,
+    ) -> Result<u64, DbErr> {
         let standing = |state: State| {
             let of = self.checked().filter(Column::SubscriptionId.eq(subscription));
-            of.filter(Expr::cust(format!("state = {}", state.to_value())))
+            of.filter(is(state))
         };
-        let pending = statement::count(conn, standing(State::Pending)).await?;
-        Ok(pending + statement::count(conn, standing(State::Held)).await?)
+        let pending = statement::count_to(conn, standing(State::Pending), Some(limit)).await?;
+        let held = statement::count_to(conn, standing(State::Held), Some(limit)).await?;
+        Ok(Ord::min(limit, pending + held))
     }
 
     /// The deliveries that send these again, newest first.
@@ -269,22 +317,30 @@ impl InWorkspace<Entity> {
         statement::all(conn, again.order_by_desc(Column::Id)).await
     }
 
-    /// The condition on the state is spelled out for the sake of the index that holds dead ones only.
+    /// The condition on the state is spelled out for the sake of the indexes that hold dead ones only: one has them by
+    /// subscription, the other all of the workspace.
     fn select_dead(self, which: &Dead, created: Condition) -> Select<Entity> {
-        let subscription = which.subscription.map(|id| statement::unindexed(Column::SubscriptionId.eq(id)));
+        let rows = match which.subscription {
+            Some(subscription) => self.checked().filter(Column::SubscriptionId.eq(subscription)),
+            None => self.select(),
+        };
         let unreplayed = "NOT EXISTS (SELECT 1 FROM webhook_deliveries AS again
             WHERE again.replayed_from = webhook_deliveries.id)";
         // One that is deleted takes its letters with it, batch by batch.
-        let deleted = "NOT EXISTS (SELECT 1 FROM webhook_subscriptions AS gone
-            WHERE gone.id = webhook_deliveries.subscription_id AND gone.deleted_at IS NOT NULL)";
+        let deleted = "subscription_id NOT IN
+            (SELECT gone.id FROM webhook_subscriptions AS gone WHERE gone.deleted_at IS NOT NULL)";
         let filters = Condition::all()
             .add(Expr::cust(deleted))
-            .add_option(subscription)
             .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)))
             .add_option(which.not_of_job.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))))
             .add_option(which.unreplayed.then(|| Expr::cust(unreplayed)));
-        self.select().filter(Expr::cust("state = 2")).filter(created).filter(filters)
+        rows.filter(is(State::Dead)).filter(created).filter(filters)
     }
+}
+
+/// True for those that stand there, as the conditions of indexes spell it.
+fn is(state: State) -> Expr {
+    Expr::cust(format!("state = {}", state.to_value()))
 }
 
 /// The delivery with this id, in whichever workspace, for the operator's commands.

@@ -56,8 +56,8 @@ async fn a_mail_is_taken_once_until_its_lease_runs_out() {
         assert!(!late, "fenced by the token");
         assert!(mails::settle(&database, id(12), id(4), Settled::Sent(51)).await.unwrap());
         let sent = mails::in_workspace(OURS).by_id(&database, id(12)).await.unwrap().unwrap();
-        let expected =
-            Model { state: State::Sent, attempts: 1, due_at: None, sent_at: Some(51), ..mail(12, 10) };
+        let gone = Model { text_body: String::new(), html_body: String::new(), ..mail(12, 10) };
+        let expected = Model { state: State::Sent, attempts: 1, due_at: None, sent_at: Some(51), ..gone };
         assert_eq!(sent, expected);
     }
 }
@@ -78,6 +78,9 @@ async fn a_failure_is_tried_again_and_a_settled_mail_is_pruned() {
         let seen: Vec<_> =
             kept.iter().map(|mail| (mail.state, mail.due_at, mail.last_error.as_deref())).collect();
         assert_eq!(seen, [(State::Pending, Some(70), Some("451")), (State::Dead, None, Some("550"))]);
+        let texts = kept.iter().map(|mail| (mail.text_body.as_str(), mail.html_body.as_str()));
+        let texts: Vec<_> = texts.collect();
+        assert_eq!(texts, [("It is off.\n", "<p>It is off.</p>"), ("", "")], "no text outlives its mail");
         assert_eq!(mails::delete_settled(&database, 10, 9).await.unwrap(), 0);
         assert_eq!(mails::delete_settled(&database, 11, 9).await.unwrap(), 1, "the pending one stays");
         assert_eq!(mails::in_workspace(THEIRS).list(&database, 9).await.unwrap(), []);

@@ -1,13 +1,13 @@
 //! What came of a subscription's deliveries, step by step.
 
 use entity::webhook_deliveries::{self, State, outcomes::Outcomes};
-use entity::{Span, events, webhook_subscriptions};
+use entity::{events, webhook_subscriptions};
 
 use crate::support::{OURS, THEIRS, databases, id};
 use crate::webhooks::{delivery, event, subscription};
 
 #[tokio::test]
-async fn outcomes_are_those_of_the_newest_deliveries_of_one_subscription() {
+async fn outcomes_are_those_of_all_deliveries_of_a_subscription_or_of_the_newest_where_many_wait() {
     for database in databases().await {
         events::in_workspace(OURS).insert(&database, event(500)).await.unwrap();
         let both = vec![subscription(1), subscription(2)];
@@ -33,22 +33,26 @@ async fn outcomes_are_those_of_the_newest_deliveries_of_one_subscription() {
         ];
         rows.insert_many(&database, all).await.unwrap();
         let counted = async |of: u128, made, limit| {
-            let mut found = rows.outcomes(&database, id(of), made, 100, limit).await.unwrap();
+            let (mut found, newest) = rows.outcomes(&database, id(of), made, 100, limit).await.unwrap();
             found.sort_by_key(|outcomes| (outcomes.starts_at, outcomes.state as u8));
-            found
+            (found, newest)
         };
         let of = |starts_at, state, attempted, count| Outcomes { starts_at, state, attempted, count };
         assert_eq!(
-            counted(1, Span::between(200, 300), 100).await,
-            [
-                of(200, State::Pending, true, 1),
-                of(200, State::Delivered, true, 2),
-                of(200, State::Dead, true, 1)
-            ]
+            counted(1, (200, 300), 100).await,
+            (
+                vec![
+                    of(200, State::Pending, true, 1),
+                    of(200, State::Delivered, true, 2),
+                    of(200, State::Dead, true, 1)
+                ],
+                false
+            )
         );
-        let newest = [of(200, State::Delivered, true, 1), of(300, State::Pending, false, 1)];
-        assert_eq!(counted(1, Span::default(), 2).await, newest);
+        // Two wait, which is too many for a limit of two.
+        let newest = vec![of(200, State::Delivered, true, 1), of(300, State::Pending, false, 1)];
+        assert_eq!(counted(1, (0, 400), 2).await, (newest, true));
         let theirs = webhook_deliveries::in_workspace(THEIRS);
-        assert_eq!(theirs.outcomes(&database, id(1), Span::default(), 100, 9).await.unwrap(), []);
+        assert_eq!(theirs.outcomes(&database, id(1), (0, 400), 100, 9).await.unwrap(), (vec![], false));
     }
 }

@@ -226,7 +226,8 @@ async fn dead_deliveries_are_searched_and_counted() {
             let page = Keyset { column, descending: true, after, limit: 9, below_updated_at: None };
             let found = ours.dead(&database, &which, page).await.unwrap();
             if after.is_none() {
-                assert_eq!(ours.count_dead(&database, &which).await.unwrap(), found.len() as u64);
+                assert_eq!(ours.count_dead(&database, &which, None).await.unwrap(), found.len() as u64);
+                assert_eq!(ours.count_dead(&database, &which, Some(1)).await.unwrap(), 1);
             }
             found.into_iter().map(|row| row.id.as_u128()).collect::<Vec<_>>()
         };
@@ -254,7 +255,10 @@ async fn dead_deliveries_are_searched_and_counted() {
         assert_eq!(found(&Wanted { event_type: refunded, ..of_one.clone() }).await, [id(12)]);
         assert_eq!(found(&Wanted { created: Span::between(10, 20), ..of_one }).await, [id(11)]);
         assert_eq!(
-            webhook_deliveries::in_workspace(THEIRS).count_dead(&database, &Dead::default()).await.unwrap(),
+            webhook_deliveries::in_workspace(THEIRS)
+                .count_dead(&database, &Dead::default(), None)
+                .await
+                .unwrap(),
             0
         );
     }

@@ -20,7 +20,7 @@ use crate::id::WorkspaceId;
 /// What stands for a secret.
 const MASK: &str = "****";
 /// Parts of the names of headers and parameters whose values are secrets.
-const SECRET_NAMES: [&str; 10] = [
+const SECRET_NAMES: [&str; 15] = [
     "authorization",
     "authentication",
     "x-auth",
@@ -31,6 +31,11 @@ const SECRET_NAMES: [&str; 10] = [
     "api-key",
     "api_key",
     "apikey",
+    "access-key",
+    "access_key",
+    "credential",
+    "signature",
+    "jwt",
 ];
 /// What our own secrets begin with, wherever they stand.
 const SECRETS: [&str; 2] = ["svc_live_", "whsec_"];
@@ -163,6 +168,7 @@ mod tests {
             shown("/api/v1/courses?api_key=1&Token=2&key=3"),
             "/api/v1/courses?api_key=****&Token=****&key=****"
         );
+        assert_eq!(shown("/a?X-Amz-Signature=1&jwt=2&design=3"), "/a?X-Amz-Signature=****&jwt=****&design=3");
         assert_eq!(shown("/a?x=svc_live_abc&whsec_1"), "/a?x=****&****");
         assert_eq!(shown("/a?x=svc%5Flive_abc&%74oken=1"), "/a?x=****&%74oken=****");
         assert_eq!(shown("/api/v1/svc_live_abc/x?"), "/api/v1/****/x?");

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::super::failure::Failure;
 use super::super::progress::Progress;
-use super::super::{output, workspaces as named};
+use super::super::{noted, output, workspaces as named};
 use super::deliveries::FilterFlags;
 use super::find;
 use crate::app::App;
+use crate::domain::audit::{self, Action, Actor};
 use crate::domain::webhooks::{self, DeadFilter, ReplayState};
-use crate::domain::{Error, workspaces};
+use crate::domain::{Changed, Error, workspaces};
 use crate::id::{DeliveryId, ReplayId, WorkspaceId};
 
 #[derive(Debug, clap::Args)]
@@ -64,7 +65,14 @@ async fn some(app: &App, deliveries: &[DeliveryId]) -> Result<(), Failure> {
     let mut write = app.begin_write().await?;
     let mut again = Vec::with_capacity(deliveries.len());
     for (workspace, deliveries) in by_workspace {
-        again.extend(webhooks::send_again(app, &mut write, workspace, &deliveries).await?);
+        let made = webhooks::send_again(app, &mut write, workspace, &deliveries).await?;
+        let (subject, detail) = match made.as_slice() {
+            [one] => (deliveries[0].to_string(), one.event_type.clone()),
+            all => (String::new(), format!("{} deliveries", all.len())),
+        };
+        let told = (Action::DeliveryResent, subject, detail.as_str());
+        audit::append(app, &mut write, workspace, &Actor::operator(), told).await?;
+        again.extend(made);
     }
     write.commit().await?;
     again.iter().try_for_each(|delivery| output::line(delivery.id))
@@ -102,7 +110,8 @@ async fn chosen(app: &App, args: &Replay) -> Result<Vec<WorkspaceId>, Failure> {
 async fn job(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64, Failure> {
     let mut write = app.begin_write().await?;
     let mut job = webhooks::start(app, &mut write, workspace, filter).await?;
-    write.commit().await?;
+    let told = format!("{} deliveries", job.total);
+    noted::commit(app, write, workspace, (Action::ReplayStarted, job.id, &told)).await?;
     output::say(format_args!(
         "{} replays {} deliveries; stopped here, a worker goes on with it until `creator-api webhooks replay --cancel {}`",
         job.id, job.total, job.id
@@ -125,8 +134,11 @@ async fn cancel(app: &App, replay: ReplayId) -> Result<(), Failure> {
         found => found?,
     };
     let mut write = app.begin_write().await?;
-    let ended = webhooks::cancel(&mut write, found.workspace, replay).await?.record;
-    write.commit().await?;
+    let Changed { record: ended, changed } = webhooks::cancel(&mut write, found.workspace, replay).await?;
+    if changed {
+        let told = format!("{} of {} replayed", ended.done, ended.total);
+        noted::commit(app, write, found.workspace, (Action::ReplayCancelled, replay, &told)).await?;
+    }
     output::say(format_args!("{replay} is {}: {} of {} replayed", ended.state, ended.done, ended.total));
     Ok(())
 }

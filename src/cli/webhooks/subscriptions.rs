@@ -7,10 +7,12 @@ use serde_json::json;
 
 use super::super::failure::Failure;
 use super::super::progress::Progress;
-use super::super::{output, start, workspaces};
+use super::super::{noted, output, start, workspaces};
 use super::find;
 use crate::app::App;
 use crate::config::WebhookFlags;
+use crate::domain::Changed;
+use crate::domain::audit::Action;
 use crate::domain::webhooks::{
     self, Held, NewSubscription, Subscription, SubscriptionChange, SubscriptionState,
 };
@@ -85,7 +87,7 @@ pub(super) async fn create(app: &App, new: Create) -> Result<(), Failure> {
     let mut write = app.begin_write().await?;
     let new = NewSubscription { url: new.url, event_types };
     let (made, secret) = webhooks::create(app, &mut write, &seal, workspace.id, new).await?;
-    write.commit().await?;
+    noted::commit(app, write, workspace.id, (Action::WebhookCreated, made.id, &made.url)).await?;
     output::line(secret.expose_secret())?;
     output::say(format_args!(
         "subscription {} of workspace `{}` to {}: {}",
@@ -102,8 +104,11 @@ pub(super) async fn edit(app: &App, args: Edit) -> Result<(), Failure> {
     let found = find(app, args.subscription).await?;
     let change = SubscriptionChange { url: args.url, event_types: args.events.map(spelled_out) };
     let mut write = app.begin_write().await?;
-    let edited = webhooks::edit(app, &mut write, found.workspace, found.id, change).await?.record;
-    write.commit().await?;
+    let Changed { record: edited, changed } =
+        webhooks::edit(app, &mut write, found.workspace, found.id, change).await?;
+    if changed {
+        noted::commit(app, write, found.workspace, (Action::WebhookEdited, edited.id, &edited.url)).await?;
+    }
     output::say(format_args!("{} to {}: {}", edited.id, edited.url, edited.event_types.join(" ")));
     Ok(())
 }
@@ -161,7 +166,7 @@ pub(super) async fn rotate(app: &App, args: &Rotate) -> Result<(), Failure> {
     let seal = seal(app).await?;
     let mut write = app.begin_write().await?;
     let rotated = webhooks::rotate(app, &mut write, &seal, found.workspace, found.id, overlap).await?;
-    write.commit().await?;
+    noted::commit(app, write, found.workspace, (Action::WebhookRotated, found.id, &found.url)).await?;
     output::line(rotated.secret.expose_secret())?;
     match rotated.older_until.map(output::time) {
         Some(until) => output::say(format_args!(
@@ -183,7 +188,8 @@ pub(super) async fn test(
     let found = find(app, subscription).await?;
     let mut write = app.begin_write().await?;
     let delivery = webhooks::test(app, &mut write, found.workspace, found.id, event).await?;
-    write.commit().await?;
+    noted::commit(app, write, found.workspace, (Action::WebhookTested, found.id, &delivery.event_type))
+        .await?;
     output::line(delivery.id)?;
     output::say(format_args!(
         "an example of `{}` is on its way to {}; `creator-api webhooks deliveries {}` shows what came of it",
@@ -195,8 +201,9 @@ pub(super) async fn test(
 pub(super) async fn pause(app: &App, subscription: SubscriptionId) -> Result<(), Failure> {
     let found = find(app, subscription).await?;
     let mut write = app.begin_write().await?;
-    webhooks::pause(&mut write, found.workspace, found.id).await?;
-    write.commit().await?;
+    if webhooks::pause(&mut write, found.workspace, found.id).await?.changed {
+        noted::commit(app, write, found.workspace, (Action::WebhookPaused, found.id, &found.url)).await?;
+    }
     output::say(format_args!(
         "{subscription} is paused: its deliveries are held until `creator-api webhooks enable {subscription}`"
     ));
@@ -211,7 +218,9 @@ pub(super) async fn enable(app: &App, args: &Enable) -> Result<(), Failure> {
     let held = if args.held == Choice::Drop { Held::Drop } else { Held::Send };
     let mut write = app.begin_write().await?;
     let enabled = webhooks::enable(app, &mut write, found.workspace, found.id, held).await?;
-    write.commit().await?;
+    if enabled.changed {
+        noted::commit(app, write, found.workspace, (Action::WebhookEnabled, found.id, &found.url)).await?;
+    }
     let then = match held {
         _ if !enabled.changed => "as it was before",
         Held::Send => "what was held is sent now",
@@ -228,9 +237,13 @@ async fn discard(app: &App, held: &Subscription) -> Result<(), Failure> {
     loop {
         let mut write = app.begin_write().await?;
         let some = webhooks::discard(&mut write, held.workspace, held.id).await?;
-        write.commit().await?;
-        if some == 0 {
-            break;
+        match (some, gone) {
+            (0, _) => break,
+            (_, 0) => {
+                noted::commit(app, write, held.workspace, (Action::WebhookDropped, held.id, &held.url))
+                    .await?;
+            }
+            _ => write.commit().await?,
         }
         gone += some;
         progress.at(gone, || format!("{gone} deliveries"));
@@ -243,7 +256,7 @@ pub(super) async fn delete(app: &App, subscription: SubscriptionId) -> Result<()
     let found = find(app, subscription).await?;
     let mut write = app.begin_write().await?;
     webhooks::delete(&mut write, found.workspace, found.id).await?;
-    write.commit().await?;
+    noted::commit(app, write, found.workspace, (Action::WebhookDeleted, found.id, &found.url)).await?;
     output::say(format_args!("{subscription} to {} is deleted, with its deliveries", found.url));
     Ok(())
 }

@@ -13,11 +13,11 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Tone};
-use crate::domain::Error;
 use crate::domain::audit::Action;
 use crate::domain::keys::{self, KeyRecord, NewKey};
 use crate::domain::scope::Scope;
 use crate::domain::workspaces::Quota;
+use crate::domain::{Changed, Error};
 use crate::id::KeyId;
 
 const LIST: &str = "/dashboard/developer";
@@ -215,11 +215,11 @@ async fn ask(page: Page, Path(key): Path<String>) -> Answer {
 async fn revoke(page: Page, Path(key): Path<String>) -> Answer {
     let key: KeyId = key.parse()?;
     let mut write = page.begin_write().await?;
-    let before = keys::get(&write, page.workspace(), key).await?;
-    if before.revoked_at.is_some() {
-        return page.redirect_with(LIST, &already(&before));
+    let Changed { record, changed } =
+        keys::revoke(page.app(), &mut write, Some(page.workspace()), key).await?;
+    if !changed {
+        return page.redirect_with(LIST, &already(&record));
     }
-    let record = keys::revoke(page.app(), &mut write, Some(page.workspace()), key).await?;
     page.commit(write, Action::KeyRevoked, record.id, &record.name).await?;
     page.redirect_with(LIST, &Flash::done(format!("\u{201c}{}\u{201d} is revoked.", record.name)))
 }

@@ -9,6 +9,7 @@ mod overview;
 mod settings;
 mod students;
 mod webhooks;
+mod workspaces;
 
 use super::routes::Route;
 
@@ -22,5 +23,6 @@ pub(super) fn routes() -> Route {
     let route = courses::routes(route);
     let route = students::routes(route);
     let route = orders::routes(route);
+    let route = workspaces::routes(route);
     settings::routes(route)
 }

@@ -1,7 +1,27 @@
-// Makes pages handier: times in the reader's zone, and ids that copy with a click. Everything works without it.
+// Makes pages handier: times in the reader's zone, read and written, and ids that copy with a click. Everything works without it.
 (() => {
   "use strict";
   const zone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+  // Fields for a moment hold UTC, and so do addresses. They are shown in the zone of the times beside them.
+  const text = (ms) => new Date(ms).toISOString().slice(0, 19).replace(/:00$/, "");
+  function localise(field) {
+    const at = new Date(`${field.defaultValue}Z`);
+    if (!Number.isNaN(at.getTime())) {
+      field.value = text(at.getTime() - at.getTimezoneOffset() * 60000);
+      field.dataset.shown = field.value;
+    }
+    for (const name of field.labels[0].querySelectorAll("[data-zone]")) {
+      name.textContent = zone.resolvedOptions().timeZone;
+    }
+  }
+  document.addEventListener("formdata", (event) => {
+    for (const field of event.target.querySelectorAll("input[data-moment]")) {
+      // What was left as it was shown is sent as it came: the hour that a clock is put back has two of each time.
+      const same = field.value === field.dataset.shown;
+      if (field.value) event.formData.set(field.name, same ? field.defaultValue : text(new Date(field.value).getTime()));
+    }
+  });
 
   function prepare(root) {
     for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
@@ -11,6 +31,7 @@
         time.dataset.local = "";
       }
     }
+    for (const field of root.querySelectorAll("input[data-moment]")) localise(field);
     if (navigator.clipboard) {
       for (const button of root.querySelectorAll("button[data-copy]")) {
         button.hidden = false;

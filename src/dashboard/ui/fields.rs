@@ -24,6 +24,8 @@ pub struct Choice<'a> {
 enum Control<'a> {
     /// One line; the type of the input: `text`, `email`, `password`, `number`, `search`, `date`.
     Line(&'a str),
+    /// A moment, in UTC as the server reads it.
+    Moment,
     /// Many lines.
     Prose,
     /// One of a list.
@@ -40,6 +42,7 @@ pub struct Field<'a> {
     label: &'a str,
     value: &'a str,
     hint: &'a str,
+    example: &'a str,
     fault: Option<&'a str>,
     control: Control<'a>,
     required: bool,
@@ -49,7 +52,17 @@ pub struct Field<'a> {
 /// A field of one line, with this name and label.
 pub fn field<'a>(name: &'a str, label: &'a str) -> Field<'a> {
     let control = Control::Line("text");
-    Field { name, label, value: "", hint: "", fault: None, control, required: false, autocomplete: "off" }
+    Field {
+        name,
+        label,
+        value: "",
+        hint: "",
+        example: "",
+        fault: None,
+        control,
+        required: false,
+        autocomplete: "off",
+    }
 }
 
 impl<'a> Field<'a> {
@@ -63,6 +76,11 @@ impl<'a> Field<'a> {
         Self { hint, ..self }
     }
 
+    /// What stands in the empty field: what may be written there.
+    pub fn example(self, example: &'a str) -> Self {
+        Self { example, ..self }
+    }
+
     /// What is wrong with it: `faults.of("name")`. It goes on after the label: "must have 1 to 200 characters".
     pub fn fault(self, fault: Option<&'a str>) -> Self {
         Self { fault, ..self }
@@ -71,6 +89,11 @@ impl<'a> Field<'a> {
     /// The type of the input: `email`, `password`, `number`, `search`, `date`, `url`.
     pub fn kind(self, kind: &'a str) -> Self {
         Self { control: Control::Line(kind), ..self }
+    }
+
+    /// A moment, read and given back in UTC. A browser that runs our script shows it in its own zone, says so, and sends UTC.
+    pub fn moment(self) -> Self {
+        Self { control: Control::Moment, ..self }
     }
 
     /// Text of many lines.
@@ -98,6 +121,10 @@ impl<'a> Field<'a> {
         Self { autocomplete, ..self }
     }
 
+    fn is_moment(&self) -> bool {
+        matches!(self.control, Control::Moment)
+    }
+
     /// The ids that describe the input.
     fn described(&self) -> String {
         let hint = if self.hint.is_empty() { String::new() } else { format!("{}-hint", self.name) };
@@ -123,6 +150,13 @@ mod tests {
         assert!(!html.contains("<script>"), "{html}");
         assert!(html.contains("aria-describedby=\"name-hint name-fault\""), "{html}");
         assert!(html.contains("aria-invalid=\"true\""), "{html}");
+    }
+
+    #[test]
+    fn a_moment_says_its_zone() {
+        let html = field("from", "Made from").moment().value("2026-03-02T10:00").to_string();
+        assert!(html.contains("Made from, <span data-zone>UTC</span></label>"), "{html}");
+        assert!(html.contains("type=\"datetime-local\" value=\"2026-03-02T10:00\" data-moment"), "{html}");
     }
 
     #[test]

@@ -8,6 +8,10 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use jiff::Timestamp;
 
+use super::position;
+use super::query::FAR;
+use crate::domain::page::{LOOKED, Position};
+
 mod fields;
 mod numbers;
 
@@ -132,6 +136,8 @@ impl<'a> Empty<'a> {
 pub struct Pager {
     first: Option<String>,
     next: Option<String>,
+    /// Back to when was looked, and where all is looked through.
+    beyond: Option<(Time, String)>,
 }
 
 /// The pager of a list at `path`, which may have a query. `after` is where this page began, `next` where the next one does.
@@ -140,6 +146,23 @@ pub fn pager(path: &str, after: Option<&str>, next: Option<String>) -> Pager {
     Pager {
         first: after.map(|_| path.to_owned()),
         next: next.map(|next| format!("{path}{glue}after={next}")),
+        beyond: None,
+    }
+}
+
+impl Pager {
+    /// Of a list that was looked through no further back than this: a page that is not full offers the rest, at `path` with
+    /// `far` in its query.
+    pub fn beyond(self, path: &str, after: Option<Position>, reach: Option<Timestamp>) -> Self {
+        let glue = if path.contains('?') { '&' } else { '?' };
+        let after = after.map(|after| format!("&after={}", position::text(after))).unwrap_or_default();
+        let rest = |reach| (time(&reach), format!("{path}{glue}{FAR}=1{after}"));
+        Self { beyond: reach.filter(|_| self.next.is_none()).map(rest), ..self }
+    }
+
+    /// Whether there may be more that was not looked at.
+    pub const fn is_cut(&self) -> bool {
+        self.beyond.is_some()
     }
 }
 
@@ -180,6 +203,15 @@ mod tests {
             @r#"<time datetime="2026-03-02T10:00:30.500Z" title="2026-03-02 10:00:30 UTC">2026-03-02 10:00:30 UTC</time>"#
         );
         assert_eq!(time_or(&None, "never").to_string(), "<span class=\"quiet\">never</span>");
+    }
+
+    #[test]
+    fn a_page_that_is_not_full_offers_the_rest() {
+        let reach = Some("2026-03-02T10:00:30Z".parse().unwrap());
+        let offered =
+            |next: Option<&str>| pager("/x?q=a", None, next.map(str::to_owned)).beyond("/x?q=a", None, reach);
+        assert!(offered(None).to_string().contains("href=\"/x?q=a&#38;far=1\""), "{}", offered(None));
+        assert!(offered(None).is_cut() && !offered(Some("3.4")).is_cut());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The last days as a chart shows them: one point a day, with the completions that happened on it.
 
 use entity::enrollments;
-use entity::rollups::QUARTER_MS;
+use entity::rollups::{DAY_MS, QUARTER_MS};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
@@ -67,10 +67,11 @@ pub async fn days(
             completions: 0,
         })
         .collect();
-    // Every time zone's days begin at a quarter-hour.
+    // Every time zone's days begin at a quarter-hour, those of UTC at a day's multiple.
+    let step = if timezone.is_none() { DAY_MS } else { QUARTER_MS };
     let rows = enrollments::in_workspace(workspace.uuid());
     let span = (from.as_millisecond(), until);
-    for (at, count) in rows.completed_in(app.db.read(), span, QUARTER_MS).await? {
+    for (at, count) in rows.completed_in(app.db.read(), span, step).await? {
         let after = found.partition_point(|day| day.starts_at.as_millisecond() <= at);
         if let Some(day) = after.checked_sub(1).and_then(|place| found.get_mut(place)) {
             day.completions += count;

@@ -4,10 +4,10 @@ use entity::api_keys::{self, Model};
 use entity::{StringList, workspaces};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::super::Result;
 use super::super::faults::Faults;
 use super::super::find::{absent, fresh, id};
 use super::super::workspaces::Quota;
+use super::super::{Changed, Result};
 use super::{KeyRecord, NewKey, secret};
 use crate::app::App;
 use crate::clock::from_ms;
@@ -60,15 +60,6 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyRecord>> {
     Ok(rows.into_iter().rev().map(record).collect())
 }
 
-/// A key of a workspace, as an open write sees it.
-///
-/// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is no such key in the workspace.
-pub async fn get(write: &Write, workspace: WorkspaceId, key: KeyId) -> Result<KeyRecord> {
-    let row = api_keys::in_workspace(workspace.uuid()).lock(write.conn(), key.uuid()).await?;
-    row.map(record).ok_or_else(|| absent::<KeyKind>(key))
-}
-
 /// Revokes a key, in this process from the commit on, in others within 2 s. Once more changes nothing.
 ///
 /// `workspace` is `None` for the operator, whose reach is not bound to one.
@@ -80,17 +71,22 @@ pub async fn revoke(
     write: &mut Write,
     workspace: Option<WorkspaceId>,
     key: KeyId,
-) -> Result<KeyRecord> {
+) -> Result<Changed<KeyRecord>> {
     let row = api_keys::by_id(write.conn(), key.uuid()).await?;
     let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
+    let rows = api_keys::in_workspace(row.ok_or_else(|| absent::<KeyKind>(key))?.workspace_id);
+    // As it is once whoever else revokes it has done so.
+    let row = rows.lock(write.conn(), key.uuid()).await?;
     let mut row = row.ok_or_else(|| absent::<KeyKind>(key))?;
-    let now_ms = write.now_ms();
-    if api_keys::in_workspace(row.workspace_id).revoke(write.conn(), row.id, now_ms).await? {
-        row.revoked_at = Some(now_ms);
-        let app = app.clone();
-        write.after_commit(move || app.principals.forget());
+    if row.revoked_at.is_some() {
+        return Ok(Changed::before(record(row)));
     }
-    Ok(record(row))
+    let now_ms = write.now_ms();
+    rows.revoke(write.conn(), row.id, now_ms).await?;
+    row.revoked_at = Some(now_ms);
+    let app = app.clone();
+    write.after_commit(move || app.principals.forget());
+    Ok(Changed::now(record(row)))
 }
 
 fn check(write: &Write, key: &NewKey) -> Result<()> {

@@ -16,7 +16,7 @@ mod usage;
 
 pub use authenticate::{authenticate, flush_used};
 pub use cache::Principals;
-pub use manage::{create, get, list, revoke};
+pub use manage::{create, list, revoke};
 pub use usage::{KeyUsage, usage};
 
 /// A key as it is shown: everything but the secret.

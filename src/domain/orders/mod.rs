@@ -13,7 +13,7 @@ mod pay;
 mod refund;
 mod row;
 
-pub use list::{get, list};
+pub use list::{get, list, reach};
 pub use pay::pay;
 pub use refund::refund;
 
@@ -166,8 +166,8 @@ pub struct OrderFilter {
     pub currency: Option<String>,
     /// Exact number.
     pub number: Option<String>,
-    /// Has this text in its number or its customer's address or name, without regard to case, or is the order with this
-    /// id.
+    /// Has this text in its number or its customer's address or name, without regard to case; an id means the order with
+    /// it.
     pub search: Option<String>,
     /// By creation.
     pub created: Span,

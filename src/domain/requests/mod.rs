@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use super::page::Span;
 use crate::id::{KeyId, LoggedRequestId, WorkspaceId};
 
-pub use read::{by_request_id, days, get, list};
+pub use read::{by_request_id, days, get, list, reach};
 pub use recorder::Recorder;
 pub use write::{flush, forget_old, prune};
 

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use entity::api_requests::{self, Column, Model, RequestFilter as RowFilter};
 use entity::rollups::DAY_MS;
 use entity::{Span, api_request_days};
+use jiff::Timestamp;
 
 use super::super::find::{absent, id};
-use super::super::page::{Page, PageRequest, Position, Sort, SortKey};
+use super::super::page::{LOOKED, Page, PageRequest, Position, Sort, SortKey};
 use super::super::{Error, Result};
 use super::recorder::day_of;
 use super::{COUNTED_DAYS, Day, LoggedRequest, RequestFilter, StatusFilter};
@@ -26,18 +27,47 @@ pub async fn list(
     after: Option<Position>,
     limit: u32,
 ) -> Result<Page<LoggedRequest>> {
-    let sort = Sort { key: SortKey::CreatedAt, descending: true };
-    let page = PageRequest { sort, after, limit };
+    let page = newest_first(after, limit);
     let keyset = page.keyset(app, |_| Some(Column::ReceivedAt)).await?;
-    let filter = RowFilter {
+    let rows = api_requests::in_workspace(workspace.uuid());
+    let rows = rows.page(app.db.read(), &row_filter(filter), keyset).await?;
+    let (rows, next) = page.cut(rows, |row, _| (row.received_at, row.id));
+    Ok(Page { items: rows.into_iter().map(logged).collect(), next })
+}
+
+/// Back to when a page looks that is filtered by what no index knows: so many requests as [`LOOKED`] behind its beginning.
+/// `None` when it may look to the end.
+///
+/// # Errors
+/// [`Error::Internal`] when the database fails.
+pub async fn reach(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &RequestFilter,
+    after: Option<Position>,
+) -> Result<Option<Timestamp>> {
+    let wanted = row_filter(filter);
+    // SQLite does not always take the index of failures, so that they are no exception.
+    if filter.status.is_none() && filter.operation.is_none() {
+        return Ok(None);
+    }
+    let keyset = newest_first(after, 1).keyset(app, |_| Some(Column::ReceivedAt)).await?;
+    let rows = api_requests::in_workspace(workspace.uuid());
+    let reach = rows.reach(app.db.read(), wanted.key_id, wanted.received, keyset, LOOKED).await?;
+    Ok(reach.map(from_ms))
+}
+
+const fn newest_first(after: Option<Position>, limit: u32) -> PageRequest {
+    PageRequest { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, limit }
+}
+
+fn row_filter(filter: &RequestFilter) -> RowFilter {
+    RowFilter {
         key_id: filter.key.map(|key| key.uuid()),
         statuses: filter.status.map(statuses),
         operation: filter.operation.clone(),
         received: filter.received.in_ms(),
-    };
-    let rows = api_requests::in_workspace(workspace.uuid()).page(app.db.read(), &filter, keyset).await?;
-    let (rows, next) = page.cut(rows, |row, _| (row.received_at, row.id));
-    Ok(Page { items: rows.into_iter().map(logged).collect(), next })
+    }
 }
 
 /// One entry of the log.

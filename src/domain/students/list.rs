@@ -2,14 +2,16 @@
 
 use entity::enrollments::{self, Standing};
 use entity::students::{self, Column, StudentFilter as RowFilter};
+use jiff::Timestamp;
 use sea_orm::ConnectionTrait;
 
 use super::super::Result;
 use super::super::enrollments::{EnrollmentStatus, enrollment};
 use super::super::find::{self, absent};
-use super::super::page::{Page, PageRequest, SortKey};
+use super::super::page::{LOOKED, Page, PageRequest, SortKey, Span};
 use super::{Student, StudentFilter, fold, summary};
 use crate::app::App;
+use crate::clock::from_ms;
 use crate::id::{Student as StudentKind, StudentId, WorkspaceId};
 
 /// The students of a workspace, a page of them, each with its whole enrolment history.
@@ -31,6 +33,22 @@ pub async fn list(
         (if key == SortKey::UpdatedAt { row.updated_at } else { row.created_at }, row.id)
     });
     Ok(Page { items: with_history(conn, workspace, rows, now_ms).await?, next })
+}
+
+/// Back to when a search looks that begins where this page does: so many students as [`LOOKED`] behind it. `None` when it may
+/// look to the end.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn reach(
+    app: &App,
+    workspace: WorkspaceId,
+    created: Span,
+    page: PageRequest,
+) -> Result<Option<Timestamp>> {
+    let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
+    let rows = students::in_workspace(workspace.uuid());
+    Ok(rows.reach(app.db.read(), created.in_ms(), keyset, LOOKED).await?.map(from_ms))
 }
 
 /// One student with the whole enrolment history.

@@ -15,7 +15,7 @@ mod row;
 mod write;
 
 pub use email::fold;
-pub use list::{get, list};
+pub use list::{get, list, reach};
 pub(crate) use row::summary;
 pub use write::{create, delete, upsert};
 
@@ -92,7 +92,7 @@ pub struct StudentFilter {
     pub enrollment_status: Option<EnrollmentStatus>,
     /// Has this tag.
     pub tag: Option<String>,
-    /// Has this text in the address or the name, without regard to case, or is the student with this id.
+    /// Has this text in the address or the name, without regard to case; an id means the student with it.
     pub search: Option<String>,
     /// By creation.
     pub created: Span,

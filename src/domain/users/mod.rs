@@ -88,7 +88,7 @@ pub fn same_address(one: &str, other: &str) -> bool {
     fold(one) == fold(other)
 }
 
-fn user(row: Model) -> User {
+pub(super) fn user(row: Model) -> User {
     User {
         id: id(row.id),
         workspace: id(row.workspace_id),

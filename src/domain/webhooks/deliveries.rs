@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use entity::webhook_attempts::{self, Summary};
 use entity::webhook_deliveries::{self as rows, Column, Model};
+use jiff::Timestamp;
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::find::{absent, id};
-use super::super::page::{Page, PageRequest, Position, Sort, SortKey};
+use super::super::page::{LOOKED, Page, PageRequest, Position, Sort, SortKey};
 use super::super::{Error, Result};
 use super::subscriptions::{there, unknown};
 use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState, Origin, get};
@@ -32,14 +33,46 @@ pub async fn deliveries(
     check_type(filter.event_type.as_deref())?;
     let page = newest_first(after, limit);
     let keyset = page.keyset(app, column).await?;
-    let wanted = rows::Wanted {
+    let wanted = wanted_of(of, filter);
+    let found = rows::in_workspace(workspace.uuid()).of_subscription(app.db.read(), &wanted, keyset).await?;
+    with_attempts(app, workspace, page, found).await
+}
+
+/// Back to when a page looks that is filtered by what no index knows: so many deliveries as [`LOOKED`] behind its beginning.
+/// `None` when it may look to the end.
+///
+/// # Errors
+/// [`Error::Internal`] when the database fails.
+pub async fn reach(
+    app: &App,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+    filter: &DeliveryFilter,
+    after: Option<Position>,
+) -> Result<Option<Timestamp>> {
+    let rows = rows::in_workspace(workspace.uuid());
+    let wanted = wanted_of(of, filter);
+    let known = match filter.state {
+        None => filter.event_type.is_none(),
+        Some(DeliveryState::Dead) => true,
+        Some(DeliveryState::Pending | DeliveryState::Held) => rows.is_few(app.db.read(), &wanted).await?,
+        Some(DeliveryState::Delivered) => false,
+    };
+    if known {
+        return Ok(None);
+    }
+    let keyset = newest_first(after, 1).keyset(app, column).await?;
+    let reach = rows.reach(app.db.read(), of.uuid(), wanted.created, keyset, LOOKED).await?;
+    Ok(reach.map(from_ms))
+}
+
+fn wanted_of(of: SubscriptionId, filter: &DeliveryFilter) -> rows::Wanted {
+    rows::Wanted {
         subscription: of.uuid(),
         state: filter.state.map(standing),
         event_type: filter.event_type.clone(),
         created: filter.created.in_ms(),
-    };
-    let found = rows::in_workspace(workspace.uuid()).of_subscription(app.db.read(), &wanted, keyset).await?;
-    with_attempts(app, workspace, page, found).await
+    }
 }
 
 /// A page of the workspace's dead deliveries with their attempts, newest first.

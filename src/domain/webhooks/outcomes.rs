@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use entity::Span;
 use entity::webhook_deliveries::{self as rows, State, outcomes::Outcomes as Step};
 use jiff::Timestamp;
 
@@ -16,8 +15,8 @@ use crate::id::{SubscriptionId, WorkspaceId};
 const HOUR_MS: i64 = 3_600_000;
 /// Hours that can be looked back at: as long as deliveries are kept.
 const MOST_HOURS: i64 = 30 * 24;
-/// Deliveries of one subscription that are counted at most, the newest.
-pub const MOST_COUNTED: u32 = 20_000;
+/// Deliveries of one subscription that are counted, the newest, when so many of them wait.
+pub const MOST_COUNTED: u32 = 5_000;
 
 /// The deliveries that were made in one hour, by where they stand now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +38,8 @@ pub struct Hour {
 pub struct Outcomes {
     /// The hours, the running one last; those without a delivery are there too.
     pub hours: Vec<Hour>,
-    /// Whether older ones may have been left out, since a subscription has [`MOST_COUNTED`] of them. The hours then begin
-    /// with that of the oldest that was counted; for several such subscriptions, with the latest of these hours.
+    /// Whether older ones may have been left out, since [`MOST_COUNTED`] of a subscription wait. The hours then begin with
+    /// that of the oldest that was counted; for several such subscriptions, with the latest of these hours.
     pub is_cut: bool,
 }
 
@@ -73,7 +72,7 @@ impl Hour {
 }
 
 /// The deliveries of a subscription, or of all of the workspace, that were made in the last hours, the running one
-/// last. Of each subscription the newest [`MOST_COUNTED`] are counted.
+/// last. Of a subscription of which many wait, the newest [`MOST_COUNTED`] are counted.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] on `hours` for less than 1 or more than 720.
@@ -99,9 +98,9 @@ pub async fn outcomes(
     let mut oldest = None;
     let log = rows::in_workspace(workspace.uuid());
     for subscription in subscriptions {
-        let made = Span::between(first, until);
-        let found = log.outcomes(app.db.read(), subscription.uuid(), made, HOUR_MS, MOST_COUNTED).await?;
-        oldest = oldest.max(cut(&found));
+        let (conn, made) = (app.db.read(), (first, until));
+        let (found, newest) = log.outcomes(conn, subscription.uuid(), made, HOUR_MS, MOST_COUNTED).await?;
+        oldest = oldest.max(if newest { cut(&found) } else { None });
         for outcomes in found {
             if let Some(hour) = counted.get_mut(&outcomes.starts_at) {
                 hour.add(outcomes);

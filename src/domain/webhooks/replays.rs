@@ -12,7 +12,7 @@ use super::super::find::{absent, fresh, id};
 use super::super::{Changed, Result};
 use super::again::{append, unreplayed};
 use super::deliveries::wanted;
-use super::{Begun, DeadFilter, Replay, ReplayState};
+use super::{Begun, DeadFilter, MANY, Replay, ReplayState};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
@@ -30,7 +30,17 @@ const JOBS: u64 = 100;
 /// [`Error::Invalid`](crate::domain::Error::Invalid) for a type of event that there is not.
 pub async fn count(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64> {
     let wanted = wanted(app.db.read(), workspace, filter).await?;
-    Ok(webhook_deliveries::in_workspace(workspace.uuid()).count_dead(app.db.read(), &wanted).await?)
+    Ok(webhook_deliveries::in_workspace(workspace.uuid()).count_dead(app.db.read(), &wanted, None).await?)
+}
+
+/// The same, which counts no further than one beyond [`MANY`]: for whoever only mentions it.
+///
+/// # Errors
+/// As [`count`].
+pub async fn count_some(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64> {
+    let wanted = wanted(app.db.read(), workspace, filter).await?;
+    let rows = webhook_deliveries::in_workspace(workspace.uuid());
+    Ok(rows.count_dead(app.db.read(), &wanted, Some(MANY + 1)).await?)
 }
 
 /// Begins a replay; [`advance`] does its work.
@@ -44,7 +54,8 @@ pub async fn start(
     filter: &DeadFilter,
 ) -> Result<Replay> {
     let wanted = wanted(write.conn(), workspace, filter).await?;
-    let total = webhook_deliveries::in_workspace(workspace.uuid()).count_dead(write.conn(), &wanted).await?;
+    let total =
+        webhook_deliveries::in_workspace(workspace.uuid()).count_dead(write.conn(), &wanted, None).await?;
     let now = write.now_ms();
     let row = Model {
         id: fresh::<ReplayKind>(app, write),

@@ -20,26 +20,17 @@ axe.run(document, options).then(
   (error) => done([`axe failed: ${error}`]),
 );";
 
-/// Puts the checks into the page that is shown.
+/// Puts the checks into every page that the window comes to.
 pub async fn bring(window: &Window) {
-    window.run(AXE, Vec::new()).await;
+    window.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": AXE})).await;
 }
 
 /// What is wrong with the page: rule, element and remedy.
 pub async fn findings(window: &Window) -> Vec<String> {
     // Target size is among the rules of WCAG 2.2, yet off unless it is asked for.
     let rules = json!({"target-size": {"enabled": true}});
-    run(window, json!({"runOnly": {"type": "tag", "values": TAGS}, "rules": rules})).await
-}
-
-/// What is wrong with the page's colours: all that a change from light to dark can bring about.
-pub async fn colours(window: &Window) -> Vec<String> {
-    run(window, json!({"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}))
-        .await
-}
-
-async fn run(window: &Window, mut options: Value) -> Vec<String> {
-    options["resultTypes"] = json!(["violations"]);
+    let tags = json!({"type": "tag", "values": TAGS});
+    let options = json!({"runOnly": tags, "rules": rules, "resultTypes": ["violations"]});
     let found = window.run_async(RUN, vec![options]).await;
     let text = |finding: &Value| finding.as_str().expect("a text").to_owned();
     found.as_array().expect("a list").iter().map(text).collect()

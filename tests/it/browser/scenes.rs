@@ -67,7 +67,8 @@ impl Scene {
                     window.sees(then).await;
                 }
                 Deed::Unfold => {
-                    let unfold = "for (const one of document.querySelectorAll('details')) one.open = true;";
+                    let unfold =
+                        "for (const one of document.querySelectorAll('main details')) one.open = true;";
                     window.run(unfold, Vec::new()).await;
                 }
             }

@@ -46,6 +46,8 @@ impl School {
         // A second session, on another device.
         Browser::new(app).sign_in("owner@demo.example", PASSWORD).await.assert_status(303);
         let newcomer = app.workspace("empty").await.signed_in().await;
+        // Who runs two workspaces.
+        app.workspace("another").await.link("owner@empty.example").await;
         let link = workspace.link("teacher@demo.example").await;
         let session = |browser: &Browser<'_>| browser.cookie("session").expect("somebody is signed in");
         let sessions = (session(&owner), session(&newcomer));

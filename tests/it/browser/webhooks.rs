@@ -55,3 +55,25 @@ async fn a_dead_letter_is_seen_to_fail_and_replayed_until_it_arrives() {
     window.sees("No dead letters").await;
     window.is_quiet().await;
 }
+
+#[tokio::test]
+async fn what_the_page_of_a_webhook_offers_goes_with_how_it_stands() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let of = acme.subscribe_to("https://partner.example/hooks".to_owned(), &["student.created"]).await;
+    let window = Window::signed_in(&app).await;
+    window.go(&format!("/dashboard/developer/webhooks/{}", of.id)).await;
+    window.find("//button[.='Pause']").await;
+    // Somebody else pauses it while the page is open.
+    of.pause().await;
+    window.find("//a[.='Enable']").await;
+    assert!(!window.text().await.contains("Pause\n"), "{}", window.text().await);
+    window.sees("paused").await;
+    window.press("Enable").await;
+    window.press("Enable webhook").await;
+    window.sees("The webhook is enabled.").await;
+    window.press("Pause").await;
+    window.sees("The webhook is paused.").await;
+    window.find("//a[.='Enable']").await;
+    window.is_quiet().await;
+}

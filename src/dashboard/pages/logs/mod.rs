@@ -12,7 +12,7 @@ use crate::dashboard::form::Faults;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position::{self, ROWS};
-use crate::dashboard::query::Asked;
+use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Raw, Tone};
 use crate::domain::Error;
@@ -25,7 +25,7 @@ mod curl;
 
 const LIST: &str = "/dashboard/developer/logs";
 /// The fields of the filter.
-const FIELDS: &[&str] = &["key", "status", "operation", "within"];
+const FIELDS: &[&str] = &["key", "status", "operation", "within", FAR];
 
 /// Hours that can be looked back at, as the form offers them; the log goes no further than the first.
 const WINDOWS: &[(&str, &str)] =
@@ -95,8 +95,13 @@ async fn list(page: Page, asked: Asked) -> Answer {
             Err(error) => return Err(error.into()),
         }
     }
-    let filter = filter(&page, &asked, &mut faults);
+    let mut filter = filter(&page, &asked, &mut faults);
     let after = asked.after().and_then(position::read);
+    let reach = match faults.is_empty() && !asked.is_far() {
+        true => requests::reach(page.app(), page.workspace(), &filter, after).await?,
+        false => None,
+    };
+    filter.received.from = filter.received.from.max(reach);
     let found = if faults.is_empty() {
         requests::list(page.app(), page.workspace(), &filter, after, ROWS).await?
     } else {
@@ -108,10 +113,12 @@ async fn list(page: Page, asked: Asked) -> Answer {
         let key = names.get(&entry.key).copied().unwrap_or_default().to_owned();
         Row { entry, key }
     };
+    let path = asked.path(LIST, FIELDS);
+    let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
     let shown = ListPage {
         frame: page.frame(Section::Logs, "Logs"),
         filtered: asked.any(FIELDS),
-        pager: ui::pager(&asked.path(LIST, FIELDS), asked.after(), found.next.map(position::text)),
+        pager: pager.beyond(&path, after, reach),
         entries: found.items.into_iter().map(row).collect(),
         keys: keys.iter().map(|key| (key.id.to_string(), label(key))).collect(),
         asked,

@@ -1,26 +1,30 @@
 //! Orders: the list with search, and one with its receipt, its refunds and what it gave.
 
 use askama::Template;
+use jiff::Timestamp;
 use poem::handler;
 use poem::web::Path;
 
+use crate::dashboard::form::Faults;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position;
-use crate::dashboard::query::Asked;
+use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get};
+use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
+use crate::domain::Result;
 use crate::domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
-use crate::domain::page::SortKey;
+use crate::domain::page::{Page as Found, PageRequest, SortKey};
 use crate::domain::students;
-use crate::domain::students::StudentSummary;
+use crate::domain::students::{StudentFilter, StudentSummary};
 use crate::id::OrderId;
 
 mod refund;
 
 const LIST: &str = "/dashboard/orders";
 /// The fields of the search.
-const FIELDS: &[&str] = &["q", "status", "student"];
+const FIELDS: &[&str] = &["q", "status", "from", "to", "student", FAR];
 
 pub(super) fn routes(route: Route) -> Route {
     refund::routes(route).at(LIST, get(list)).at("/dashboard/orders/:order", get(one))
@@ -65,6 +69,7 @@ fn access(status: &EntitlementStatus) -> Badge<'static> {
 struct ListPage {
     frame: Frame,
     asked: Asked,
+    faults: Faults,
     student: Option<StudentSummary>,
     orders: Vec<Order>,
     pager: ui::Pager,
@@ -73,7 +78,7 @@ struct ListPage {
 impl ListPage {
     /// Whether the list is narrowed by more than whose orders they are.
     fn is_search(&self) -> bool {
-        self.asked.any(&["q", "status"])
+        self.asked.any(&["q", "status", "from", "to"])
     }
 
     fn statuses(&self) -> Vec<Choice<'_>> {
@@ -93,21 +98,75 @@ async fn list(page: Page, asked: Asked) -> Answer {
         Some(student) => Some(students::get(app, workspace, student.parse()?).await?.summary),
         None => None,
     };
+    let mut faults = Faults::default();
     let filter = OrderFilter {
         search: asked.given("q"),
         status: asked.text("status").parse().ok(),
         student: student.as_ref().map(|student| student.id),
+        paid: span(asked.text("from"), asked.text("to"), &mut faults),
         ..OrderFilter::default()
     };
     let request = position::request(asked.after(), SortKey::PaidAt);
-    let found = orders::list(app, workspace, &filter, request).await?;
-    page.show(&ListPage {
+    let (found, reach) = if faults.is_empty() {
+        search(&page, filter, request, asked.is_far()).await?
+    } else {
+        (Found { items: Vec::new(), next: None }, None)
+    };
+    let path = asked.path(LIST, FIELDS);
+    let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
+    let shown = ListPage {
         frame: page.frame(Section::Orders, "Orders"),
         student,
-        pager: ui::pager(&asked.path(LIST, FIELDS), asked.after(), found.next.map(position::text)),
+        pager: pager.beyond(&path, request.after, reach),
         orders: found.items,
         asked,
-    })
+        faults,
+    };
+    if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
+}
+
+/// A page of what fits, and back to when was looked: to the end only where an index finds what is asked for, or when it is
+/// wanted.
+async fn search(
+    page: &Page,
+    mut filter: OrderFilter,
+    request: PageRequest,
+    far: bool,
+) -> Result<(Found<Order>, Option<Timestamp>)> {
+    let (app, workspace) = (page.app(), page.workspace());
+    let is_id = filter.search.as_ref().is_some_and(|text| text.parse::<OrderId>().is_ok());
+    let narrowed = filter.search.is_some() || filter.status.is_some();
+    let known = !narrowed || is_id || filter.student.is_some();
+    let reach = match known || far {
+        true => None,
+        false => orders::reach(app, workspace, filter.paid, request).await?,
+    };
+    let named = if known { Vec::new() } else { named(page, &filter, request).await? };
+    filter.paid.from = filter.paid.from.max(reach);
+    let mut found = orders::list(app, workspace, &filter, request).await?;
+    let is_new = |order: &Order| named.iter().all(|known| known.id != order.id);
+    let others: Vec<Order> = found.items.into_iter().filter(is_new).collect();
+    found.items = named.into_iter().chain(others).collect();
+    Ok((found, reach))
+}
+
+/// What a search names by the whole number, or by the customer's whole address, however long ago it was paid; on the first
+/// page.
+async fn named(page: &Page, filter: &OrderFilter, request: PageRequest) -> Result<Vec<Order>> {
+    let Some(text) = filter.search.clone().filter(|_| request.after.is_none()) else { return Ok(Vec::new()) };
+    let (app, workspace) = (page.app(), page.workspace());
+    let exact = OrderFilter { search: None, ..filter.clone() };
+    if !text.contains('@') {
+        let exact = OrderFilter { number: Some(text), ..exact };
+        return Ok(orders::list(app, workspace, &exact, request).await?.items);
+    }
+    let by_email = StudentFilter { email: Some(text), ..StudentFilter::default() };
+    let students = position::request(None, SortKey::CreatedAt);
+    let Some(student) = students::list(app, workspace, &by_email, students).await?.items.pop() else {
+        return Ok(Vec::new());
+    };
+    let exact = OrderFilter { student: Some(student.summary.id), ..exact };
+    Ok(orders::list(app, workspace, &exact, request).await?.items)
 }
 
 #[derive(Template)]

@@ -41,7 +41,11 @@ impl Notice {
             Attention::DeadLetters(count) => (
                 Tone::Warn,
                 "dead letters",
-                format!("{} given up in the last 30 days.", deliveries(*count)),
+                format!(
+                    "{} {verb} given up in the last 30 days.",
+                    webhooks::deliveries(count),
+                    verb = were(*count)
+                ),
                 webhooks::DEAD_LETTERS.to_owned(),
                 "See them, and send them again",
             ),
@@ -78,6 +82,6 @@ impl Notice {
     }
 }
 
-fn deliveries(count: u64) -> String {
-    if count == 1 { "One delivery was".to_owned() } else { format!("{} deliveries were", ui::number(count)) }
+const fn were(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }

@@ -10,14 +10,14 @@ use crate::dashboard::flash::Flash;
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position;
-use crate::dashboard::query::Asked;
+use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Badge, Tone};
 use crate::domain::Result;
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course};
 use crate::domain::enrollments::{Enrollment, EnrollmentStatus};
-use crate::domain::page::SortKey;
+use crate::domain::page::{Position, SortKey};
 use crate::domain::students::{self, Student, StudentFilter, StudentSummary};
 use crate::id::{CourseId, StudentId};
 
@@ -25,7 +25,7 @@ mod access;
 
 const LIST: &str = "/dashboard/students";
 /// The fields of the search.
-const FIELDS: &[&str] = &["q", "course"];
+const FIELDS: &[&str] = &["q", "course", FAR];
 
 pub(super) fn routes(route: Route) -> Route {
     access::routes(route)
@@ -56,20 +56,54 @@ async fn list(page: Page, asked: Asked) -> Answer {
         Some(course) => Some(courses::detail(app, workspace, course.parse()?).await?.course),
         None => None,
     };
-    let filter = StudentFilter {
+    let mut filter = StudentFilter {
         search: asked.given("q"),
         course: course.as_ref().map(|course| course.id),
         ..StudentFilter::default()
     };
     let request = position::request(asked.after(), SortKey::CreatedAt);
+    let is_id = asked.text("q").parse::<StudentId>().is_ok();
+    let reach = match &filter.search {
+        Some(_) if !asked.is_far() && !is_id => {
+            students::reach(app, workspace, filter.created, request).await?
+        }
+        _ => None,
+    };
+    filter.created.from = reach;
     let found = students::list(app, workspace, &filter, request).await?;
+    let mut students: Vec<StudentSummary> = found.items.into_iter().map(|student| student.summary).collect();
+    if let Some(named) = named(&page, &filter, request.after).await?
+        && students.iter().all(|student| student.id != named.id)
+    {
+        students.insert(0, named);
+    }
+    let path = asked.path(LIST, FIELDS);
     page.show(&ListPage {
         frame: page.frame(Section::Students, "Students"),
         course,
-        pager: ui::pager(&asked.path(LIST, FIELDS), asked.after(), found.next.map(position::text)),
-        students: found.items.into_iter().map(|student| student.summary).collect(),
+        pager: ui::pager(&path, asked.after(), found.next.map(position::text)).beyond(
+            &path,
+            request.after,
+            reach,
+        ),
+        students,
         asked,
     })
+}
+
+/// Whom a search names by the whole address, however long ago they joined; on the first page.
+async fn named(
+    page: &Page,
+    filter: &StudentFilter,
+    after: Option<Position>,
+) -> Result<Option<StudentSummary>> {
+    let Some(email) = filter.search.clone().filter(|text| after.is_none() && text.contains('@')) else {
+        return Ok(None);
+    };
+    let exact = StudentFilter { email: Some(email), course: filter.course, ..StudentFilter::default() };
+    let request = position::request(None, SortKey::CreatedAt);
+    let found = students::list(page.app(), page.workspace(), &exact, request).await?;
+    Ok(found.items.into_iter().next().map(|student| student.summary))
 }
 
 #[derive(Template)]

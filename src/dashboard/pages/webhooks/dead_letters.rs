@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use askama::Template;
 use poem::handler;
 
-use super::filter::{choices, event_type, kinds, span};
-use super::{DEAD_LETTERS, deliveries, delivery_path, last, replay_path};
+use super::filter::{choices, event_type, kinds};
+use super::{DEAD_LETTERS, MANY, deliveries, delivery_path, last, replay_path};
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
@@ -14,6 +14,7 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position::{self, ROWS};
 use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get};
+use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;
@@ -38,7 +39,7 @@ struct DeadLettersPage {
     faults: Faults,
     subscriptions: Vec<(String, String)>,
     letters: Vec<Letter>,
-    /// All that the filter finds, on whichever page.
+    /// All that the filter finds, on whichever page; counted no further than one beyond what is told.
     total: u64,
     running: Vec<Replay>,
     pager: ui::Pager,
@@ -83,7 +84,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
     let after = asked.after().and_then(position::read);
     let (found, total) = if faults.is_empty() {
         let found = webhooks::unreplayed(app, workspace, &filter, after, ROWS).await?;
-        (found, webhooks::count(app, workspace, &filter).await?)
+        (found, webhooks::count_some(app, workspace, &filter).await?)
     } else {
         (Found { items: Vec::new(), next: None }, 0)
     };

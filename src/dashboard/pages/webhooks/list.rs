@@ -4,7 +4,7 @@ use askama::Template;
 use poem::handler;
 
 use super::outcomes::Rate;
-use super::{DEAD_LETTERS, LIST, events, path, standing};
+use super::{DEAD_LETTERS, LIST, events, path, some, standing};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
@@ -42,7 +42,7 @@ impl ListPage {
 #[handler]
 async fn list(page: Page) -> Answer {
     let (app, workspace) = (page.app(), page.workspace());
-    let dead = webhooks::count(app, workspace, &DeadFilter::default()).await?;
+    let dead = webhooks::count_some(app, workspace, &DeadFilter::default()).await?;
     let mut rows = Vec::new();
     for subscription in webhooks::list(app, workspace).await? {
         let outcomes = webhooks::outcomes(app, workspace, Some(subscription.id), HOURS).await?;

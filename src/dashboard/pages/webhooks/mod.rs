@@ -18,7 +18,7 @@ mod subscription;
 
 use crate::dashboard::routes::Route;
 use crate::dashboard::ui::{Badge, Tone, badge, number};
-use crate::domain::webhooks::{Attempt, Delivery, DeliveryState, Subscription, SubscriptionState};
+use crate::domain::webhooks::{Attempt, Delivery, DeliveryState, MANY, Subscription, SubscriptionState};
 use crate::id::{DeliveryId, ReplayId, SubscriptionId};
 
 pub(super) use outcomes::{newest, outcomes};
@@ -90,10 +90,16 @@ fn last(of: &Delivery) -> String {
     of.attempts.last().map(outcome).unwrap_or_default()
 }
 
-/// "One delivery", "1,204 deliveries".
-fn deliveries(count: &u64) -> String {
+/// A count that goes no further than one beyond [`MANY`]: "1,204", "more than 10,000".
+fn some(count: &u64) -> String {
+    if *count > MANY { format!("more than {}", number(MANY)) } else { number(*count) }
+}
+
+/// "One delivery", "1,204 deliveries"; "More than 10,000 deliveries" where no more were counted.
+pub(super) fn deliveries(count: &u64) -> String {
     match *count {
         1 => "One delivery".to_owned(),
+        count if count == MANY + 1 => format!("More than {} deliveries", number(MANY)),
         count => format!("{} deliveries", number(count)),
     }
 }

@@ -4,17 +4,18 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use super::filter::{choices, event_type, kinds, span};
+use super::filter::{choices, event_type, kinds};
 use super::outcomes::{Rate, outcomes};
-use super::{deliveries, delivery_path, events, last, path, standing, state};
+use super::{deliveries, delivery_path, events, last, path, some, standing, state};
 use crate::dashboard::chart::Chart;
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position::{self, ROWS};
-use crate::dashboard::query::Asked;
+use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get, post};
+use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Choice, Tone, piece};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;
@@ -26,7 +27,7 @@ use crate::events::{KINDS, TOLD};
 use crate::id::SubscriptionId;
 
 /// The fields of the filter.
-const FIELDS: &[&str] = &["state", "event", "from", "to"];
+const FIELDS: &[&str] = &["state", "event", "from", "to", FAR];
 /// Hours of the chart, and of the success rate, which are the last of these.
 const HOURS: i64 = 48;
 const RATE_HOURS: usize = 24;
@@ -63,6 +64,10 @@ impl SubscriptionPage {
         Notice { of: &self.of, waiting: self.waiting }
     }
 
+    fn switch(&self) -> Switch<'_> {
+        Switch { of: &self.of }
+    }
+
     fn tests(&self) -> Vec<Choice<'_>> {
         let first = self.of.event_types.first().map_or("", String::as_str);
         choices(KINDS.iter().map(|kind| (*kind, *kind)), first)
@@ -87,7 +92,7 @@ impl SubscriptionPage {
     }
 }
 
-piece!(Table, Notice<'_>);
+piece!(Table, Notice<'_>, Switch<'_>);
 
 /// What is live of the page: the deliveries, the way to those before them, and how the subscription stands.
 #[derive(Template)]
@@ -103,6 +108,18 @@ impl News {
     fn notice(&self) -> Notice<'_> {
         Notice { of: &self.of, waiting: self.waiting }
     }
+
+    fn switch(&self) -> Switch<'_> {
+        Switch { of: &self.of }
+    }
+}
+
+/// What pauses an enabled subscription, or enables another. The form that the button sends stands beside it: its token is
+/// new each time, and what looks for news would never find things as they were.
+#[derive(Template)]
+#[template(path = "webhooks/switch.html", config = "src/dashboard/templates/askama.toml")]
+struct Switch<'a> {
+    of: &'a Subscription,
 }
 
 /// What is to be known of a subscription that does not fare well; empty for others.
@@ -132,19 +149,25 @@ struct Table {
 async fn show(page: Page, Path(of): Path<String>, asked: Asked) -> Answer {
     let of: SubscriptionId = of.parse()?;
     let mut faults = Faults::default();
-    let filter = filter(&asked, &mut faults);
+    let mut filter = filter(&asked, &mut faults);
+    let after = asked.after().and_then(position::read);
+    let reach = match faults.is_empty() && !asked.is_far() {
+        true => webhooks::reach(page.app(), page.workspace(), of, &filter, after).await?,
+        false => None,
+    };
+    filter.created.from = filter.created.from.max(reach);
     let found = if faults.is_empty() {
-        let after = asked.after().and_then(position::read);
         webhooks::deliveries(page.app(), page.workspace(), of, &filter, after, ROWS).await?
     } else {
         Found { items: Vec::new(), next: None }
     };
     let here = asked.path(&path(&of), FIELDS);
+    let pager = ui::pager(&here, asked.after(), found.next.map(position::text)).beyond(&here, after, reach);
     let news = News {
         of: webhooks::get(page.app(), page.workspace(), of).await?,
         waiting: webhooks::waiting(page.app(), page.workspace(), of).await?,
-        table: Table { none: none(&asked, &faults), deliveries: found.items },
-        pager: ui::pager(&here, asked.after(), found.next.map(position::text)),
+        table: Table { none: none(&asked, &faults, &pager), deliveries: found.items },
+        pager,
     };
     if page.is_partial() {
         return page.show(&news);
@@ -166,7 +189,8 @@ async fn whole(
         frame: page.frame(Section::Webhooks, "Webhook"),
         rate: Rate::of(&counted.last(RATE_HOURS)),
         chart: outcomes(&counted),
-        live: asked.after().is_none() && faults.is_empty(),
+        // What takes long is not asked for again and again.
+        live: asked.after().is_none() && faults.is_empty() && !asked.is_far(),
         here,
         of,
         waiting,
@@ -190,9 +214,11 @@ fn filter(asked: &Asked, faults: &mut Faults) -> DeliveryFilter {
 }
 
 /// What an empty table says.
-fn none(asked: &Asked, faults: &Faults) -> (&'static str, &'static str) {
+fn none(asked: &Asked, faults: &Faults, pager: &ui::Pager) -> (&'static str, &'static str) {
     if !faults.is_empty() {
         ("Nothing was looked for", "Mend what is named beside the fields above, and filter again.")
+    } else if pager.is_cut() {
+        ("No delivery fits so far", "None of those that were looked through fits this filter.")
     } else if asked.any(FIELDS) {
         ("No delivery fits", "No delivery of the last 30 days fits this filter.")
     } else if asked.after().is_some() {

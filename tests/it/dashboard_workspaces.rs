@@ -1,0 +1,78 @@
+//! Somebody who runs several workspaces goes from one to another, and nowhere else.
+
+use std::time::Duration;
+
+use creator_api::domain::sessions;
+
+use crate::dashboard_keys::told;
+use crate::support::browser::{PASSWORD, csrf, html};
+use crate::support::{Browser, TestApp};
+
+const CHANGE: &str = "/dashboard/workspace";
+const HOME: &str = "/dashboard";
+const ADA: &str = "ada@example.com";
+
+/// The name of the workspace that a page is of.
+fn name(page: &str) -> String {
+    crate::support::browser::first(page, "</svg><span>([^<]+)</span></a>")
+}
+
+#[tokio::test]
+async fn a_person_of_two_workspaces_goes_from_one_to_the_other() {
+    let app = TestApp::start().await;
+    let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
+    acme.person(ADA).await;
+    app.clock.advance(Duration::from_secs(1));
+    let there = beta.person("Ada@Example.com").await;
+    let browser = Browser::new(&app);
+    browser.sign_in(ADA, PASSWORD).await.assert_status(303);
+    let page = html(&browser.get(HOME).await);
+    assert!(name(&page) == "acme" && page.contains("Go to </span>beta</button>"), "{page}");
+    let (before, token) = (browser.cookie("session").unwrap(), csrf(&browser.get(HOME).await));
+
+    app.clock.advance(Duration::from_secs(3600));
+    let to_beta = [("workspace", beta.id.to_string())];
+    let to_beta = to_beta.each_ref().map(|(field, id)| (*field, id.as_str()));
+    let gone = browser.submit(HOME, CHANGE, &to_beta).await.assert_status(303);
+    assert_eq!(gone.header("location"), HOME);
+    let page = html(&browser.get(HOME).await);
+    assert!(name(&page) == "beta" && page.contains("Go to </span>acme</button>"), "{page}");
+    assert_eq!(told(&acme).await[0], "ada@example.com Went to another workspace ");
+    assert_eq!(told(&beta).await[0], "ada@example.com Came from another workspace ");
+
+    // The session has its age and a new token: the old one opens nothing, nor does a form of the old workspace.
+    let sessions = sessions::list(&app.app, beta.id, there.id).await.unwrap();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!((sessions[0].seen_at - sessions[0].created_at).total(jiff::Unit::Hour).unwrap(), 1.0);
+    let old = Browser::new(&app);
+    old.put("session", &before);
+    assert!(old.get(HOME).await.assert_status(303).header("location").starts_with("/login"));
+    browser.post("/dashboard/developer/keys/new", &token, &[]).await.assert_status(403);
+    // Where one is already, one stays.
+    browser.submit(HOME, CHANGE, &to_beta).await.assert_status(303);
+    let entries = told(&beta).await;
+    assert_eq!(entries.iter().filter(|line| line.contains("workspace")).count(), 1, "{entries:?}");
+}
+
+#[tokio::test]
+async fn a_workspace_of_others_is_as_absent_as_none() {
+    let app = TestApp::start().await;
+    let (acme, theirs) = (app.workspace("acme").await, app.workspace("theirs").await);
+    theirs.person("eve@example.com").await;
+    acme.person(ADA).await;
+    let browser = Browser::new(&app);
+    browser.sign_in(ADA, PASSWORD).await.assert_status(303);
+    let page = html(&browser.get(HOME).await);
+    assert!(!page.contains("Go to") && !page.contains("theirs"), "{page}");
+    let token = csrf(&browser.get(HOME).await);
+    let absent = "wks_01h2xcejqtf2nbrexx3vqjhp41".to_owned();
+    for id in [theirs.id.to_string(), absent, String::new(), "nonsense".to_owned()] {
+        browser.post(CHANGE, &token, &[("workspace", &id)]).await.assert_status(404);
+    }
+    let id = theirs.id.to_string();
+    browser.post(CHANGE, "", &[("workspace", &id)]).await.assert_status(403);
+    Browser::new(&app).post(CHANGE, "", &[("workspace", &id)]).await.assert_status(403);
+    browser.get(CHANGE).await.assert_status(405);
+    assert_eq!(name(&html(&browser.get(HOME).await)), "acme");
+    assert!(told(&theirs).await.iter().all(|line| !line.contains("workspace")));
+}
