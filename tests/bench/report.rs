@@ -47,8 +47,8 @@ pub enum Goal {
     AtMostAndBelow(f64, f64),
     /// A figure below this.
     Below(f64),
-    /// Something that is measured elsewhere.
-    Elsewhere(&'static str),
+    /// None that is judged here, and why.
+    Without(&'static str),
 }
 
 impl Row {
@@ -88,7 +88,7 @@ impl Goal {
             Self::AtMost(ratio) => format!("at most {ratio} x"),
             Self::AtMostAndBelow(ratio, figure) => format!("at most {ratio} x, under {figure} {unit}"),
             Self::Below(figure) => format!("under {figure} {unit}"),
-            Self::Elsewhere(words) => words.to_owned(),
+            Self::Without(words) => words.to_owned(),
         }
     }
 
@@ -98,7 +98,7 @@ impl Goal {
             Self::AtMost(goal) => ratio.map(|ratio| ratio <= goal),
             Self::AtMostAndBelow(goal, limit) => ratio.map(|ratio| ratio <= goal && figure < limit),
             Self::Below(limit) => Some(figure < limit),
-            Self::Elsewhere(_) => None,
+            Self::Without(_) => None,
         }
     }
 }

@@ -19,7 +19,12 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let server = site.serve().await?;
     let body = fetch(&server, &get("/api/v1/courses", Some("svc_live_guessed")), 401).await?;
     let limit = fixed::start(bench, &body, 401).await?;
-    for (what, well_formed) in [("401, garbage", false), ("401, well-formed unknown keys", true)] {
+    // What is guessed at random has a wrong checksum. Who knows how the checksum is made asks the database, as often as
+    // the limit of an address allows, which is off here.
+    let checksummed = Goal::Without("none: each asks the database");
+    for (what, well_formed, goal) in
+        [("401, garbage", false, Goal::AtLeast(0.8)), ("401, well-formed unknown keys", true, checksummed)]
+    {
         let side = |server| {
             let script = move |number| Guess::script(number, well_formed);
             Http { server, connections: CONNECTIONS, status: 401, script }
@@ -30,7 +35,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
             format!("{what}, {}", site.kind.name()),
             (ours.per_second(), "req/s"),
             Some(("fixed body", fixed.per_second())),
-            Goal::AtLeast(0.8),
+            goal,
         );
         bench.report(row.detail(describe(&ours, Some(&fixed))));
     }

@@ -41,7 +41,7 @@ async fn measure(bench: &mut Bench, site: &Site, server: &Server, operation: &st
         title(operation, site.kind),
         (ours.per_second(), "req/s"),
         Some(("the same rows, bare database", bare.per_second())),
-        Goal::Elsewhere("2 x Fastify + pg (measured elsewhere)"),
+        Goal::Without("2 x Fastify + pg (measured elsewhere)"),
     );
     bench.report(row.detail(format!("{shape}; {}", describe(&ours, None))));
     Ok(())
