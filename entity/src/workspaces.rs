@@ -47,6 +47,14 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
+/// The workspaces with these ids, in no order.
+///
+/// # Errors
+/// When the database does.
+pub async fn by_ids<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+    statement::all(conn, Entity::find().filter(Column::Id.is_in(ids.iter().copied()))).await
+}
+
 /// The workspace with this key of the platform's.
 ///
 /// # Errors

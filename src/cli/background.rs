@@ -48,16 +48,39 @@ impl Background {
     /// Returns once all parts have stopped, within the time that a stop may take. A mail that is still under way then is
     /// due again when its lease ends.
     pub(super) async fn ended(mut self) {
-        loop {
-            tokio::select! {
-                biased;
-                () = self.stop.clone() => break,
-                Some(ended) = self.parts.join_next() => early(ended),
-            }
+        while let Some(ended) = self.early().await {
+            tell(ended);
         }
+        self.finish().await;
+    }
+
+    /// As [`ended`](Self::ended), or as soon as a part has failed: who runs nothing else goes on for nothing then.
+    ///
+    /// # Errors
+    /// A part failed; what it had in hand is done again later.
+    pub(super) async fn ended_or_failed(mut self) -> Result<(), Failure> {
+        if let Some(ended) = self.early().await {
+            tell(ended);
+            self.parts.shutdown().await;
+            return Err(Failure::new("a part of the worker has failed, as the log tells; start it again"));
+        }
+        self.finish().await;
+        Ok(())
+    }
+
+    /// What came of a part that ended before all were to stop; `None` once they are.
+    async fn early(&mut self) -> Option<Result<(), JoinError>> {
+        tokio::select! {
+            biased;
+            () = self.stop.clone() => None,
+            Some(ended) = self.parts.join_next() => Some(ended),
+        }
+    }
+
+    async fn finish(mut self) {
         let all = async {
             while let Some(ended) = self.parts.join_next().await {
-                early(ended);
+                tell(ended);
             }
         };
         if tokio::time::timeout(self.patience, all).await.is_err() {
@@ -70,8 +93,26 @@ impl Background {
 }
 
 /// Tells of a part that did not end by itself.
-fn early(ended: Result<(), JoinError>) {
+fn tell(ended: Result<(), JoinError>) {
     if let Err(error) = ended {
         tracing::error!(%error, "a part that runs beside the server ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_worker_ends_with_the_first_part_that_fails() {
+        let mut parts = JoinSet::new();
+        parts.spawn(std::future::pending());
+        parts.spawn(async { panic!("the story wants it so") });
+        let stop: Stop = std::future::pending().boxed().shared();
+        let background = Background { stop, patience: SHORTEST, parts };
+        let failed = background.ended_or_failed().await.unwrap_err();
+        assert!(format!("{failed:?}").contains("start it again"), "{failed:?}");
     }
 }

@@ -33,12 +33,12 @@ pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
         output::line(format_args!("listening on http://{}", listener.local_addr()?))?;
     }
     output::line("sending webhooks")?;
-    let watched = async {
-        if let Some(listener) = listener {
-            Watch::new(app.clone()).run(listener, stop).await;
-        }
-    };
-    tokio::join!(background.ended(), watched);
+    let watched = listener.map(|listener| tokio::spawn(Watch::new(app.clone()).run(listener, stop)));
+    let ended = background.ended_or_failed().await;
+    if let Some(watched) = watched {
+        watched.abort();
+    }
     app.db.close().await;
+    ended?;
     Ok(Outcome::Done)
 }

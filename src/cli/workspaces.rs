@@ -138,10 +138,12 @@ fn record(workspace: &Workspace) -> serde_json::Value {
 async fn set_quota(app: &App, key: &str, quota: Quota) -> Result<(), Failure> {
     let workspace = find(app, key).await?;
     let mut write = app.begin_write().await?;
-    workspaces::set_quota(app, &mut write, workspace.id, quota).await?;
+    let changed = workspaces::set_quota(app, &mut write, workspace.id, quota).await?.changed;
     let cap = |cap: Option<i32>| cap.map_or_else(|| "the default".to_owned(), |cap| cap.to_string());
     let caps = format!("{} a minute, {} a day", cap(quota.per_minute), cap(quota.per_day));
-    noted::commit(app, write, workspace.id, (Action::QuotaSet, workspace.id, &caps)).await?;
+    if changed {
+        noted::commit(app, write, workspace.id, (Action::QuotaSet, workspace.id, &caps)).await?;
+    }
     output::say(format_args!("workspace `{key}`: {caps}; a key with a quota of its own keeps that"));
     Ok(())
 }

@@ -5,6 +5,8 @@ use super::csrf;
 use super::flash::Flash;
 use super::ui::Raw;
 use super::visit::Visit;
+use crate::domain::sessions::Viewer;
+use crate::domain::workspaces::Workspace;
 use crate::id::WorkspaceId;
 
 macro_rules! sections {
@@ -64,15 +66,24 @@ pub struct Frame {
     csrf: String,
 }
 
+/// The other workspaces of a person by their names; where two have the same, with their keys.
+fn others(viewer: &Viewer) -> Vec<(WorkspaceId, String)> {
+    let all = || viewer.others.iter().chain([&viewer.workspace]);
+    let label = |other: &Workspace| {
+        let alone = all().filter(|one| one.name == other.name).count() == 1;
+        if alone { other.name.clone() } else { format!("{} ({})", other.name, other.key) }
+    };
+    viewer.others.iter().map(|other| (other.id, label(other))).collect()
+}
+
 impl Frame {
     pub(super) fn new(visit: &Visit, section: Option<Section>, title: String) -> Self {
         let viewer = visit.viewer.as_ref();
-        let others = viewer.map(|viewer| viewer.others.as_slice()).unwrap_or_default();
         Self {
             title,
             section,
             viewer: viewer.map(|viewer| (viewer.email.clone(), viewer.workspace.name.clone())),
-            others: others.iter().map(|other| (other.id, other.name.clone())).collect(),
+            others: viewer.map(others).unwrap_or_default(),
             flash: visit.flash.clone(),
             assets: &assets::ADDRESSES,
             csrf: csrf::token(&visit.key),

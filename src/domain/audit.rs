@@ -44,7 +44,7 @@ actions! {
     SessionsEnded = "session.end_others", "Ended all other sessions";
     PasswordSet = "password.set", "Set a password";
     LinkMade = "password.link", "Made a link to set a password";
-    QuotaSet = "workspace.quota", "Set the quota of a key";
+    QuotaSet = "workspace.quota", "Set the quota of the workspace";
     KeyCreated = "key.create", "Created an API key";
     KeyRevoked = "key.revoke", "Revoked an API key";
     CoursePublished = "course.publish", "Published a course";

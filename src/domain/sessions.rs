@@ -9,6 +9,7 @@ use entity::sessions::{self, Model};
 use entity::{users as user_rows, workspaces as workspace_rows};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
+use uuid::Uuid;
 
 use super::find::{absent, fresh, id};
 use super::students::fold;
@@ -29,8 +30,6 @@ const LONGEST_MS: i64 = 30 * 24 * HOUR_MS;
 const SEEN_EVERY_MS: i64 = 60_000;
 /// Sessions shown at most.
 const MOST_SHOWN: u64 = 100;
-/// Workspaces of one person that are offered at most.
-const MOST_OFFERED: usize = 50;
 
 /// Where a session is begun.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +51,7 @@ pub struct Viewer {
     pub email: String,
     /// What the person runs.
     pub workspace: Workspace,
-    /// What else the person runs: the workspaces that [`change`] leads to.
+    /// What else the person runs: the workspaces that [`change`] leads to. Not looked for where nobody attends.
     pub others: Vec<Workspace>,
 }
 
@@ -61,6 +60,8 @@ pub struct Viewer {
 pub struct Session {
     /// Its id.
     pub id: SessionId,
+    /// The workspace that it is in; [`change`] takes it to another.
+    pub workspace: WorkspaceId,
     /// The client address it was begun from.
     pub address: String,
     /// What the browser called itself.
@@ -145,7 +146,7 @@ pub async fn resume(app: &App, token: &str, attended: bool) -> Result<Option<Vie
     Ok(Some(Viewer {
         session: id(row.id),
         user: id(user.id),
-        others: others(app, &user).await?,
+        others: if attended { others(app, &user).await? } else { Vec::new() },
         email: user.email,
         workspace: workspaces::workspace(workspace),
     }))
@@ -154,13 +155,14 @@ pub async fn resume(app: &App, token: &str, attended: bool) -> Result<Option<Vie
 /// The other workspaces of a person, the one that they came to first first.
 async fn others(app: &App, user: &user_rows::Model) -> Result<Vec<Workspace>> {
     let rows = user_rows::by_email_folded(app.db.read(), &user.email_folded).await?;
-    let rows = rows.into_iter().filter(|row| row.workspace_id != user.workspace_id);
-    let mut others = Vec::new();
-    for row in rows.take(MOST_OFFERED) {
-        let workspace = workspace_rows::by_id(app.db.read(), row.workspace_id).await?;
-        others.extend(workspace.map(workspaces::workspace));
+    let other = |row: &user_rows::Model| (row.workspace_id != user.workspace_id).then_some(row.workspace_id);
+    let ids: Vec<Uuid> = rows.iter().filter_map(other).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(others)
+    let mut found = workspace_rows::by_ids(app.db.read(), &ids).await?;
+    found.sort_by_key(|workspace| ids.iter().position(|id| *id == workspace.id));
+    Ok(found.into_iter().map(workspaces::workspace).collect())
 }
 
 /// Takes a session to another workspace of the same person, whose password is one over all of them: a new session, as old
@@ -174,54 +176,84 @@ pub async fn change(
     viewer: &Viewer,
     to: WorkspaceId,
 ) -> Result<(User, SessionId, SecretString)> {
-    let there = user_rows::in_workspace(to.uuid());
-    let there = there.by_email_folded(write.conn(), &fold(&viewer.email)).await?;
+    let people = user_rows::in_workspace(to.uuid());
+    let there = people.by_email_folded(write.conn(), &fold(&viewer.email)).await?;
+    let there = there.ok_or_else(|| absent::<WorkspaceKind>(to))?;
+    // A new password, which ends all sessions, waits for this one, or has ended it before.
+    let there = people.lock(write.conn(), there.id).await?;
     let user = there.map(users::user).ok_or_else(|| absent::<WorkspaceKind>(to))?;
     let left = sessions::in_workspace(viewer.workspace.id.uuid());
     let left = left.by_id(write.conn(), viewer.session.uuid()).await?;
     let left = left.ok_or_else(|| absent::<SessionKind>(viewer.session))?;
-    end(write, viewer.workspace.id, viewer.user, viewer.session).await?;
+    leave(write, viewer).await?;
     let begun = Begun { address: left.address, agent: left.agent, created_at: left.created_at };
     let (session, token) = insert(app, write, &user, begun).await?;
     Ok((user, session, token))
 }
 
-/// A person's sessions, the one used last first.
+/// A person's sessions in whichever of their workspaces, the one used last first.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
-pub async fn list(app: &App, workspace: WorkspaceId, user: UserId) -> Result<Vec<Session>> {
-    let rows = sessions::in_workspace(workspace.uuid());
-    let rows = rows.of_user(app.db.read(), user.uuid(), MOST_SHOWN).await?;
+pub async fn list(app: &App, viewer: &Viewer) -> Result<Vec<Session>> {
     let now_ms = app.clock.now_ms();
-    Ok(rows.into_iter().filter(|row| lives(row, now_ms)).map(session).collect())
+    let mut all = Vec::new();
+    for row in user_rows::by_email_folded(app.db.read(), &fold(&viewer.email)).await? {
+        let rows = sessions::in_workspace(row.workspace_id);
+        all.extend(rows.of_user(app.db.read(), row.id, MOST_SHOWN).await?);
+    }
+    all.sort_by_key(|row| std::cmp::Reverse((row.seen_at, row.id)));
+    Ok(all.into_iter().filter(|row| lives(row, now_ms)).map(session).collect())
 }
 
-/// Ends one of a person's sessions.
+/// Ends the session that somebody is in.
 ///
 /// # Errors
-/// [`Error::NotFound`](super::Error::NotFound) when the person has no such session.
-pub async fn end(write: &mut Write, workspace: WorkspaceId, user: UserId, session: SessionId) -> Result<()> {
-    let rows = sessions::in_workspace(workspace.uuid());
-    if rows.end(write.conn(), user.uuid(), session.uuid()).await? {
+/// [`Error::NotFound`](super::Error::NotFound) when it was ended meanwhile.
+pub async fn leave(write: &mut Write, viewer: &Viewer) -> Result<()> {
+    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
+    if rows.end(write.conn(), viewer.user.uuid(), viewer.session.uuid()).await? {
         Ok(())
     } else {
-        Err(absent::<SessionKind>(session))
+        Err(absent::<SessionKind>(viewer.session))
     }
 }
 
-/// Ends all of a person's sessions but this one; how many there were.
+/// Ends one of a person's sessions, in whichever of their workspaces.
+///
+/// # Errors
+/// [`Error::NotFound`](super::Error::NotFound) when the person has no such session.
+pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Result<()> {
+    for row in user_rows::by_email_folded(write.conn(), &fold(&viewer.email)).await? {
+        let rows = sessions::in_workspace(row.workspace_id);
+        if rows.end(write.conn(), row.id, session.uuid()).await? {
+            return Ok(());
+        }
+    }
+    Err(absent::<SessionKind>(session))
+}
+
+/// Ends all of a person's sessions but the one that they are in, in all of their workspaces: from each, [`change`] leads to
+/// the others. Says how many there were.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
-pub async fn end_others(
-    write: &mut Write,
-    workspace: WorkspaceId,
-    user: UserId,
-    kept: SessionId,
-) -> Result<u64> {
-    let rows = sessions::in_workspace(workspace.uuid());
-    Ok(rows.end_others(write.conn(), user.uuid(), Some(kept.uuid())).await?)
+pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<u64> {
+    let mut ended = 0;
+    for row in lock_all(write, &viewer.email).await? {
+        let rows = sessions::in_workspace(row.workspace_id);
+        ended += rows.end_others(write.conn(), row.id, Some(viewer.session.uuid())).await?;
+    }
+    Ok(ended)
+}
+
+/// All rows of a person, held: a session that just goes from one to another has arrived, or stays until it is ended.
+async fn lock_all(write: &Write, email: &str) -> Result<Vec<user_rows::Model>> {
+    let rows = user_rows::by_email_folded(write.conn(), &fold(email)).await?;
+    for row in &rows {
+        user_rows::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?;
+    }
+    Ok(rows)
 }
 
 /// Deletes sessions that have ended by themselves.
@@ -243,6 +275,7 @@ fn lives(row: &Model, now_ms: i64) -> bool {
 fn session(row: Model) -> Session {
     Session {
         id: id(row.id),
+        workspace: id(row.workspace_id),
         address: row.address,
         agent: row.agent,
         created_at: from_ms(row.created_at),

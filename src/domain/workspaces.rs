@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::error::{Missing, taken};
 use super::faults::Faults;
 use super::find::{absent, fresh, id};
-use super::{Error, Given, Result};
+use super::{Changed, Error, Given, Result};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::{Unique, Write};
@@ -139,7 +139,7 @@ pub async fn set_quota(
     write: &mut Write,
     workspace_id: WorkspaceId,
     quota: Quota,
-) -> Result<Workspace> {
+) -> Result<Changed<Workspace>> {
     let mut faults = Faults::default();
     faults.cap("per_minute", quota.per_minute);
     faults.cap("per_day", quota.per_day);
@@ -150,10 +150,11 @@ pub async fn set_quota(
     let before = before.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
     let mut row = before.clone();
     (row.per_minute, row.per_day) = (quota.per_minute, quota.per_day);
-    if row != before {
-        save(app, write, &before, &mut row).await?;
+    if row == before {
+        return Ok(Changed::before(workspace(row)));
     }
-    Ok(workspace(row))
+    save(app, write, &before, &mut row).await?;
+    Ok(Changed::now(workspace(row)))
 }
 
 fn check(upsert: &WorkspaceUpsert) -> Result<()> {

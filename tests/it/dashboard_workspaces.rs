@@ -10,6 +10,7 @@ use crate::support::{Browser, TestApp};
 
 const CHANGE: &str = "/dashboard/workspace";
 const HOME: &str = "/dashboard";
+const SETTINGS: &str = "/dashboard/settings";
 const ADA: &str = "ada@example.com";
 
 /// The name of the workspace that a page is of.
@@ -41,8 +42,11 @@ async fn a_person_of_two_workspaces_goes_from_one_to_the_other() {
     assert_eq!(told(&beta).await[0], "ada@example.com Came from another workspace ");
 
     // The session has its age and a new token: the old one opens nothing, nor does a form of the old workspace.
-    let sessions = sessions::list(&app.app, beta.id, there.id).await.unwrap();
-    assert_eq!(sessions.len(), 1);
+    let viewer =
+        sessions::resume(&app.app, &browser.cookie("session").unwrap(), true).await.unwrap().unwrap();
+    assert_eq!((viewer.user, viewer.others.len()), (there.id, 1));
+    let sessions = sessions::list(&app.app, &viewer).await.unwrap();
+    assert_eq!(sessions.iter().map(|session| session.workspace).collect::<Vec<_>>(), [beta.id]);
     assert_eq!((sessions[0].seen_at - sessions[0].created_at).total(jiff::Unit::Hour).unwrap(), 1.0);
     let old = Browser::new(&app);
     old.put("session", &before);
@@ -52,6 +56,41 @@ async fn a_person_of_two_workspaces_goes_from_one_to_the_other() {
     browser.submit(HOME, CHANGE, &to_beta).await.assert_status(303);
     let entries = told(&beta).await;
     assert_eq!(entries.iter().filter(|line| line.contains("workspace")).count(), 1, "{entries:?}");
+}
+
+#[tokio::test]
+async fn sessions_are_ended_in_whichever_workspace_they_are() {
+    let app = TestApp::start().await;
+    let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
+    acme.person(ADA).await;
+    app.clock.advance(Duration::from_secs(1));
+    beta.link(ADA).await;
+    let (desk, phone) = (Browser::new(&app), Browser::new(&app));
+    let beta_s = beta.id.to_string();
+    let go = [("workspace", beta_s.as_str())];
+    desk.sign_in(ADA, PASSWORD).await.assert_status(303);
+    for way in ["end-others", "end"] {
+        phone.sign_in(ADA, PASSWORD).await.assert_status(303);
+        phone.submit(HOME, CHANGE, &go).await.assert_status(303);
+        let page = html(&desk.get(SETTINGS).await);
+        assert!(page.contains("data-label=\"Workspace\">beta<"), "it stands among the sessions: {page}");
+        let action = match way {
+            "end" => crate::support::browser::first(
+                &page,
+                "action=\"(/dashboard/settings/sessions/ses_[^\"]+/end)\"",
+            ),
+            _ => format!("{SETTINGS}/sessions/{way}"),
+        };
+        desk.submit(SETTINGS, &action, &[]).await.assert_status(303);
+        assert!(phone.get(HOME).await.assert_status(303).header("location").starts_with("/login"), "{way}");
+        desk.get(HOME).await.assert_status(200);
+    }
+    // A new password ends them all, wherever they have gone.
+    phone.sign_in(ADA, PASSWORD).await.assert_status(303);
+    phone.submit(HOME, CHANGE, &go).await.assert_status(303);
+    acme.person(ADA).await;
+    phone.get(HOME).await.assert_status(303);
+    desk.get(HOME).await.assert_status(303);
 }
 
 #[tokio::test]

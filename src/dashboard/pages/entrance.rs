@@ -80,7 +80,7 @@ async fn admitted(visit: &Visit, user: &User, next: &str) -> Answer {
     let mut write = app.begin_write().await.map_err(Error::from)?;
     if let Some(before) = &visit.viewer {
         // It may have ended meanwhile.
-        let ended = sessions::end(&mut write, before.workspace.id, before.user, before.session).await;
+        let ended = sessions::leave(&mut write, before).await;
         ended.or_else(|error| if matches!(error, Error::NotFound(_)) { Ok(()) } else { Err(error) })?;
     }
     let origin = Origin { address: visit.address, agent: &visit.agent };
@@ -134,7 +134,7 @@ async fn logout(guest: Guest) -> Answer {
     if let Some(viewer) = &visit.viewer {
         let app = visit.app();
         let mut write = app.begin_write().await.map_err(Error::from)?;
-        sessions::end(&mut write, viewer.workspace.id, viewer.user, viewer.session).await?;
+        sessions::leave(&mut write, viewer).await?;
         let actor =
             Actor { user: Some(viewer.user), name: viewer.email.clone(), address: Some(visit.address) };
         let told = (Action::SignedOut, viewer.session.to_string(), "");

@@ -33,11 +33,20 @@ pub(super) fn routes(route: Route) -> Route {
 struct SettingsPage<'a> {
     frame: Frame,
     workspace: &'a Workspace,
+    others: &'a [Workspace],
     quota: String,
     people: Vec<User>,
     viewer: UserId,
     sessions: Vec<Session>,
     here: SessionId,
+}
+
+impl SettingsPage<'_> {
+    /// The name of the workspace that a session is in.
+    fn place(&self, session: &Session) -> &str {
+        let other = self.others.iter().find(|other| other.id == session.workspace);
+        &other.unwrap_or(self.workspace).name
+    }
 }
 
 #[handler]
@@ -49,6 +58,7 @@ async fn settings(page: Page) -> Answer {
     page.show(&SettingsPage {
         frame: page.frame(Section::Settings, "Settings"),
         workspace: &viewer.workspace,
+        others: &viewer.others,
         quota: format!(
             "{} requests a minute, {} a day, where a key has none of its own",
             cap(quota.per_minute, limits.default_per_minute.get()),
@@ -56,7 +66,7 @@ async fn settings(page: Page) -> Answer {
         ),
         people: users::list(page.app(), page.workspace()).await?,
         viewer: viewer.user,
-        sessions: sessions::list(page.app(), page.workspace(), viewer.user).await?,
+        sessions: sessions::list(page.app(), viewer).await?,
         here: viewer.session,
     })
 }
@@ -65,7 +75,7 @@ async fn settings(page: Page) -> Answer {
 async fn end(page: Page, Path(session): Path<String>) -> Answer {
     let session: SessionId = session.parse()?;
     let mut write = page.begin_write().await?;
-    sessions::end(&mut write, page.workspace(), page.viewer().user, session).await?;
+    sessions::end(&mut write, page.viewer(), session).await?;
     page.commit(write, Action::SessionEnded, session, "").await?;
     page.redirect_with(SETTINGS, &Flash::done("The session is ended."))
 }
@@ -74,7 +84,7 @@ async fn end(page: Page, Path(session): Path<String>) -> Answer {
 async fn end_others(page: Page) -> Answer {
     let viewer = page.viewer();
     let mut write = page.begin_write().await?;
-    let ended = sessions::end_others(&mut write, page.workspace(), viewer.user, viewer.session).await?;
+    let ended = sessions::end_others(&mut write, viewer).await?;
     page.commit(write, Action::SessionsEnded, viewer.user, "").await?;
     let text =
         if ended == 1 { "One session is ended.".to_owned() } else { format!("{ended} sessions are ended.") };

@@ -75,13 +75,16 @@ pub async fn set_password(
         return Ok(None);
     }
     let rows = users::by_email_folded(write.conn(), &super::fold(&holder.email)).await?;
-    for row in rows {
+    for row in &rows {
         let changes = ActiveModel {
             password_hash: Set(Some(hash.clone())),
             updated_at: Set(write.now_ms()),
             ..Default::default()
         };
         users::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
+    }
+    // Only now that all rows are held: a session that just goes to another workspace has arrived, or is ended here.
+    for row in &rows {
         sessions::in_workspace(row.workspace_id).end_others(write.conn(), row.id, None).await?;
     }
     let told = (Action::PasswordSet, holder.id.to_string(), holder.email.as_str());
