@@ -68,6 +68,9 @@ const AMBIENT: &[&str] = &[
     "x-request-id",
 ];
 
+/// What the library's errors spell so, in every version.
+const ENVELOPE: &[&str] = &["retryAfterSeconds"];
+
 /// The contract that the server serves.
 pub const V1: Names<'static> = Names {
     contract: "openapi/v1.yaml",
@@ -93,7 +96,7 @@ pub const CONTRACTS: &[Names<'static>] = &[
         contract_from_output: "../contract.yaml",
         stem: "v2",
         library: "creator_api",
-        customs: Customs { beginning: "/api/v2/", spelled: &["retryAfterSeconds"] },
+        customs: Customs { beginning: "/api/v2/", spelled: ENVELOPE },
         ambient: AMBIENT,
     },
 ];
@@ -157,7 +160,7 @@ fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow:
         "--library {} is no name of a crate in Rust; write it with underscores",
         args.library
     );
-    let customs = Customs { beginning: "/", spelled: &[] };
+    let customs = Customs { beginning: "/", spelled: ENVELOPE };
     // Before the folder is made: a contract that is refused leaves nothing behind.
     let name = contract.to_str().with_context(|| format!("{} is not named in UTF-8", contract.display()))?;
     let document = match contract::read(contract::open(here, name)?, &customs) {

@@ -141,6 +141,15 @@ fn own(here: &std::path::Path, contract: &str) -> Result<Outcome, String> {
 }
 
 #[test]
+fn the_errors_of_the_library_are_spelled_as_it_spells_them() {
+    let here = tempfile::tempdir().expect("a folder");
+    let second = include_str!("../../../tests/second/contract.yaml");
+    assert!(second.contains("retryAfterSeconds"), "it has the field");
+    std::fs::write(here.path().join("second.yaml"), second).expect("it is written");
+    assert_eq!(own(here.path(), "second.yaml"), Ok(Outcome::Fine));
+}
+
+#[test]
 fn what_was_generated_once_goes_and_what_somebody_wrote_stays() {
     let here = tempfile::tempdir().expect("a folder");
     let write = |path: &str, text: &str| std::fs::write(here.path().join(path), text).expect("it is written");
