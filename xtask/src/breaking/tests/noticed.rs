@@ -184,6 +184,21 @@ fn a_request_type_beside_a_wildcard_takes_what_the_wildcard_took() {
 }
 
 #[test]
+fn a_shared_link_is_followed() {
+    let linked = |shared: Value, link: Value| {
+        let response = json!({"description": "D", "links": {"next": link}});
+        operating(&json!({"components": {"links": {"L": shared}}}), &json!({"responses": {"200": response}}))
+    };
+    let to = || json!({"$ref": "#/components/links/L"});
+    let (a, b) = (json!({"operationId": "a"}), json!({"operationId": "b"}));
+    let changed = ("response-link-changed".to_owned(), Level::Warning);
+    let found = |was: String, now: String| told(&differences(&was, &now));
+    assert_eq!(found(linked(a.clone(), to()), linked(b.clone(), to())), std::slice::from_ref(&changed));
+    assert_eq!(found(linked(a.clone(), a.clone()), linked(b, to())), [changed]);
+    assert_eq!(found(linked(a.clone(), a.clone()), linked(a, to())), []);
+}
+
+#[test]
 fn every_parameter_of_a_media_type_but_its_characters_is_part_of_the_name() {
     let body = json!({"schema": {"type": "string"}});
     let answered = |name: &str| {
@@ -224,6 +239,20 @@ fn every_parameter_of_a_media_type_but_its_characters_is_part_of_the_name() {
         told(&differences(&asked("a/b; v=1"), &asked("a/b; v=2"))),
         one("request-parameter-serialization-changed", Level::Error)
     );
+}
+
+#[test]
+fn a_header_that_openapi_ignores_is_ignored() {
+    let sending = |headers: Value| {
+        let response = json!({"description": "D", "headers": headers});
+        operating(&json!({}), &json!({"responses": {"200": response}}))
+    };
+    let typed = |kind: &str| json!({"content-Type": {"required": true, "schema": {"type": kind}}});
+    let (was, none) = (sending(typed("string")), sending(json!({})));
+    for now in [none.clone(), sending(typed("integer"))] {
+        assert_eq!(told(&differences(&was, &now)), []);
+    }
+    assert_eq!(told(&differences(&none, &was)), []);
 }
 
 #[test]
