@@ -42,7 +42,8 @@ enum Command {
     /// this project's server and leans on its library: it names `api::{answer, call, contract, error, parameter, payload,
     /// scalar, security}` of the crate that --library names, and poem, poem-openapi, serde, serde_json and bytes. Headers
     /// that this server's middleware sets, such as ETag and X-Request-Id, are declared and not filled in. tests/second
-    /// shows how a second version is served: its paths begin with /api/, the contract's name and a slash.
+    /// shows how a second version is served: its paths begin with /api/, the contract's name and a slash. With --contract
+    /// nothing checks that.
     Codegen(codegen::Args),
     /// Hold the contract against the code, both ways, and the generated files against the contract.
     Check {

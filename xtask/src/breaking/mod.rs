@@ -88,7 +88,8 @@ fn verdict(compared: &Compared) -> Result<Outcome> {
 /// Prints every difference that a client can notice.
 ///
 /// # Errors
-/// As [`run`].
+/// When a document cannot be had, read or compared, or the waivers cannot be read. A waiver that matches nothing or has expired
+/// is none: here nothing is decided.
 pub fn changelog(workspace: &Path, args: &Args) -> Result<Outcome> {
     print!("{}", report::changelog(&compared(workspace, args)?, args.format));
     Ok(Outcome::Fine)

@@ -81,21 +81,24 @@ pub fn compare(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result
     Ok(stale)
 }
 
-/// A file of the folder that a person may have written: one that nothing generates, or Rust without the line that all
-/// generated Rust begins with.
+/// A file of the folder that a person may have written: Rust without the line that all generated Rust begins with, anything
+/// else that nothing generates, and JSON where no generated Rust is.
 ///
 /// # Errors
 /// When the folder cannot be read.
 pub fn foreign(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Option<String>> {
-    if let Some(orphan) = orphans(workspace, folder, files)?.pop_first() {
-        return Ok(Some(orphan));
-    }
-    let rust = files.iter().filter(|file| file.name.ends_with(".rs"));
-    let mut paths = rust.map(|file| format!("{folder}/{}", file.name));
-    let written = |path: &String| {
-        fs::read(workspace.join(path)).is_ok_and(|there| !there.starts_with(HEADING.as_bytes()))
+    let is_rust = |path: &str| Path::new(path).extension().is_some_and(|ending| ending == "rs");
+    let is_ours = |path: &str| {
+        is_rust(path)
+            && fs::read(workspace.join(path)).is_ok_and(|there| there.starts_with(HEADING.as_bytes()))
     };
-    Ok(paths.find(written))
+    let orphans = orphans(workspace, folder, files)?;
+    let there = files.iter().map(|file| format!("{folder}/{}", file.name));
+    let there: Vec<String> = there.filter(|path| workspace.join(path).exists()).collect();
+    let has_generated = orphans.iter().chain(&there).any(|path| is_ours(path));
+    let known = |path: &String| is_ours(path) || !is_rust(path) && has_generated;
+    let stranger = there.into_iter().find(|path| !known(path));
+    Ok(orphans.into_iter().find(|path| !is_ours(path)).or(stranger))
 }
 
 fn orphans(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<BTreeSet<String>> {

@@ -68,6 +68,9 @@ const AMBIENT: &[&str] = &[
     "x-request-id",
 ];
 
+/// What the library's errors spell so, in every version.
+const ENVELOPE: &[&str] = &["retryAfterSeconds"];
+
 /// The contract that the server serves.
 pub const V1: Names<'static> = Names {
     contract: "openapi/v1.yaml",
@@ -93,7 +96,7 @@ pub const CONTRACTS: &[Names<'static>] = &[
         contract_from_output: "../contract.yaml",
         stem: "v2",
         library: "creator_api",
-        customs: Customs { beginning: "/api/v2/", spelled: &["retryAfterSeconds"] },
+        customs: Customs { beginning: "/api/v2/", spelled: ENVELOPE },
         ambient: AMBIENT,
     },
 ];
@@ -157,6 +160,13 @@ fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow:
         "--library {} is no name of a crate in Rust; write it with underscores",
         args.library
     );
+    let customs = Customs { beginning: "/", spelled: ENVELOPE };
+    // Before the folder is made: a contract that is refused leaves nothing behind.
+    let name = contract.to_str().with_context(|| format!("{} is not named in UTF-8", contract.display()))?;
+    let document = match contract::read(contract::open(here, name)?, &customs) {
+        Ok(document) => document,
+        Err(refused) => return refused.told(args.format),
+    };
     let own = Own::find(here, contract, out, !args.check)?;
     let names = Names {
         contract: &own.contract,
@@ -164,28 +174,36 @@ fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow:
         contract_from_output: &own.contract_from_output,
         stem: &own.stem,
         library: &args.library,
-        customs: Customs { beginning: "/", spelled: &[] },
+        customs,
         ambient: AMBIENT,
     };
-    if !args.check
-        && let Ok(contract) = contract::read(contract::open(here, names.contract)?, &names.customs)
-    {
-        own.spare(here, &generate(&contract, &names))?;
+    if !args.check {
+        own.spare(here, &generate(&document, &names))?;
     }
-    one(here, &names, args.check, args.format)
+    put(here, &document, &names, args.check, args.format)
 }
 
 fn one(workspace: &Path, names: &Names<'_>, check: bool, format: Format) -> anyhow::Result<Outcome> {
-    let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
-        Ok(contract) => contract,
-        Err(refused) => return refused.told(format),
-    };
+    match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
+        Ok(contract) => put(workspace, &contract, names, check, format),
+        Err(refused) => refused.told(format),
+    }
+}
+
+/// Writes what a contract generates, or compares with `check`.
+fn put(
+    workspace: &Path,
+    contract: &Contract,
+    names: &Names<'_>,
+    check: bool,
+    format: Format,
+) -> anyhow::Result<Outcome> {
     if check {
-        let stale = stale::of(workspace, &contract, names)?;
+        let stale = stale::of(workspace, contract, names)?;
         print!("{}", stale::render(&stale, format));
         return Ok(if stale.is_empty() { Outcome::Fine } else { Outcome::Findings });
     }
-    for line in files::write(workspace, names.output, &generate(&contract, names))? {
+    for line in files::write(workspace, names.output, &generate(contract, names))? {
         println!("{line}");
     }
     Ok(Outcome::Fine)

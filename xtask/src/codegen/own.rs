@@ -28,6 +28,7 @@ impl Own {
     /// # Errors
     /// When one of the two is not there or not named in UTF-8, or the contract stands in the folder that is generated.
     pub fn find(here: &Path, contract: &Path, output: &Path, make: bool) -> anyhow::Result<Self> {
+        let named = text(output)?;
         if make {
             let place = here.join(output);
             fs::create_dir_all(&place).with_context(|| format!("cannot make {}", output.display()))?;
@@ -41,7 +42,7 @@ impl Own {
         let stem = contract.file_stem().context("--contract names no file")?;
         Ok(Self {
             contract: text(contract)?,
-            output: text(output)?,
+            output: named,
             contract_from_output: text(&relative(&from, &to))?,
             stem: text(Path::new(stem))?,
         })
@@ -50,12 +51,12 @@ impl Own {
     /// Keeps what somebody else wrote.
     ///
     /// # Errors
-    /// When the folder holds a file that was not generated from a contract.
+    /// When the folder holds a file that was not generated.
     pub fn spare(&self, here: &Path, files: &[File]) -> anyhow::Result<()> {
         let foreign = files::foreign(here, &self.output, files)?;
         ensure!(
             foreign.is_none(),
-            "{} was not generated from this contract; remove it, or name a folder of its own with --out",
+            "{} was not generated; remove it, or name a folder of its own with --out",
             foreign.unwrap_or_default()
         );
         Ok(())

@@ -123,7 +123,7 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
     for (file, text) in [("c/main.rs", "fn main() {}"), ("c/mod.rs", "mod mine;")] {
         write(file, text);
         let refused = own(&["--out", "c"]).expect_err("somebody wrote there");
-        assert!(refused.starts_with(&format!("{file} was not generated from this contract")), "{refused}");
+        assert!(refused.starts_with(&format!("{file} was not generated; remove it")), "{refused}");
         assert_eq!(std::fs::read_to_string(here.path().join(file)).expect("it is there"), text);
         std::fs::remove_file(here.path().join(file)).expect("it is removed");
     }
@@ -131,6 +131,56 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
     assert_eq!(refused, "--library my-server is no name of a crate in Rust; write it with underscores");
     let lone = Line::try_parse_from(["codegen", "--contract", "a/my-things.yaml"]);
     assert!(lone.is_err_and(|error| error.to_string().contains("--out")), "one needs the other");
+}
+
+/// Generates from a contract of one's own into `out`.
+fn own(here: &std::path::Path, contract: &str) -> Result<Outcome, String> {
+    let args = Line::try_parse_from(["codegen", "--contract", contract, "--out", "out"]);
+    let args = args.expect("the options are understood").args;
+    super::of_ones_own(here, contract.as_ref(), "out".as_ref(), &args).map_err(|error| format!("{error:#}"))
+}
+
+#[test]
+fn the_errors_of_the_library_are_spelled_as_it_spells_them() {
+    let here = tempfile::tempdir().expect("a folder");
+    let second = include_str!("../../../tests/second/contract.yaml");
+    assert!(second.contains("retryAfterSeconds"), "it has the field");
+    std::fs::write(here.path().join("second.yaml"), second).expect("it is written");
+    assert_eq!(own(here.path(), "second.yaml"), Ok(Outcome::Fine));
+}
+
+#[test]
+fn what_was_generated_once_goes_and_what_somebody_wrote_stays() {
+    let here = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| std::fs::write(here.path().join(path), text).expect("it is written");
+    let is_there = |path: &str| here.path().join(path).exists();
+    write("c.yaml", &changed("", ""));
+    assert_eq!(own(here.path(), "c.yaml"), Ok(Outcome::Fine));
+    assert!(is_there("out/things.rs"));
+
+    // The tag has another name: its file is the generator's own, and goes.
+    write("c.yaml", &changed("", "").replace("[things]", "[others]").replace("name: things", "name: others"));
+    assert_eq!(own(here.path(), "c.yaml"), Ok(Outcome::Fine));
+    assert!(is_there("out/others.rs") && !is_there("out/things.rs"));
+
+    // JSON has no heading: without generated Rust beside it, somebody else wrote it.
+    std::fs::remove_dir_all(here.path().join("out")).expect("it is removed");
+    std::fs::create_dir(here.path().join("out")).expect("a folder");
+    write("out/c.json", "{}");
+    let refused = own(here.path(), "c.yaml").expect_err("somebody wrote there");
+    assert!(refused.starts_with("out/c.json was not generated; remove it"), "{refused}");
+    assert!(!is_there("out/mod.rs"), "nothing is written");
+}
+
+#[test]
+fn a_contract_that_cannot_be_generated_makes_no_folder() {
+    let here = tempfile::tempdir().expect("a folder");
+    assert!(own(here.path(), "none.yaml").is_err());
+    for (name, text) in [("bad.yaml", "a: [1\n"), ("refused.yaml", "openapi: 3.1.0\n")] {
+        std::fs::write(here.path().join(name), text).expect("it is written");
+        assert_ne!(own(here.path(), name), Ok(Outcome::Fine));
+    }
+    assert!(!here.path().join("out").exists());
 }
 
 /// The names of a pattern, at any depth.

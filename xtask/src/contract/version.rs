@@ -1,6 +1,7 @@
 //! Which OpenAPI a document says it is.
 //!
-//! Owns the versions that can be compared, the one that code is generated from, and the sentences for all others. It never reads further than the top.
+//! Owns the versions that can be compared, the one that code is generated from, and the sentences for all others. It never
+//! reads further than the top.
 
 use super::node::Node;
 use super::source::Span;

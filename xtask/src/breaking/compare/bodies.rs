@@ -204,7 +204,17 @@ pub fn contents<'n>(
             name,
             format!("the media type `{name}` was added"),
         );
+        // A request of this type was taken by a wildcard before, and must be still.
+        if let Some(was) = nearest_wildcard(entries(base), name).filter(|_| direction == Direction::Request) {
+            media_type(on, at, was, now, direction);
+        }
     }
+}
+
+/// The media range that speaks for a media type: that of its kind, or else the one of all.
+fn nearest_wildcard<'n>(entries: &'n [Entry], name: &str) -> Option<&'n Entry> {
+    let ranges = entries.iter().filter(|entry| is_within(&essence(name), &essence(&entry.key.text)));
+    ranges.max_by_key(|entry| spelled(&entry.key.text) != "*/*")
 }
 
 /// A media type as it is compared: without regard to case and blanks.
@@ -220,29 +230,40 @@ fn kin(direction: Direction, was: &str, now: &str) -> Option<&'static str> {
     }
 }
 
+/// A media type with its parameters, in one order. Which characters a text is written in, it says itself; every other
+/// parameter is part of the name.
+pub fn essence(name: &str) -> Vec<String> {
+    let name = spelled(name);
+    let (kind, parameters) = name.split_once(';').unwrap_or((&name, ""));
+    let mut parameters: Vec<&str> =
+        parameters.split(';').filter(|part| !part.is_empty() && !part.starts_with("charset=")).collect();
+    parameters.sort_unstable();
+    [kind].into_iter().chain(parameters).map(str::to_owned).collect()
+}
+
+/// Whether a media range such as `text/*` takes in a media type.
+fn is_within(name: &[String], range: &[String]) -> bool {
+    match range {
+        [all] if all == "*/*" => true,
+        [range] => {
+            range.strip_suffix('*').is_some_and(|kind| kind.ends_with('/') && name[0].starts_with(kind))
+        }
+        _ => false,
+    }
+}
+
 /// In a request: what a server took it still takes, under the wider name.
 fn kin_sent(was: &str, now: &str) -> Option<&'static str> {
-    // Which characters a text is written in, it says itself; every other parameter is part of the name.
-    let essence = |name: &str| -> Vec<String> {
-        let name = spelled(name);
-        name.split(';').filter(|part| !part.starts_with("charset=")).map(str::to_owned).collect()
-    };
     let (was, now) = (essence(was), essence(now));
     if was == now {
         return Some("request-body-media-type-name-changed");
     }
-    let wider = match now.as_slice() {
-        [all] if all == "*/*" => true,
-        [now] => now.strip_suffix('*').is_some_and(|kind| kind.ends_with('/') && was[0].starts_with(kind)),
-        _ => false,
-    };
-    wider.then_some("request-body-media-type-name-generalized")
+    is_within(&was, &now).then_some("request-body-media-type-name-generalized")
 }
 
 /// In a response: a reader may know one as the other.
 fn kin_read(was: &str, now: &str) -> Option<&'static str> {
-    let bare = |name: &str| spelled(name).split(';').next().unwrap_or_default().to_owned();
-    let (was, now) = (bare(was), bare(now));
+    let (was, now) = (essence(was), essence(now));
     if was == now {
         return Some("response-media-type-name-changed");
     }
@@ -252,15 +273,18 @@ fn kin_read(was: &str, now: &str) -> Option<&'static str> {
     is_kind_of(&now, &was).then_some("response-media-type-name-specialized")
 }
 
-/// Whether one is a kind of the other: `application/problem+json` of `application/json`, everything of `*/*`.
-fn is_kind_of(special: &str, general: &str) -> bool {
+/// Whether one is a kind of the other: `application/problem+json` of `application/json`, everything of `*/*`, and what has
+/// more parameters of what has fewer.
+fn is_kind_of(special: &[String], general: &[String]) -> bool {
     let Some(((kind, name), (general_kind, general_name))) =
-        special.split_once('/').zip(general.split_once('/'))
+        special[0].split_once('/').zip(general[0].split_once('/'))
     else {
         return false;
     };
     let kinds = general_kind == "*" || kind == general_kind;
-    kinds && (general_name == "*" || name.rsplit_once('+').is_some_and(|(_, suffix)| suffix == general_name))
+    let suffix = || name.rsplit_once('+').is_some_and(|(_, suffix)| suffix == general_name);
+    let names = general_name == "*" || name == general_name || suffix();
+    kinds && names && general[1..].iter().all(|parameter| special[1..].contains(parameter))
 }
 
 fn renamed(on: &mut Comparison<'_>, at: &Rc<Use>, id: &str, was: &Entry, now: &Entry) {
@@ -286,13 +310,14 @@ fn media_type<'n>(
             on.enter(Parts::under(base), Parts::under(revision), site, Origin::Use(Rc::clone(at)));
         }
         (base, revision) => {
-            let ending = if base.is_none() { "added" } else { "removed" };
+            let (ending, name) =
+                if base.is_none() { ("added", &now.key.text) } else { ("removed", &was.key.text) };
             let span = |entry: Option<&Entry>, otherwise: &Entry| {
                 entry.map_or(otherwise.key.span, |entry| entry.key.span)
             };
             let places = Places::new(span(base, was), span(revision, now));
-            let message = format!("the schema of `{}` was {ending}", was.key.text);
-            on.raise(&format!("{stem}-media-type-schema-{ending}"), at, places, &was.key.text, message);
+            let message = format!("the schema of `{name}` was {ending}");
+            on.raise(&format!("{stem}-media-type-schema-{ending}"), at, places, name, message);
         }
     }
     encoding::compare(on, at, was, now, direction);

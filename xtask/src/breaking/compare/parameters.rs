@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::api::template;
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
-use super::{Comparison, Origin, Places, Use, lifecycle, responses};
+use super::{Comparison, Origin, Places, Use, bodies, lifecycle, responses};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Mirror, Rule, Site};
 use crate::breaking::schema::types::Types;
@@ -352,13 +352,14 @@ fn content(node: &Node) -> Option<&Entry> {
 
 /// From which media type to which other one a parameter or a header went, and where; plain text is written by its style.
 pub fn serialization(was: (&Node, Span), now: (&Node, Span)) -> Option<(String, Places)> {
-    let type_of = |node: &Node| content(node).map(|entry| entry.key.text.to_ascii_lowercase());
+    let type_of = |node| content(node).map(|entry| entry.key.text.as_str());
     let (old, new) = (type_of(was.0), type_of(now.0));
-    if old == new {
+    if old.map(bodies::essence) == new.map(bodies::essence) {
         return None;
     }
-    let shown =
-        |name: Option<String>| name.map_or_else(|| "plain text".to_owned(), |name| format!("`{name}`"));
+    let shown = |name: Option<&str>| {
+        name.map_or_else(|| "plain text".to_owned(), |name| format!("`{}`", name.to_ascii_lowercase()))
+    };
     let places = Places::new(place(was.0, "content", was.1), place(now.0, "content", now.1));
     Some((format!("{} to {}", shown(old), shown(new)), places))
 }

@@ -161,18 +161,20 @@ fn response<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: &'n Entry, now: &'n 
 
 fn headers<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, base: (&'n Node, Span), revision: (&'n Node, Span)) {
     let entries = |node: &'n Node| node.get("headers").and_then(Node::entries).unwrap_or_default();
+    // OpenAPI ignores it here: the media types of the body say it.
+    let is_heeded = |entry: &&Entry| !entry.key.text.eq_ignore_ascii_case("Content-Type");
     let lacking = Places::new(place(base.0, "headers", base.1), place(revision.0, "headers", revision.1));
     let headers = by_key(entries(base.0), entries(revision.0), |entry| entry.key.text.to_ascii_lowercase());
-    for (entry, other) in headers.stayed {
+    for (entry, other) in headers.stayed.into_iter().filter(|(entry, _)| is_heeded(entry)) {
         let was = Header::of(&on.base, &entry.value, entry.key.span);
         let now = Header::of(&on.revision, &other.value, other.key.span);
         header(on, at, &entry.key.text, Some(was), Some(now), lacking);
     }
-    for entry in headers.gone {
+    for entry in headers.gone.into_iter().filter(is_heeded) {
         let was = Header::of(&on.base, &entry.value, entry.key.span);
         header(on, at, &entry.key.text, Some(was), None, lacking);
     }
-    for entry in headers.came {
+    for entry in headers.came.into_iter().filter(is_heeded) {
         let now = Header::of(&on.revision, &entry.value, entry.key.span);
         header(on, at, &entry.key.text, None, Some(now), lacking);
     }
@@ -289,10 +291,14 @@ fn links(on: &mut Comparison<'_>, at: &Rc<Use>, base: (&Node, Span), revision: (
     let bases = base.0.get("links").and_then(Node::entries).unwrap_or_default();
     let revisions = revision.0.get("links").and_then(Node::entries).unwrap_or_default();
     let links = by_key(bases, revisions, |entry| &entry.key.text);
-    for (entry, other) in links.stayed.into_iter().filter(|(was, now)| !leads_alike(&was.value, &now.value)) {
-        let name = &entry.key.text;
-        let places = Places::new(entry.key.span, other.key.span);
-        on.raise("response-link-changed", at, places, name, format!("the link `{name}` changed"));
+    for (entry, other) in links.stayed {
+        let (was, was_at) = on.base.follow_from(&entry.value, entry.key.span);
+        let (now, now_at) = on.revision.follow_from(&other.value, other.key.span);
+        if !leads_alike(was, now) {
+            let name = &entry.key.text;
+            let places = Places::new(was_at, now_at);
+            on.raise("response-link-changed", at, places, name, format!("the link `{name}` changed"));
+        }
     }
     for entry in links.gone {
         let name = &entry.key.text;

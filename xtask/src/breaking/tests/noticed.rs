@@ -157,6 +157,105 @@ fn what_takes_nothing_from_a_client_is_no_break() {
 }
 
 #[test]
+fn a_request_type_beside_a_wildcard_takes_what_the_wildcard_took() {
+    let sent = |content: Value| operating(&json!({}), &json!({"requestBody": {"content": content}}));
+    let found = |was: Value, now: Value| told(&differences(&sent(was), &sent(now)));
+    let needs = |names: Value| json!({"schema": {"type": "object", "required": names}});
+    let added = ("request-body-media-type-added".to_owned(), Level::Info);
+    assert_eq!(
+        found(json!({"*/*": {}}), json!({"*/*": {}, "application/json": needs(json!(["a"]))})),
+        [added.clone(), ("request-body-media-type-schema-added".to_owned(), Level::Error)]
+    );
+    let loose = json!({"*/*": needs(json!([]))});
+    let strict = json!({"*/*": needs(json!([])), "application/json": needs(json!(["a"]))});
+    assert!(found(loose.clone(), strict).iter().any(|(_, level)| *level == Level::Error));
+    let same = json!({"*/*": needs(json!([])), "application/json": needs(json!([]))});
+    assert_eq!(found(loose, same), std::slice::from_ref(&added));
+    // The nearest wildcard spoke for it.
+    let both = |json: Value| {
+        let mut content = json!({"*/*": {}, "application/*": needs(json!(["a"]))});
+        if !json.is_null() {
+            content["application/json"] = json;
+        }
+        content
+    };
+    assert_eq!(found(both(Value::Null), both(needs(json!(["a"])))), std::slice::from_ref(&added));
+    assert_eq!(found(json!({"text/*": {}}), json!({"text/*": {}, "a/b": needs(json!(["a"]))})), [added]);
+}
+
+#[test]
+fn a_shared_link_is_followed() {
+    let linked = |shared: Value, link: Value| {
+        let response = json!({"description": "D", "links": {"next": link}});
+        operating(&json!({"components": {"links": {"L": shared}}}), &json!({"responses": {"200": response}}))
+    };
+    let to = || json!({"$ref": "#/components/links/L"});
+    let (a, b) = (json!({"operationId": "a"}), json!({"operationId": "b"}));
+    let changed = ("response-link-changed".to_owned(), Level::Warning);
+    let found = |was: String, now: String| told(&differences(&was, &now));
+    assert_eq!(found(linked(a.clone(), to()), linked(b.clone(), to())), std::slice::from_ref(&changed));
+    assert_eq!(found(linked(a.clone(), a.clone()), linked(b, to())), [changed]);
+    assert_eq!(found(linked(a.clone(), a.clone()), linked(a, to())), []);
+}
+
+#[test]
+fn every_parameter_of_a_media_type_but_its_characters_is_part_of_the_name() {
+    let body = json!({"schema": {"type": "string"}});
+    let answered = |name: &str| {
+        let response = json!({"description": "D", "content": {name: body}});
+        operating(&json!({}), &json!({"responses": {"200": response}}))
+    };
+    let asked = |name: &str| {
+        let parameter = json!({"name": "q", "in": "query", "content": {name: body}});
+        operating(&json!({}), &json!({"parameters": [parameter]}))
+    };
+    let sent = |name: &str| operating(&json!({}), &json!({"requestBody": {"content": {name: body}}}));
+    let one = |id: &str, level| vec![(id.to_owned(), level)];
+    for (was, now, expected) in [
+        ("a/b; v=1", "a/b; v=2", {
+            let added = ("response-media-type-added".to_owned(), Level::Info);
+            vec![("response-media-type-removed".to_owned(), Level::Error), added]
+        }),
+        (
+            "a/b; v=1; w=2",
+            "a/b; W=2; V=1; charset=utf-8",
+            one("response-media-type-name-changed", Level::Info),
+        ),
+        ("a/b", "a/b; charset=utf-8", one("response-media-type-name-changed", Level::Info)),
+        ("a/b", "a/b; v=1", one("response-media-type-name-specialized", Level::Info)),
+        ("a/b; v=1", "a/b", one("response-media-type-name-generalized", Level::Error)),
+        ("a/json; v=1", "a/c+json; v=1", one("response-media-type-name-specialized", Level::Info)),
+    ] {
+        let mut found = told(&differences(&answered(was), &answered(now)));
+        let mut expected = expected;
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{was} to {now}");
+    }
+    let found = told(&differences(&sent("a/b; v=1; w=2"), &sent("a/b; w=2; v=1")));
+    assert_eq!(found, one("request-body-media-type-name-changed", Level::Info));
+    assert_eq!(told(&differences(&asked("a/json"), &asked("a/json; charset=utf-8"))), []);
+    assert_eq!(
+        told(&differences(&asked("a/b; v=1"), &asked("a/b; v=2"))),
+        one("request-parameter-serialization-changed", Level::Error)
+    );
+}
+
+#[test]
+fn a_header_that_openapi_ignores_is_ignored() {
+    let sending = |headers: Value| {
+        let response = json!({"description": "D", "headers": headers});
+        operating(&json!({}), &json!({"responses": {"200": response}}))
+    };
+    let typed = |kind: &str| json!({"content-Type": {"required": true, "schema": {"type": kind}}});
+    let (was, none) = (sending(typed("string")), sending(json!({})));
+    for now in [none.clone(), sending(typed("integer"))] {
+        assert_eq!(told(&differences(&was, &now)), []);
+    }
+    assert_eq!(told(&differences(&none, &was)), []);
+}
+
+#[test]
 fn a_version_that_is_a_number_is_shown() {
     let info = |version: Value| operating(&json!({"info": {"version": version}}), &json!({}));
     let more = |version: Value| operating(&json!({"info": {"version": version}}), &json!({"tags": ["t"]}));

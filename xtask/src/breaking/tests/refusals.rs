@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::document;
-use super::read;
 use super::stories::answering;
+use super::{read, yaml};
 use crate::contract::source::Source;
 use crate::diagnostic::Code;
 
@@ -68,4 +68,46 @@ fn what_has_another_shape_is_refused_and_not_read_as_absent() {
     let sound =
         "openapi: 3.1.0\npaths:\n  x-a: 1\n  /a: {get: {responses: {x-b: 1, '200': {description: D}}}}";
     document::read(Source::new("a.yaml", sound)).expect("extensions are free");
+    assert_eq!(
+        under("components: {responses: {x-a: 1}}"),
+        "a mapping must stand here, this is an integer",
+        "a shared response may be called so"
+    );
+}
+
+#[test]
+fn a_keyword_of_a_schema_or_scheme_with_another_shape_is_refused() {
+    let refused = |components: &str| {
+        let text = format!("openapi: 3.1.0\ncomponents: {{{components}}}\n");
+        let refused = document::read(Source::new("a.yaml", text)).expect_err(components);
+        refused.findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    };
+    for (schema, message) in [
+        ("discriminator: kind", "a mapping must stand here, this is a string"),
+        ("discriminator: {propertyName: [kind]}", "a string must stand here, this is a list"),
+        ("discriminator: {mapping: [a]}", "a mapping of strings must stand here, this is a list"),
+        ("discriminator: {mapping: {a: 1}}", "a string must stand here, this is an integer"),
+        ("dependentRequired: [a]", "a mapping must stand here, this is a list"),
+        ("dependentRequired: {a: b}", "a list of strings must stand here, this is a string"),
+        ("dependentRequired: {x-a: [1]}", "a string must stand here, this is an integer"),
+        ("minContains: '1'", "a number must stand here, this is a string"),
+        ("maxContains: [1]", "a number must stand here, this is a list"),
+        ("exclusiveMinimum: '1'", "a number or a boolean must stand here, this is a string"),
+        ("exclusiveMaximum: [1]", "a number or a boolean must stand here, this is a list"),
+    ] {
+        assert_eq!(refused(&format!("schemas: {{A: {{{schema}}}}}")), message, "{schema}");
+    }
+    let scopes = |scopes: &str| {
+        refused(&format!(
+            "securitySchemes: {{a: {{type: oauth2, flows: {{implicit: {{scopes: {scopes}}}}}}}}}"
+        ))
+    };
+    assert_eq!(scopes("[r]"), "a mapping must stand here, this is a list");
+    let sound = "{exclusiveMinimum: 1, exclusiveMaximum: true, maximum: 3, minContains: 1, discriminator: \
+                 {propertyName: a, mapping: {a: A}, x-a: 1}, dependentRequired: {a: [b]}}";
+    let sound = json!({"components": {
+        "schemas": {"A": yaml(sound)},
+        "securitySchemes": {"a": {"type": "oauth2", "flows": {"implicit": {"scopes": {"r": null}}}}},
+    }, "openapi": "3.1.0"});
+    read("a.json", &sound.to_string());
 }
