@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 /// What a server prints before its address once it is ready.
 const READY: &str = "listening on http://";
@@ -153,20 +155,67 @@ pub fn cpu_time(process: u32) -> Option<Duration> {
     Some(TICK * ticks)
 }
 
-/// Resident memory of a process in bytes: now, and at its height.
+/// Memory of a process, in bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Memory {
+    /// Pages in memory, each as often as it is mapped.
+    pub resident: u64,
+    /// Pages in memory, each once, and those that others map too by their share.
+    pub proportional: u64,
+}
+
+/// The memory of a process now.
 ///
 /// # Errors
-/// There is no `/proc` here, or no such process.
-pub fn memory(process: u32) -> Result<(u64, u64)> {
-    let path = format!("/proc/{process}/status");
-    let status = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+/// The process is gone.
+pub fn memory(process: u32) -> Result<Memory> {
+    let path = format!("/proc/{process}/smaps_rollup");
+    let rollup = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     let kib = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let line = rollup.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok())
     };
-    let (now, height) =
-        kib("VmRSS:").zip(kib("VmHWM:")).with_context(|| format!("{path} tells no memory"))?;
-    Ok((now << 10, height << 10))
+    let (resident, proportional) =
+        kib("Rss:").zip(kib("Pss:")).with_context(|| format!("{path} tells no memory"))?;
+    Ok(Memory { resident: resident << 10, proportional: proportional << 10 })
+}
+
+/// The highest memory that a process reaches, looked at many times a second.
+#[derive(Debug)]
+pub struct Height {
+    watched: JoinHandle<Result<Memory>>,
+    enough: oneshot::Sender<()>,
+}
+
+impl Height {
+    /// How long it is between two looks.
+    const PAUSE: Duration = Duration::from_millis(50);
+
+    /// Begins to look.
+    pub fn watch(process: u32) -> Self {
+        let (enough, mut asked) = oneshot::channel();
+        let watched = tokio::spawn(async move {
+            let mut height = Memory::default();
+            loop {
+                let now = memory(process)?;
+                height.resident = height.resident.max(now.resident);
+                height.proportional = height.proportional.max(now.proportional);
+                if tokio::time::timeout(Self::PAUSE, &mut asked).await.is_ok() {
+                    return Ok(height);
+                }
+            }
+        });
+        Self { watched, enough }
+    }
+
+    /// The highest that was seen.
+    ///
+    /// # Errors
+    /// The process is gone.
+    pub async fn reached(self) -> Result<Memory> {
+        let _ = self.enough.send(());
+        self.watched.await?
+    }
 }
 
 /// The last lines of a log.

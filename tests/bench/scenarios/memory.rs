@@ -9,7 +9,7 @@ use crate::bench::Bench;
 use crate::compare::{CONNECTIONS, Http, Side};
 use crate::http::get;
 use crate::load::{InTurn, Script};
-use crate::process::memory;
+use crate::process::{Height, memory};
 use crate::report::{Goal, Row};
 use crate::site::{SYNTHETIC, Site};
 
@@ -26,7 +26,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let keys = site.keys(SYNTHETIC, KEYS).await?;
     let server = site.serve().await?;
     tokio::time::sleep(REST).await;
-    let (idle, _) = memory(server.id)?;
+    let idle = memory(server.id)?.resident;
     let row = |what: &str, bytes: u64, goal| {
         let what = format!("memory {what}, {}", site.kind.name());
         Row::new(NAME, what, (bytes as f64 / 1e6, "MB"), None, Goal::Below(goal))
@@ -38,6 +38,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let share = |number: usize| -> Box<dyn Script> {
         InTurn::script(all.iter().skip(number % CONNECTIONS).step_by(CONNECTIONS).cloned().collect(), 0)
     };
+    let height = Height::watch(server.id);
     let (warm_up, window) = (Duration::from_millis(500), bench.window());
     let mut courses = Http { server: &server, connections: CONNECTIONS, status: 200, script: share };
     let used = courses.turn(0, warm_up, window).await?;
@@ -50,15 +51,17 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     };
     let mut mixed = Http { server: &server, connections: CONNECTIONS, status: 200, script: mixed };
     let load = mixed.turn(0, warm_up, window).await?;
-    let (_, height) = memory(server.id)?;
+    let height = height.reached().await?;
     tokio::time::sleep(REST).await;
-    let (rest, _) = memory(server.id)?;
+    let rest = memory(server.id)?.resident;
     let detail = format!(
-        "the highest of {} requests with {KEYS} keys, then {} with pages of 100; {:.1} MB afterwards",
+        "the highest of {} requests with {KEYS} keys, then {} with pages of 100; {:.1} MB when a page of the database that \
+         several connections map counts for each of them; that way {:.1} MB afterwards",
         used.count(),
         load.count(),
+        height.resident as f64 / 1e6,
         rest as f64 / 1e6
     );
-    bench.report(row("under full load", height, 150.0).detail(detail));
+    bench.report(row("under full load", height.proportional, 150.0).detail(detail));
     server.stop().await
 }
