@@ -12,6 +12,7 @@ mod fields;
 mod lists;
 mod null;
 mod others;
+mod patterns;
 mod properties;
 mod structure;
 pub mod types;
