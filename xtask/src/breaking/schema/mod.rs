@@ -31,6 +31,7 @@ use super::rule::{Aspect, Effect, Site, Topic};
 use crate::contract::node::Entry;
 
 pub use self::access::RULES;
+pub use self::discriminator::owners;
 
 /// Every kind of change of a schema.
 pub fn aspects() -> impl Iterator<Item = &'static Aspect> {
