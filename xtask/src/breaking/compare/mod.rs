@@ -174,6 +174,11 @@ impl<'n> Comparison<'n> {
         self.pairs.push(Pair { base, revision, site, from: vec![from] });
     }
 
+    /// Whether two schemas are compared at a site.
+    pub fn has_met(&self, base: &Parts<'n>, revision: &Parts<'n>, site: Site) -> bool {
+        self.index.contains_key(&(base.address(), revision.address(), site))
+    }
+
     /// The two schemas of a pair, and their site.
     pub fn pair(&self, pair: usize) -> (Parts<'n>, Parts<'n>, Site) {
         let Pair { base, revision, site, .. } = &self.pairs[pair];

@@ -5,8 +5,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::breaking::document::{Side, component_of};
-use crate::breaking::schema::value;
 use crate::breaking::schema::view::Parts;
+use crate::breaking::schema::{owners, value};
 use crate::contract::node::{Node, Value};
 
 /// The sections of the components whose entries other parts are made of.
@@ -83,14 +83,14 @@ type Component<'n> = (&'n str, &'n str);
 
 /// The schemas that are one of another's, each with that one: its discriminator leads to them.
 fn heirs<'n>(side: &Side<'n>) -> Vec<(Component<'n>, Component<'n>)> {
+    let chooses = |name: &&str| {
+        side.component("schemas", name).is_some_and(|owner| owner.get("discriminator").is_some())
+    };
     let mut heirs = Vec::new();
     for entry in side.section("schemas") {
-        let parts = entry.value.get("allOf").and_then(Node::items).unwrap_or_default();
-        let owners = parts.iter().filter_map(|part| component_of(part.get("$ref")?.as_str()?));
-        let chooses = |(section, name): &Component<'n>| {
-            side.component(section, name).is_some_and(|owner| owner.get("discriminator").is_some())
-        };
-        heirs.extend(owners.filter(chooses).map(|owner| (("schemas", entry.key.text.as_str()), owner)));
+        let heir = ("schemas", entry.key.text.as_str());
+        let owners = owners(side, &entry.value).into_iter().filter(chooses);
+        heirs.extend(owners.map(|owner| (heir, ("schemas", owner))));
     }
     heirs
 }

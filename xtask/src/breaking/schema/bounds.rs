@@ -227,7 +227,11 @@ fn bounds<'n>(
 }
 
 fn multiples<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let (was, now) = (steps(&two.base), steps(&two.revision));
+    let (mut was, mut now) = (steps(&two.base), steps(&two.revision));
+    if !(two.base.types.has_fractions() && two.revision.types.has_fractions()) {
+        // Whole numbers are multiples of one anyway; where fractions come or go, that is a change of the type.
+        [&mut was, &mut now].into_iter().for_each(|steps| steps.retain(|step| !divides(*step, 1.0)));
+    }
     if follow(&was, &now) && follow(&now, &was) {
         return;
     }
@@ -278,7 +282,8 @@ fn follow(first: &[f64], second: &[f64]) -> bool {
 
 fn divides(part: f64, whole: f64) -> bool {
     let times = whole / part;
-    (times - times.round()).abs() < 1e-9
+    // What is next to nothing is no whole number of times.
+    times.round() >= 1.0 && (times - times.round()).abs() < 1e-9
 }
 
 /// The greatest whole number that divides both.

@@ -30,6 +30,7 @@ pub const ASPECTS: &[Aspect] = &[
     Aspect::new(S, Effect::Widens, "discriminator-mapping-added", "discriminator-mapping-deleted"),
     Aspect::new(S, Effect::Alters, "discriminator-mapping-deleted", "discriminator-mapping-added"),
     Aspect::new(S, Effect::Alters, "discriminator-mapping-changed", "discriminator-mapping-changed"),
+    Aspect::new(S, Effect::Notes, "discriminator-mapping-renamed", "discriminator-mapping-renamed"),
 ];
 
 /// The keywords of this family.
@@ -105,46 +106,98 @@ type Values<'n> = BTreeMap<String, Chosen<'n>>;
 
 fn values<'n>(on: &mut Comparison<'n>, two: &Two<'n>, was: &'n Entry, now: &'n Entry) {
     let (base, revision) = (chosen(&on.base, &two.base, was), chosen(&on.revision, &two.revision, now));
-    let (members_was, members) = (members(&two.base), members(&two.revision));
+    let (members_was, members_now) = (Members::of(&two.base), Members::of(&two.revision));
+    let members = (&members_was, &members_now);
+    let told = (was, now);
     for (value, one) in &base {
-        match revision.get(value) {
-            None if one.name() == value && members.contains(value.as_str()) => {}
-            None => {
-                let message = format!("the value `{value}` chooses no schema any more");
-                let places = Places::new(one.at, now.key.span);
-                two.note(on, "discriminator-mapping-deleted", places, value, message);
-            }
-            Some(other) if other.name() != one.name() => {
-                let facts = format!("{value}: {} to {}", one.target, other.target);
-                let message =
-                    format!("the value `{value}` chooses `{}`, no longer `{}`", other.name(), one.name());
-                let places = Places::new(one.at, other.at);
-                two.note(on, "discriminator-mapping-changed", places, &facts, message);
-            }
-            // What is one of the alternatives on both sides is compared with them.
-            Some(_) if members_was.contains(one.name()) && members.contains(one.name()) => {}
-            // What inherits the discriminator is one of its schemas, not all of them.
-            Some(other) if two.base.discriminates(was) && two.revision.discriminates(now) => {
-                if let Some((was, now)) = one.parts(&on.base).zip(other.parts(&on.revision)) {
-                    two.enter(on, was, now, two.site, &format!("({})", one.name()));
-                }
-            }
-            Some(_) => {}
+        if let Some(other) = revision.get(value).copied().or_else(|| members_now.by_name(value)) {
+            both(on, two, told, members, value, (*one, other));
+        } else {
+            let message = format!("the value `{value}` chooses no schema any more");
+            let places = Places::new(one.at, now.key.span);
+            two.note(on, "discriminator-mapping-deleted", places, value, message);
         }
     }
-    for (value, one) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
-        if one.name() == value && members_was.contains(value.as_str()) {
-            continue;
+    for (value, other) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
+        if let Some(one) = members_was.by_name(value) {
+            both(on, two, told, members, value, (one, *other));
+        } else {
+            let message = format!("the value `{value}` chooses a schema now");
+            let places = Places::new(was.key.span, other.at);
+            two.note(on, "discriminator-mapping-added", places, value, message);
         }
-        let message = format!("the value `{value}` chooses a schema now");
-        two.note(on, "discriminator-mapping-added", Places::new(was.key.span, one.at), value, message);
     }
 }
 
-/// The names of the alternatives.
-fn members<'n>(view: &View<'n>) -> BTreeSet<&'n str> {
-    let members = view.one_of.iter().chain(&view.any_of).flat_map(|among| among.members.iter());
-    members.filter_map(|member| member.get("$ref")?.as_str()?.rsplit('/').next()).collect()
+/// Compares what a value chooses on both sides.
+fn both<'n>(
+    on: &mut Comparison<'n>,
+    two: &Two<'n>,
+    (told_was, told): (&'n Entry, &'n Entry),
+    members: (&Members<'n>, &Members<'n>),
+    value: &str,
+    (one, other): (Chosen<'n>, Chosen<'n>),
+) {
+    let member = (members.0.0.get(one.name()).copied(), members.1.0.get(other.name()).copied());
+    if one.name() != other.name() {
+        let facts = format!("{value}: {} to {}", one.target, other.target);
+        let places = Places::new(one.at, other.at);
+        if !is_renamed(on, two, member, (one, other)) {
+            let message =
+                format!("the value `{value}` chooses `{}`, no longer `{}`", other.name(), one.name());
+            two.note(on, "discriminator-mapping-changed", places, &facts, message);
+            return;
+        }
+        let message = format!("the schema that the value `{value}` chooses is called `{}` now", other.name());
+        two.note(on, "discriminator-mapping-renamed", places, &facts, message);
+    }
+    // What is one of the alternatives on both sides is compared with them.
+    let is_met = member.0.is_some() && member.1.is_some();
+    // What inherits the discriminator is one of its schemas, not all of them.
+    if !is_met
+        && two.base.discriminates(told_was)
+        && two.revision.discriminates(told)
+        && let Some((was, now)) = one.parts(&on.base).zip(other.parts(&on.revision))
+    {
+        two.enter(on, was, now, two.site, &format!("({})", one.name()));
+    }
+}
+
+/// Whether another name is all that is new about what a value chooses: of alternatives where the two are compared with each
+/// other, elsewhere where the one schema went and the other came.
+fn is_renamed<'n>(
+    on: &Comparison<'n>,
+    two: &Two<'n>,
+    member: (Option<&'n Node>, Option<&'n Node>),
+    (one, other): (Chosen<'n>, Chosen<'n>),
+) -> bool {
+    match member {
+        (Some(was), Some(now)) => {
+            on.has_met(&Parts::one(was, was.span), &Parts::one(now, now.span), two.site)
+        }
+        (None, None) => {
+            on.revision.component("schemas", one.name()).is_none()
+                && on.base.component("schemas", other.name()).is_none()
+        }
+        _ => false,
+    }
+}
+
+/// The alternatives that have names.
+struct Members<'n>(BTreeMap<&'n str, &'n Node>);
+
+impl<'n> Members<'n> {
+    fn of(view: &View<'n>) -> Self {
+        let members = view.one_of.iter().chain(&view.any_of).flat_map(|among| among.members.iter());
+        let named =
+            members.filter_map(|member| Some((member.get("$ref")?.as_str()?.rsplit('/').next()?, *member)));
+        Self(named.collect())
+    }
+
+    /// What a value chooses that is the name of an alternative.
+    fn by_name(&self, value: &str) -> Option<Chosen<'n>> {
+        self.0.get_key_value(value).map(|(name, member)| Chosen { target: name, at: member.span })
+    }
 }
 
 /// The values of the mapping, and those of schemas that inherit the discriminator and have none there.
@@ -161,7 +214,7 @@ fn chosen<'n>(side: &Side<'n>, view: &View<'n>, discriminator: &'n Entry) -> Val
         return values;
     }
     let mapped: BTreeSet<&str> = values.values().map(Chosen::name).collect();
-    for heir in side.section("schemas").iter().filter(|entry| inherits(&entry.value, owner)) {
+    for heir in side.section("schemas").iter().filter(|entry| owners(side, &entry.value).contains(owner)) {
         let name = heir.key.text.as_str();
         if !mapped.contains(name) {
             let own = chosen_by(side, &View::of(side, &Parts::under(heir)), property(discriminator));
@@ -173,9 +226,19 @@ fn chosen<'n>(side: &Side<'n>, view: &View<'n>, discriminator: &'n Entry) -> Val
     values
 }
 
-/// Whether a schema says by `allOf` that it is one of another's.
-fn inherits(node: &Node, owner: &str) -> bool {
-    let parts = node.get("allOf").and_then(Node::items).unwrap_or_default();
-    let target = |part: &Node| part.get("$ref").and_then(Node::as_str).map(str::to_owned);
-    parts.iter().filter_map(target).any(|target| target.strip_prefix("#/components/schemas/") == Some(owner))
+/// The names of the schemas that a schema is one of by `allOf`, and of those that these are one of.
+pub fn owners<'n>(side: &Side<'n>, heir: &'n Node) -> BTreeSet<&'n str> {
+    let parts = |node: &'n Node| node.get("allOf").and_then(Node::items).unwrap_or_default();
+    let mut owners = BTreeSet::new();
+    let mut left: Vec<&Node> = parts(heir).iter().collect();
+    while let Some(part) = left.pop() {
+        left.extend(parts(part));
+        let target = part.get("$ref").and_then(Node::as_str);
+        if let Some(name) = target.and_then(|target| target.strip_prefix("#/components/schemas/"))
+            && owners.insert(name)
+        {
+            left.extend(side.component("schemas", name));
+        }
+    }
+    owners
 }

@@ -101,21 +101,24 @@ fn prefix<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
 const COUNTED: [&str; 3] = ["contains", "minContains", "maxContains"];
 
 fn containments<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    // What is contained counts as evaluated, so that more of it is more that `unevaluatedItems` does not ask.
+    let leaves = [&two.base, &two.revision].iter().any(|view| view.entry("unevaluatedItems").is_some());
     let of = |view: &View<'n>| {
         let mut units = Unit::all(view, COUNTED);
-        units.retain(|unit| !counts_nothing(unit));
+        units.retain(|unit| leaves || !counts_nothing(unit));
         units
     };
     for (was, now) in matched(on, of(&two.base), of(&two.revision)) {
         match (was, now) {
-            (Some(was), Some(now)) => containment(on, two, &was, &now),
+            (Some(was), Some(now)) => containment(on, two, &was, &now, leaves),
             (was, now) => {
-                let ending = if now.is_some() { "added" } else { "removed" };
+                let what = if now.is_some() { "added" } else { "removed" };
+                let ending = if leaves { "changed" } else { what };
                 let place = |unit: &Option<Unit<'n>>, view: &View<'n>| {
                     unit.as_ref().map_or(view.at, |unit| unit.head.key.span)
                 };
                 let places = Places::new(place(&was, &two.base), place(&now, &two.revision));
-                two.note(on, &format!("contains-{ending}"), places, "", format!("`contains` was {ending}"));
+                two.note(on, &format!("contains-{ending}"), places, "", format!("`contains` was {what}"));
             }
         }
     }
@@ -127,11 +130,12 @@ fn counts_nothing(unit: &Unit<'_>) -> bool {
     at_most.is_none() && at_least.is_some_and(|entry| matches!(entry.value.value, Value::Integer(0)))
 }
 
-fn containment<'n>(on: &mut Comparison<'n>, two: &Two<'n>, was: &Unit<'n>, now: &Unit<'n>) {
+fn containment<'n>(on: &mut Comparison<'n>, two: &Two<'n>, was: &Unit<'n>, now: &Unit<'n>, leaves: bool) {
     let whole = |entry: &'n Entry| Parts::under(entry);
     let (base, revision) = (whole(was.head), whole(now.head));
-    if was.tails[1].or(now.tails[1]).is_some() {
-        // What is more here is more that counts against the limit, and the other way round: only the same is safe.
+    if leaves || was.tails[1].or(now.tails[1]).is_some() {
+        // What is more here is more that counts against the limit or as evaluated, and the other way round: only the same
+        // is safe.
         if !is_same(on, &base, &revision) {
             let places = Places::new(base.at, revision.at);
             two.note(on, "contains-changed", places, "", "`contains` changed".to_owned());

@@ -12,6 +12,7 @@ mod fields;
 mod lists;
 mod null;
 mod others;
+mod patterns;
 mod properties;
 mod structure;
 pub mod types;
@@ -30,6 +31,7 @@ use super::rule::{Aspect, Effect, Site, Topic};
 use crate::contract::node::Entry;
 
 pub use self::access::RULES;
+pub use self::discriminator::owners;
 
 /// Every kind of change of a schema.
 pub fn aspects() -> impl Iterator<Item = &'static Aspect> {

@@ -2,7 +2,7 @@
 //!
 //! Owns what each keyword says of `null` and how alternatives pass it on. It never looks at other values.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::types::Types;
 use crate::breaking::document::Side;
@@ -37,9 +37,8 @@ fn is_valid(entry: &Entry) -> bool {
     }
 }
 
-/// Whether a schema lets `null` through and nothing else.
-pub fn is_only(node: &Node) -> bool {
-    let words = ["type", "enum", "const"];
+/// Whether a schema, or what its reference leads to, lets `null` through and nothing else.
+pub fn is_only(side: &Side<'_>, node: &Node) -> bool {
     let only = |entry: &Entry| match entry.key.text.as_str() {
         "type" => Types::of_keyword(&entry.value) == Types::NULL,
         "enum" => entry
@@ -47,23 +46,51 @@ pub fn is_only(node: &Node) -> bool {
             .items()
             .is_some_and(|items| items.iter().all(|item| matches!(item.value, Value::Null))),
         "const" => matches!(entry.value.value, Value::Null),
-        key => matches!(key, "description" | "title" | "$comment"),
+        _ => false,
     };
-    node.entries().is_some_and(|entries| {
-        entries.iter().any(|entry| words.contains(&entry.key.text.as_str())) && entries.iter().all(only)
-    })
+    let aside = ["$ref", "description", "title", "$comment"];
+    let mut here = Some(node);
+    for _ in 0..DEPTH {
+        let Some(entries) = here.and_then(Node::entries) else { return false };
+        let is_aside = |entry: &Entry| aside.contains(&entry.key.text.as_str());
+        if !entries.iter().all(|entry| is_aside(entry) || only(entry)) {
+            return false;
+        }
+        match entries.iter().find(|entry| entry.key.text == "$ref") {
+            Some(reference) => here = reference.value.as_str().and_then(|target| side.resolve(target)),
+            None => return entries.iter().any(|entry| !is_aside(entry)),
+        }
+    }
+    false
 }
 
 /// Whether one of several alternatives lets `null` through.
+///
+/// Schemas that name each other in a circle are asked again until no answer rests on a guess that turned out wrong.
 pub fn is_let_through(side: &Side<'_>, members: &[&Node]) -> bool {
-    let mut asked = Asked { side, known: HashMap::new() };
-    members.iter().any(|member| asked.lets(member, 0))
+    let mut asked = Asked { side, guessed: HashMap::new(), known: HashMap::new(), open: HashSet::new() };
+    for _ in 0..DEPTH {
+        let lets = members.iter().any(|member| asked.lets(member, 0));
+        let known = std::mem::take(&mut asked.known);
+        let wrong = asked.guessed.iter().any(|(address, guess)| known.get(address) != Some(guess));
+        if !wrong {
+            return lets;
+        }
+        asked.guessed.retain(|address, _| known.contains_key(address));
+        for (address, guess) in &mut asked.guessed {
+            *guess = known[address];
+        }
+    }
+    false
 }
 
-/// What is known of the schemas that were asked; one that is being asked lets nothing through.
+/// What is known of the schemas that were asked.
 struct Asked<'a, 'n> {
     side: &'a Side<'n>,
+    /// What is taken for the answer of a schema that is still being asked: at first that it lets nothing through.
+    guessed: HashMap<usize, bool>,
     known: HashMap<usize, bool>,
+    open: HashSet<usize>,
 }
 
 impl Asked<'_, '_> {
@@ -80,8 +107,11 @@ impl Asked<'_, '_> {
         if let Some(known) = self.known.get(&address) {
             return *known;
         }
-        self.known.insert(address, false);
+        if !self.open.insert(address) {
+            return *self.guessed.entry(address).or_insert(false);
+        }
         let lets = self.lets_all(entries, depth + 1);
+        self.open.remove(&address);
         self.known.insert(address, lets);
         lets
     }

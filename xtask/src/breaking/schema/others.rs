@@ -3,12 +3,12 @@
 //! Owns what it does to the others when a pattern comes or goes: what no pattern matches is one of them.
 
 use super::Two;
+use super::patterns::{is_readable, may_meet};
 use super::structure::{come, entries, gone, schema};
 use super::view::{Parts, View};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Topic};
 use crate::contract::node::Value;
-use crate::contract::source::Span;
 
 const P: Topic = Topic::Properties;
 
@@ -108,38 +108,54 @@ fn patterns<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     for (pattern, parts) in &was {
         match now.get(pattern) {
             Some(other) => enter(on, two, pattern, parts.clone(), other.clone()),
-            None => gone_pattern(on, two, pattern, parts, places.revision),
+            None => gone_pattern(on, two, pattern, parts, Places::new(parts.at, places.revision)),
         }
     }
     for (pattern, parts) in now.into_iter().filter(|(pattern, _)| !was.contains_key(pattern)) {
         let places = Places::new(places.base, parts.at);
-        match Others::of(&two.base) {
-            Others::Anything => {
-                let message = format!("`{pattern}` was added to `{keyword}`");
-                two.note(on, "pattern-property-added", places, pattern, message);
-            }
-            Others::Nothing => {
-                let message = format!("properties whose names match `{pattern}` can be there now");
-                two.note(on, "additional-properties-opened", places, pattern, message);
-            }
-            Others::These(others) => enter(on, two, pattern, others, parts),
-        }
+        come_pattern(on, two, pattern, parts, places);
     }
 }
 
-fn gone_pattern<'n>(on: &mut Comparison<'n>, two: &Two<'n>, pattern: &str, was: &Parts<'n>, at: Span) {
-    let places = Places::new(was.at, at);
-    match Others::of(&two.revision) {
-        Others::Anything => {
-            let message = format!("`{pattern}` was removed from `patternProperties`");
-            two.note(on, "pattern-property-removed", places, pattern, message);
+/// Names that match the pattern alone were some of the others; names that match another one too must now meet both.
+fn come_pattern<'n>(on: &mut Comparison<'n>, two: &Two<'n>, pattern: &str, now: Parts<'n>, places: Places) {
+    let others = Others::of(&two.base);
+    if matches!(others, Others::Anything) || is_shared(&two.base, pattern) {
+        let message = format!("`{pattern}` was added to `patternProperties`");
+        two.note(on, "pattern-property-added", places, pattern, message);
+    }
+    match others {
+        Others::Anything => {}
+        Others::Nothing => {
+            let message = format!("properties whose names match `{pattern}` can be there now");
+            two.note(on, "additional-properties-opened", places, pattern, message);
         }
+        Others::These(others) => enter(on, two, pattern, others, now),
+    }
+}
+
+fn gone_pattern<'n>(on: &mut Comparison<'n>, two: &Two<'n>, pattern: &str, was: &Parts<'n>, places: Places) {
+    let others = Others::of(&two.revision);
+    if matches!(others, Others::Anything) || is_shared(&two.revision, pattern) {
+        let message = format!("`{pattern}` was removed from `patternProperties`");
+        two.note(on, "pattern-property-removed", places, pattern, message);
+    }
+    match others {
+        Others::Anything => {}
         Others::Nothing => {
             let message = format!("properties whose names match `{pattern}` are refused now");
             two.note(on, "additional-properties-closed", places, pattern, message);
         }
         Others::These(others) => enter(on, two, pattern, was.clone(), others),
     }
+}
+
+/// Whether a name that matches a pattern may be spoken of elsewhere in a schema. Named properties are compared with all
+/// patterns that they match, so only a pattern that cannot be read may meet them unseen.
+fn is_shared(view: &View<'_>, pattern: &str) -> bool {
+    let others = entries(view, "patternProperties");
+    others.keys().any(|other| may_meet(pattern, other))
+        || !is_readable(pattern) && !view.properties().is_empty()
 }
 
 fn enter<'n>(on: &mut Comparison<'n>, two: &Two<'n>, pattern: &str, was: Parts<'n>, now: Parts<'n>) {

@@ -93,6 +93,11 @@ impl Types {
         self.0 & other.0 == other.0
     }
 
+    /// Whether a number may have a fraction.
+    pub const fn has_fractions(self) -> bool {
+        self.0 & FRACTION != 0
+    }
+
     /// Whether it says nothing about types, `null` aside.
     pub const fn is_any(self) -> bool {
         self.0 | NULL == Self::ANY.0

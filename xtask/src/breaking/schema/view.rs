@@ -305,7 +305,7 @@ impl<'n> Reading<'_, 'n> {
     /// An alternative that is only `null` is a flag; a single one that is left is the schema itself; constants are an enum.
     fn alternatives(&mut self, entry: &'n Entry, (excused, inherited): (bool, bool), again: bool) {
         let all = entry.value.items().unwrap_or_default();
-        let members: Vec<&Node> = all.iter().filter(|member| !null::is_only(member)).collect();
+        let members: Vec<&Node> = all.iter().filter(|member| !null::is_only(self.side, member)).collect();
         let excused = excused || members.len() < all.len();
         match members.as_slice() {
             [only] => self.left.push(Left { node: only, excused, inherited }),
