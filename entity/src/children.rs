@@ -21,6 +21,11 @@ impl Children {
         self.rows.clone().expr(Expr::col(self.parent.clone())).take()
     }
 
+    /// Whether their parents are soon found through them, and sorted.
+    pub(crate) async fn are_few<C: ConnectionTrait>(&self, conn: &C) -> Result<bool, DbErr> {
+        statement::is_short(conn, self.parents(), statement::FEW).await
+    }
+
     /// True for the rows that have such a child.
     pub(crate) fn exist_for<E: Tenant>(&self) -> Expr {
         let theirs = Expr::col(self.parent.clone()).eq(Expr::col(E::ID.as_column_ref()));
@@ -42,7 +47,7 @@ impl<E: Tenant> InWorkspace<E> {
         let mut few = false;
         let mut condition = Condition::all();
         for children in children.into_iter().flatten() {
-            if !few && statement::is_short(conn, children.parents(), statement::FEW).await? {
+            if !few && children.are_few(conn).await? {
                 few = true;
                 condition = condition.add(E::ID.in_subquery(children.parents()));
             } else {

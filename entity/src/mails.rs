@@ -169,7 +169,8 @@ pub async fn claim<C: ConnectionTrait>(
     Ok(taken)
 }
 
-/// Records an attempt; with the last one, the text of the mail goes. False when the lease ran out and another took the mail: then nothing is changed.
+/// Records an attempt; with the last one, the text of the mail goes. False when the lease ran out and another took the
+/// mail: then nothing is changed.
 ///
 /// # Errors
 /// When the database does.

@@ -155,6 +155,20 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
+    /// Whether few are enrolled as is asked for, or have the tag, so that a page is found through these and soon sorted.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn are_few<C: ConnectionTrait>(self, conn: &C, filter: &StudentFilter) -> Result<bool, DbErr> {
+        let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
+        for children in children.into_iter().flatten() {
+            if children.are_few(conn).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// When the student was made who stands so many places down the list; none where it ends before.
     ///
     /// # Errors

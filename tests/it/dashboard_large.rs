@@ -1,15 +1,18 @@
 //! Lists of more rows than a page looks through: it says how far it looked, and goes on when it is asked to.
 
 use creator_api::domain::page::LOOKED;
-use creator_api::id::{LoggedRequest, Student};
-use entity::{StringMap, api_requests, students};
+use creator_api::id::{CourseId, Delivery, Enrollment, LoggedRequest, Order, Student, SubscriptionId};
+use entity::webhook_deliveries::State;
+use entity::webhook_deliveries::queue::Next;
+use entity::{StringMap, api_requests, enrollments, orders, students, webhook_deliveries};
 use jiff::SignedDuration;
+use serde_json::json;
 
 use crate::support::browser::{first, html};
-use crate::support::{TestApp, Workspace};
+use crate::support::{Browser, TestApp, Workspace};
 
 /// So many more students than a search looks through, each made a second after the one before.
-async fn crowd(workspace: &Workspace<'_>) {
+async fn crowd(workspace: &Workspace<'_>) -> Vec<students::Model> {
     let app = workspace.app;
     let write = app.write().await;
     let people = students::in_workspace(workspace.id.uuid());
@@ -28,8 +31,25 @@ async fn crowd(workspace: &Workspace<'_>) {
             ..first.clone()
         });
     }
-    people.insert_many(write.conn(), all).await.unwrap();
+    people.insert_many(write.conn(), all.clone()).await.unwrap();
     write.commit().await.unwrap();
+    all
+}
+
+/// A page of a list as text.
+async fn shown(browser: &Browser<'_>, path: &str) -> String {
+    html(&browser.get(path).await.assert_status(200))
+}
+
+/// What the rows of a list are called, in their order.
+fn names(page: &str) -> Vec<String> {
+    let names = regex::Regex::new("class=\"name\" href=\"[^\"]+\">([^<]+)<").unwrap();
+    names.captures_iter(page).map(|name| name[1].to_owned()).collect()
+}
+
+/// The address behind "Look through all".
+fn all_of(page: &str) -> String {
+    first(page, "id=\"all\" href=\"([^\"]+)\"").replace("&#38;", "&")
 }
 
 #[tokio::test]
@@ -96,4 +116,239 @@ async fn a_filter_of_the_log_that_finds_little_ends_early() {
     let other = app.workspace("other").await.signed_in().await;
     let page = html(&other.get(&format!("{logs}?operation=listCourses&key={}", key.id)).await);
     assert!(page.contains("No request fits<"), "{page}");
+}
+
+/// Enrols the oldest and the newest of a crowd: so many of these.
+async fn enrol(workspace: &Workspace<'_>, crowd: &[students::Model], course: &str, newest: usize) {
+    let app = workspace.app;
+    let write = app.write().await;
+    let course = course.parse::<CourseId>().unwrap().uuid();
+    let mut rows = Vec::new();
+    for student in crowd.iter().rev().take(newest).chain(&crowd[..1]) {
+        rows.push(enrollments::Model {
+            id: app.app.ids.next::<Enrollment>(app.clock.now()).uuid(),
+            workspace_id: workspace.id.uuid(),
+            student_id: student.id,
+            course_id: course,
+            status: enrollments::Status::Active,
+            source: enrollments::Source::Api,
+            order_id: None,
+            completed_lessons: 0,
+            total_lessons: 1,
+            last_activity_at: None,
+            enrolled_at: student.created_at,
+            expires_at: None,
+            completed_at: None,
+            revoked_at: None,
+            revoke_reason: None,
+            created_at: student.created_at,
+            updated_at: student.created_at,
+        });
+    }
+    enrollments::in_workspace(workspace.id.uuid()).insert_many(write.conn(), rows).await.unwrap();
+    write.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_search_inside_a_course_counts_its_students_or_says_whom_it_counts() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    acme.student("ada").await;
+    let (small, large) = (acme.course("small", 1).await, acme.course("large", 1).await);
+    let people = crowd(&acme).await;
+    enrol(&acme, &people, &small, 3).await;
+    enrol(&acme, &people, &large, 2_000).await;
+    let browser = acme.signed_in().await;
+    let list = "/dashboard/students?q=hopper&course=";
+    let page = shown(&browser, &format!("{list}{small}")).await;
+    assert!(names(&page) == ["Grace Hopper"] && !page.contains("looked through"), "{page}");
+    let page = shown(&browser, &format!("{list}{large}")).await;
+    assert!(names(&page).is_empty() && page.contains("No student fits so far"), "{page}");
+    assert!(page.contains("Of the students of all courses, 5,000 were looked through"), "{page}");
+    assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["Grace Hopper"]);
+}
+
+#[tokio::test]
+async fn a_student_named_in_full_stands_in_one_place() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    acme.student("ada").await;
+    crowd(&acme).await;
+    let write = app.write().await;
+    let people = students::in_workspace(acme.id.uuid());
+    let ada = people.by_email_folded(write.conn(), "ada@example.com").await.unwrap().unwrap();
+    let at = app.clock.now() + SignedDuration::from_hours(9);
+    let id = app.app.ids.next::<Student>(at).uuid();
+    let longer = "canada@example.com".to_owned();
+    let (email, email_folded, key) = (longer.clone(), longer, None);
+    people
+        .insert(
+            write.conn(),
+            students::Model { id, email, email_folded, key, created_at: at.as_millisecond(), ..ada },
+        )
+        .await
+        .unwrap();
+    write.commit().await.unwrap();
+    let browser = acme.signed_in().await;
+    let list = "/dashboard/students?q=ada%40example.com";
+    let page = shown(&browser, list).await;
+    assert_eq!(
+        names(&page),
+        ["ada@example.com", "canada@example.com"],
+        "who is further down comes first: {page}"
+    );
+    let page = shown(&browser, &all_of(&page)).await;
+    assert_eq!(names(&page), ["canada@example.com", "ada@example.com"], "all in their order: {page}");
+}
+
+/// Two orders of Ada's, and more after them than a search looks through, a second apart: `N-1` is Grace Hopper's, the last one
+/// Ada's again.
+async fn orders_of_a_crowd(workspace: &Workspace<'_>) {
+    let app = workspace.app;
+    workspace.course("ink", 1).await;
+    workspace.student("ada").await;
+    for (at, number) in [("2026-03-01T10:00:00Z", "2026-1"), ("2026-03-01T11:00:00Z", "2026-10")] {
+        let items = [json!({"course": "ink", "unit_amount": 100})];
+        let order =
+            json!({"key": number, "number": number, "student": "ada", "currency": "EUR", "items": items});
+        workspace.change_at(at, "order.pay", order).await;
+    }
+    let write = app.write().await;
+    let all = orders::in_workspace(workspace.id.uuid());
+    let adas = all.by_number(write.conn(), "2026-1").await.unwrap().unwrap();
+    let order = |n: u64| {
+        let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed());
+        let is_last = n == LOOKED + 50;
+        orders::Model {
+            id: app.app.ids.next::<Order>(at).uuid(),
+            key: None,
+            number: format!("N-{n}"),
+            student_id: adas.student_id.filter(|_| is_last),
+            customer_email: if is_last {
+                adas.customer_email.clone()
+            } else {
+                "crowd@example.org".to_owned()
+            },
+            customer_name: (n == 1).then(|| "Grace Hopper".to_owned()),
+            paid_at: at.as_millisecond(),
+            created_at: at.as_millisecond(),
+            ..adas.clone()
+        }
+    };
+    all.insert_many(write.conn(), (1..=LOOKED + 50).map(order).collect()).await.unwrap();
+    write.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_search_of_orders_ends_early_and_finds_what_is_named_in_full() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    orders_of_a_crowd(&acme).await;
+    let browser = acme.signed_in().await;
+    let found = async |query: &str| shown(&browser, &format!("/dashboard/orders?{query}")).await;
+
+    let page = found("q=hopper").await;
+    assert!(names(&page).is_empty() && page.contains("No order fits so far"), "{page}");
+    assert!(page.contains("5,000 were looked through, back to") && page.contains("10:01:21 UTC"), "{page}");
+    assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["N-1"]);
+    let page = found("status=refunded").await;
+    assert!(page.contains("No order fits so far"), "{page}");
+    assert!(found("status=refunded&far=1").await.contains("No order fits<"));
+    // Nothing is looked through for what an index finds.
+    assert!(!found("status=&q=").await.contains("looked through"));
+    assert_eq!(names(&found("status=paid&q=N-505").await), ["N-5050", "N-505"], "in their order");
+
+    // A whole number, and a whole address, however long ago that was paid.
+    let page = found("q=2026-1").await;
+    assert!(names(&page) == ["2026-1"] && page.contains("looked through"), "{page}");
+    assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["2026-10", "2026-1"], "all in their order");
+    let page = found("q=ada%40example.com").await;
+    assert_eq!(names(&page), ["2026-10", "2026-1", "N-5050"], "what is further down comes first");
+    assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["N-5050", "2026-10", "2026-1"]);
+    assert_eq!(names(&found("q=ada%40example.com&status=refunded").await), Vec::<String>::new());
+    assert_eq!(names(&found("q=nobody%40example.com").await), Vec::<String>::new());
+
+    // One more than a page holds, and the next page without it.
+    let page = found("q=N-11").await;
+    assert_eq!((names(&page).len(), names(&page)[0].as_str()), (26, "N-11"));
+    let next = first(&page, "href=\"([^\"]+)\" rel=\"next\"").replace("&#38;", "&");
+    assert!(!names(&shown(&browser, &next).await).contains(&"N-11".to_owned()));
+}
+
+/// An old delivery of each state, and more after them than a page looks through, of which every second one is to be sent.
+async fn deliveries_of_a_crowd(workspace: &Workspace<'_>) -> SubscriptionId {
+    let app = workspace.app;
+    let (of, _) = workspace.subscribe(&["student.created"]).await;
+    workspace.student_by_change("ada").await;
+    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 1);
+    let made = workspace.deliveries(of).await[0].id.uuid();
+    let write = app.write().await;
+    let all = webhook_deliveries::in_workspace(workspace.id.uuid());
+    let delivered = all.by_id(write.conn(), made).await.unwrap().unwrap();
+    let row = |n: u64, state: State, kind: &str| {
+        let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed());
+        let due = (state == State::Pending).then(|| at.as_millisecond());
+        webhook_deliveries::Model {
+            id: app.app.ids.next::<Delivery>(at).uuid(),
+            state,
+            event_type: kind.to_owned(),
+            created_at: at.as_millisecond(),
+            settled_at: delivered.settled_at.filter(|_| matches!(state, State::Delivered | State::Dead)),
+            next_attempt_at: due,
+            due_at: due,
+            ..delivered.clone()
+        }
+    };
+    let mut rows = vec![row(1, State::Dead, "order.paid"), row(2, State::Held, "order.paid")];
+    rows.push(row(3, State::Pending, "student.created"));
+    rows.extend(
+        (51..=LOOKED + 50)
+            .map(|n| row(n, if n % 2 == 0 { State::Pending } else { State::Delivered }, "order.paid")),
+    );
+    all.insert_many(write.conn(), rows).await.unwrap();
+    write.commit().await.unwrap();
+    of
+}
+
+#[tokio::test]
+async fn a_filter_of_deliveries_ends_early_where_no_index_finds_what_it_asks_for() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let of = deliveries_of_a_crowd(&acme).await;
+    let browser = acme.signed_in().await;
+    let found = async |query: &str| {
+        let page = shown(&browser, &format!("/dashboard/developer/webhooks/{of}?{query}")).await;
+        (page.matches("<td class=\"main\"").count(), page)
+    };
+    // Indexes find these: all, the dead, and those of a state that few are in.
+    for (query, count) in [("", 25), ("state=dead", 1), ("state=held", 1), ("state=dead&event=order.paid", 1)]
+    {
+        let (rows, page) = found(query).await;
+        assert!(rows == count && !page.contains("looked through"), "{query}: {page}");
+    }
+    // A page that is full says nothing of how far it looked. What is to be sent comes in the order of its making.
+    for query in ["state=pending", "state=delivered", "event=order.paid"] {
+        let (rows, page) = found(query).await;
+        assert!(
+            rows == 25 && page.contains("Next page") && !page.contains("looked through"),
+            "{query}: {page}"
+        );
+    }
+    let (_, pending) = found("state=pending").await;
+    assert!(pending.contains("11:24:40 UTC") && pending.contains("11:23:52 UTC"), "{pending}");
+    for (query, count) in [
+        ("event=student.created", 2),
+        ("state=pending&event=student.created", 1),
+        ("state=delivered&event=student.created", 1),
+    ] {
+        let (rows, page) = found(query).await;
+        assert!(rows == 0 && page.contains("No delivery fits so far"), "{query}: {page}");
+        assert!(
+            page.contains("5,000 were looked through, back to") && page.contains("10:01:21 UTC"),
+            "{page}"
+        );
+        assert_eq!(all_of(&page), format!("/dashboard/developer/webhooks/{of}?{query}&far=1"));
+        let (rows, page) = found(&format!("{query}&far=1")).await;
+        assert!(rows == count && !page.contains("looked through"), "{query}: {page}");
+    }
 }

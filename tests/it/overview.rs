@@ -149,7 +149,7 @@ async fn what_needs_attention_is_told() {
         told.into_iter().map(|one| match one {
             Attention::SubscriptionDisabled(_) => "disabled".to_owned(),
             Attention::SubscriptionFailing(..) => "failing".to_owned(),
-            Attention::DeadLetters(count) => format!("{count} dead"),
+            Attention::DeadLetters(count) => format!("{count:?} dead"),
             Attention::QuotaNearlyUsed(usage) => format!("{} of {}", usage.calls_today, usage.per_day),
             Attention::KeyEnds(_, at) => format!("ends {at}"),
         })
@@ -162,5 +162,5 @@ async fn what_needs_attention_is_told() {
         app.deliver_due().await;
     }
     let ends = format!("ends {ends}");
-    assert_eq!(told().await.collect::<Vec<_>>(), ["failing", "4 dead", ends.as_str()]);
+    assert_eq!(told().await.collect::<Vec<_>>(), ["failing", "Exactly(4) dead", ends.as_str()]);
 }

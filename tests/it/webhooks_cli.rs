@@ -5,6 +5,7 @@ use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::json;
 
 use crate::cli::{listed, refusal};
+use crate::dashboard_keys::told;
 use crate::machine::{Machine, Ran};
 use crate::support::Workspace;
 
@@ -123,6 +124,37 @@ async fn deliveries_are_sent_again_by_name_or_all_at_once() {
     // The program's clock is the machine's, which is ahead of the story's.
     machine.app.clock.advance(std::time::Duration::from_secs(100 * 365 * 86_400));
     assert_eq!(machine.app.settle_due(Some(200), Next::Delivered).await, 3);
+}
+
+#[tokio::test]
+async fn the_audit_log_tells_dead_letters_from_what_had_arrived() {
+    let machine = machine().await;
+    let acme = machine.app.workspace("acme").await;
+    let (id, _) = subscribe(&machine).await;
+    for (student, status, next) in
+        [("ada", 404, Next::Dead), ("bob", 404, Next::Dead), ("eve", 200, Next::Delivered)]
+    {
+        settled(&acme, student, status, next).await;
+    }
+    let deliveries = acme.deliveries(id.parse().unwrap()).await;
+    let [ada, bob, eve] = [0, 1, 2].map(|n| deliveries[n].id.to_string());
+    run(&machine, &["replay", &ada, &bob]).await;
+    run(&machine, &["replay", &bob, &eve]).await;
+    run(&machine, &["replay", &ada]).await;
+    run(&machine, &["replay", &ada, &ada]).await;
+    let entries = told(&acme).await;
+    let mut again: Vec<&str> =
+        entries.iter().filter_map(|line| line.strip_prefix("command line ")).take(4).collect();
+    again.reverse();
+    assert_eq!(
+        again,
+        [
+            "Replayed dead letters 2 deliveries",
+            "Sent a delivery again 2 deliveries",
+            "Sent a delivery again student.created",
+            "Sent a delivery again student.created",
+        ]
+    );
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use entity::courses::{self, CourseFilter};
 use entity::orders::{self, OrderFilter};
 use entity::students::{self, StudentFilter};
-use entity::{Keyset, enrollments, rate_usage};
+use entity::{Keyset, Span, enrollments, rate_usage};
 use uuid::Uuid;
 
 use crate::support::{OURS, THEIRS, course, databases, enrollment, id, order, student};
@@ -74,6 +74,27 @@ async fn orders_and_courses_are_found_by_text() {
         assert_eq!(found("ink").await, [2]);
         assert_eq!(found("SLUG-1").await, [1]);
         assert_eq!(found("slug_1").await, []);
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_orders_reaches_back_to_the_order_so_many_places_down() {
+    for database in databases().await {
+        let paid = |number, paid_at| orders::Model { paid_at, ..order(number, None) };
+        let rows = vec![paid(30, 100), paid(31, 300), paid(32, 200), paid(33, 200)];
+        orders::in_workspace(OURS).insert_many(&database, rows).await.unwrap();
+        let page = newest(orders::Column::PaidAt);
+        let reach = async |paid, page, many| {
+            orders::in_workspace(OURS).reach(&database, paid, page, many).await.unwrap()
+        };
+        assert_eq!(reach(Span::default(), page, 1).await, Some(300));
+        assert_eq!(reach(Span::default(), page, 4).await, Some(100));
+        assert_eq!(reach(Span::default(), page, 5).await, None, "the list ends before");
+        assert_eq!(reach(Span::between(100, 300), page, 3).await, Some(100));
+        let second = Keyset { after: Some((200, id(33))), ..page };
+        assert_eq!(reach(Span::default(), second, 2).await, Some(100), "from where a page begins");
+        let theirs = orders::in_workspace(THEIRS);
+        assert_eq!(theirs.reach(&database, Span::default(), page, 1).await.unwrap(), None);
     }
 }
 

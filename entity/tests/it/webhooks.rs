@@ -265,6 +265,29 @@ async fn dead_deliveries_are_searched_and_counted() {
 }
 
 #[tokio::test]
+async fn how_far_a_list_reaches_is_for_its_own_workspace_to_know() {
+    for database in databases().await {
+        ground(&database).await;
+        let ours = webhook_deliveries::in_workspace(OURS);
+        let other = webhook_deliveries::Model { subscription_id: id(2), ..dead(14, 25) };
+        let all = vec![dead(11, 10), dead(12, 20), other, delivery(13, 1, 30)];
+        ours.insert_many(&database, all).await.unwrap();
+        let column = webhook_deliveries::Column::CreatedAt;
+        let page = Keyset { column, descending: true, after: None, limit: 1, below_updated_at: None };
+        let reach =
+            async |created, page, many| ours.reach(&database, id(1), created, page, many).await.unwrap();
+        assert_eq!(reach(Span::default(), page, 1).await, Some(30));
+        assert_eq!(reach(Span::default(), page, 3).await, Some(10));
+        assert_eq!(reach(Span::default(), page, 4).await, None, "the list ends before");
+        assert_eq!(reach(Span::between(10, 30), page, 2).await, Some(10));
+        let second = Keyset { after: Some((30, id(13))), ..page };
+        assert_eq!(reach(Span::default(), second, 2).await, Some(10));
+        let theirs = webhook_deliveries::in_workspace(THEIRS);
+        assert_eq!(theirs.reach(&database, id(1), Span::default(), page, 1).await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
 async fn what_is_old_goes_in_batches_and_what_waits_stays() {
     for database in databases().await {
         ground(&database).await;

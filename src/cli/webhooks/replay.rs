@@ -9,7 +9,7 @@ use super::deliveries::FilterFlags;
 use super::find;
 use crate::app::App;
 use crate::domain::audit::{self, Action, Actor};
-use crate::domain::webhooks::{self, DeadFilter, ReplayState};
+use crate::domain::webhooks::{self, DeadFilter, Delivery, Origin, ReplayState};
 use crate::domain::{Changed, Error, workspaces};
 use crate::id::{DeliveryId, ReplayId, WorkspaceId};
 
@@ -66,16 +66,28 @@ async fn some(app: &App, deliveries: &[DeliveryId]) -> Result<(), Failure> {
     let mut again = Vec::with_capacity(deliveries.len());
     for (workspace, deliveries) in by_workspace {
         let made = webhooks::send_again(app, &mut write, workspace, &deliveries).await?;
-        let (subject, detail) = match made.as_slice() {
-            [one] => (deliveries[0].to_string(), one.event_type.clone()),
-            all => (String::new(), format!("{} deliveries", all.len())),
-        };
-        let told = (Action::DeliveryResent, subject, detail.as_str());
-        audit::append(app, &mut write, workspace, &Actor::operator(), told).await?;
+        let (action, subject, detail) = told(&deliveries, &made);
+        audit::append(app, &mut write, workspace, &Actor::operator(), (action, subject, &detail)).await?;
         again.extend(made);
     }
     write.commit().await?;
     again.iter().try_for_each(|delivery| output::line(delivery.id))
+}
+
+/// What the audit log is told of deliveries that were sent again.
+fn told(sent: &[DeliveryId], made: &[Delivery]) -> (Action, String, String) {
+    match made {
+        [one] => (Action::DeliveryResent, sent[0].to_string(), one.event_type.clone()),
+        all if all.iter().all(|one| one.origin == Origin::Replay) => {
+            (Action::DeadLettersReplayed, String::new(), counted(all.len() as u64))
+        }
+        all => (Action::DeliveryResent, String::new(), counted(all.len() as u64)),
+    }
+}
+
+/// "1 delivery", "2 deliveries".
+fn counted(count: u64) -> String {
+    if count == 1 { "1 delivery".to_owned() } else { format!("{count} deliveries") }
 }
 
 /// Replays the dead deliveries of one workspace or all, a job each.
@@ -110,11 +122,11 @@ async fn chosen(app: &App, args: &Replay) -> Result<Vec<WorkspaceId>, Failure> {
 async fn job(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64, Failure> {
     let mut write = app.begin_write().await?;
     let mut job = webhooks::start(app, &mut write, workspace, filter).await?;
-    let told = format!("{} deliveries", job.total);
+    let told = counted(job.total);
     noted::commit(app, write, workspace, (Action::ReplayStarted, job.id, &told)).await?;
     output::say(format_args!(
-        "{} replays {} deliveries; stopped here, a worker goes on with it until `creator-api webhooks replay --cancel {}`",
-        job.id, job.total, job.id
+        "{} replays {told}; stopped here, a worker goes on with it until `creator-api webhooks replay --cancel {}`",
+        job.id, job.id
     ));
     let mut progress = Progress::start("replay", Some(job.total));
     while job.state == ReplayState::Running {

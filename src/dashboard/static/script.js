@@ -5,7 +5,11 @@
 
   // Fields for a moment hold UTC, and so do addresses. They are shown in the zone of the times beside them.
   const text = (ms) => new Date(ms).toISOString().slice(0, 19).replace(/:00$/, "");
+  // Once a field: what is prepared again may hold what somebody has typed.
+  const localised = new WeakSet();
   function localise(field) {
+    if (localised.has(field)) return;
+    localised.add(field);
     const at = new Date(`${field.defaultValue}Z`);
     if (!Number.isNaN(at.getTime())) {
       field.value = text(at.getTime() - at.getTimezoneOffset() * 60000);

@@ -138,6 +138,8 @@ pub struct Pager {
     next: Option<String>,
     /// Back to when was looked, and where all is looked through.
     beyond: Option<(Time, String)>,
+    /// What was looked through.
+    among: &'static str,
 }
 
 /// The pager of a list at `path`, which may have a query. `after` is where this page began, `next` where the next one does.
@@ -147,6 +149,7 @@ pub fn pager(path: &str, after: Option<&str>, next: Option<String>) -> Pager {
         first: after.map(|_| path.to_owned()),
         next: next.map(|next| format!("{path}{glue}after={next}")),
         beyond: None,
+        among: "Of these",
     }
 }
 
@@ -158,6 +161,11 @@ impl Pager {
         let after = after.map(|after| format!("&after={}", position::text(after))).unwrap_or_default();
         let rest = |reach| (time(&reach), format!("{path}{glue}{FAR}=1{after}"));
         Self { beyond: reach.filter(|_| self.next.is_none()).map(rest), ..self }
+    }
+
+    /// Says in its own words what was looked through, where that is more than what is listed: "Of all orders".
+    pub fn among(self, among: &'static str) -> Self {
+        Self { among, ..self }
     }
 
     /// Whether there may be more that was not looked at.

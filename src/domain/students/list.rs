@@ -8,7 +8,7 @@ use sea_orm::ConnectionTrait;
 use super::super::Result;
 use super::super::enrollments::{EnrollmentStatus, enrollment};
 use super::super::find::{self, absent};
-use super::super::page::{LOOKED, Page, PageRequest, SortKey, Span};
+use super::super::page::{LOOKED, Page, PageRequest, SortKey};
 use super::{Student, StudentFilter, fold, summary};
 use crate::app::App;
 use crate::clock::from_ms;
@@ -35,20 +35,24 @@ pub async fn list(
     Ok(Page { items: with_history(conn, workspace, rows, now_ms).await?, next })
 }
 
-/// Back to when a search looks that begins where this page does: so many students as [`LOOKED`] behind it. `None` when it may
-/// look to the end.
+/// Back to when a search looks that begins where this page does: so many students of the workspace as [`LOOKED`] behind it.
+/// `None` when it may look to the end, as where few are enrolled in the course or have the tag.
 ///
 /// # Errors
 /// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
 pub async fn reach(
     app: &App,
     workspace: WorkspaceId,
-    created: Span,
+    filter: &StudentFilter,
     page: PageRequest,
 ) -> Result<Option<Timestamp>> {
     let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
     let rows = students::in_workspace(workspace.uuid());
-    Ok(rows.reach(app.db.read(), created.in_ms(), keyset, LOOKED).await?.map(from_ms))
+    let wanted = row_filter(filter, app.clock.now_ms());
+    if rows.are_few(app.db.read(), &wanted).await? {
+        return Ok(None);
+    }
+    Ok(rows.reach(app.db.read(), wanted.created, keyset, LOOKED).await?.map(from_ms))
 }
 
 /// One student with the whole enrolment history.

@@ -4,6 +4,7 @@
 //! it from there.
 
 mod again;
+mod counted;
 mod deliveries;
 mod exchange;
 mod outcomes;
@@ -23,6 +24,7 @@ use super::word::words;
 use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
 pub use again::{count_chosen, replay_chosen, send_again, test};
+pub use counted::Counted;
 pub use deliveries::{dead, deliveries, reach, unreplayed, workspace_of};
 pub use exchange::exchange;
 pub use outcomes::{Hour, MOST_COUNTED, Outcomes, outcomes};
@@ -31,9 +33,6 @@ pub use replays::{advance, cancel, count, count_some, replay, running, running_i
 pub use secrets::{Rotated, live, rotate};
 pub use standing::{align, disable, discard, enable, pause, waiting};
 pub use subscriptions::{create, delete, edit, erase, find, get, list};
-
-/// How far deliveries are counted that a page only mentions; one more stands for all beyond.
-pub const MANY: u64 = 10_000;
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::super::find::{absent, fresh, id};
 use super::super::{Changed, Result};
 use super::again::{append, unreplayed};
 use super::deliveries::wanted;
-use super::{Begun, DeadFilter, MANY, Replay, ReplayState};
+use super::{Begun, Counted, DeadFilter, Replay, ReplayState};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
@@ -33,14 +33,15 @@ pub async fn count(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Re
     Ok(webhook_deliveries::in_workspace(workspace.uuid()).count_dead(app.db.read(), &wanted, None).await?)
 }
 
-/// The same, which counts no further than one beyond [`MANY`]: for whoever only mentions it.
+/// The same, counted no further than a page tells: for whoever only mentions it.
 ///
 /// # Errors
 /// As [`count`].
-pub async fn count_some(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64> {
+pub async fn count_some(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<Counted> {
     let wanted = wanted(app.db.read(), workspace, filter).await?;
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
-    Ok(rows.count_dead(app.db.read(), &wanted, Some(MANY + 1)).await?)
+    let count = rows.count_dead(app.db.read(), &wanted, Some(Counted::LIMIT)).await?;
+    Ok(Counted::of(count))
 }
 
 /// Begins a replay; [`advance`] does its work.

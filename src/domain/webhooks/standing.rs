@@ -9,7 +9,7 @@ use entity::{Set, webhook_deliveries};
 
 use super::super::{Changed, Error, Result};
 use super::subscriptions::{lock, subscription};
-use super::{Enabled, Held, MANY, Subscription, get};
+use super::{Counted, Enabled, Held, Subscription, get};
 use crate::app::App;
 use crate::database::Write;
 use crate::id::{SubscriptionId, WorkspaceId};
@@ -75,15 +75,15 @@ pub async fn enable(
     Ok(Enabled { subscription: subscription(row), changed: true, moved })
 }
 
-/// How many of a subscription's deliveries are not settled, counted no further than one beyond [`MANY`]. While it is paused
-/// or disabled, these are what it holds.
+/// How many of a subscription's deliveries are not settled, counted no further than a page tells. While it is paused or
+/// disabled, these are what it holds.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent subscription.
-pub async fn waiting(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Result<u64> {
+pub async fn waiting(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Result<Counted> {
     let of = get(app, workspace, of).await?.id;
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
-    Ok(rows.count_waiting(app.db.read(), of.uuid(), MANY + 1).await?)
+    Ok(Counted::of(rows.count_waiting(app.db.read(), of.uuid(), Counted::LIMIT).await?))
 }
 
 /// Deletes some of what a subscription that is not enabled has not sent, and says how much: nothing is left at 0.

@@ -40,7 +40,7 @@ impl TestDatabase {
         Self { source: Source::Sqlite { path: folder.path().join("gone.db") }, folder }
     }
 
-    /// Opens it with so many connections; SQLite has its own number.
+    /// Opens it with so many connections; SQLite reads through four of them at most, and has one more to write.
     pub async fn open(&self, max_connections: u32) -> Database {
         open(self.source.clone(), max_connections).await
     }
@@ -55,7 +55,7 @@ impl TestDatabase {
 }
 
 async fn open(source: Source, max_connections: u32) -> Database {
-    let options = Options { readers: 4, max_connections, ..Options::new(source) };
+    let options = Options { readers: max_connections.min(4), max_connections, ..Options::new(source) };
     Database::connect(options).await.expect("the database opens")
 }
 

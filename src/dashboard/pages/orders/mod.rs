@@ -15,7 +15,7 @@ use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
 use crate::domain::Result;
 use crate::domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
-use crate::domain::page::{Page as Found, PageRequest, SortKey};
+use crate::domain::page::{Page as Found, PageRequest, SortKey, Span};
 use crate::domain::students;
 use crate::domain::students::{StudentFilter, StudentSummary};
 use crate::id::OrderId;
@@ -129,7 +129,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
 /// wanted.
 async fn search(
     page: &Page,
-    mut filter: OrderFilter,
+    filter: OrderFilter,
     request: PageRequest,
     far: bool,
 ) -> Result<(Found<Order>, Option<Timestamp>)> {
@@ -141,24 +141,29 @@ async fn search(
         true => None,
         false => orders::reach(app, workspace, filter.paid, request).await?,
     };
-    let named = if known { Vec::new() } else { named(page, &filter, request).await? };
-    filter.paid.from = filter.paid.from.max(reach);
-    let mut found = orders::list(app, workspace, &filter, request).await?;
-    let is_new = |order: &Order| named.iter().all(|known| known.id != order.id);
-    let others: Vec<Order> = found.items.into_iter().filter(is_new).collect();
-    found.items = named.into_iter().chain(others).collect();
+    let within = OrderFilter { paid: Span { from: filter.paid.from.max(reach), ..filter.paid }, ..filter };
+    let mut found = orders::list(app, workspace, &within, request).await?;
+    if let Some(reach) = reach.filter(|_| request.after.is_none()) {
+        let before = OrderFilter { paid: Span { to: Some(reach), ..filter.paid }, ..within };
+        let room = request.limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
+        found.items.splice(..0, named(page, before, room).await?);
+    }
     Ok((found, reach))
 }
 
-/// What a search names by the whole number, or by the customer's whole address, however long ago it was paid; on the first
-/// page.
-async fn named(page: &Page, filter: &OrderFilter, request: PageRequest) -> Result<Vec<Order>> {
-    let Some(text) = filter.search.clone().filter(|_| request.after.is_none()) else { return Ok(Vec::new()) };
+/// What a search names by the whole number, or by the customer's whole address, among what was paid before it looks: so many
+/// of an address as the page has room for. The pages themselves come to the others.
+async fn named(page: &Page, before: OrderFilter, room: u32) -> Result<Vec<Order>> {
     let (app, workspace) = (page.app(), page.workspace());
-    let exact = OrderFilter { search: None, ..filter.clone() };
+    let Some(text) = before.search.clone() else { return Ok(Vec::new()) };
+    let exact = OrderFilter { search: None, ..before };
+    let first = PageRequest { limit: room.max(1), ..position::request(None, SortKey::PaidAt) };
     if !text.contains('@') {
         let exact = OrderFilter { number: Some(text), ..exact };
-        return Ok(orders::list(app, workspace, &exact, request).await?.items);
+        return Ok(orders::list(app, workspace, &exact, first).await?.items);
+    }
+    if room == 0 {
+        return Ok(Vec::new());
     }
     let by_email = StudentFilter { email: Some(text), ..StudentFilter::default() };
     let students = position::request(None, SortKey::CreatedAt);
@@ -166,7 +171,7 @@ async fn named(page: &Page, filter: &OrderFilter, request: PageRequest) -> Resul
         return Ok(Vec::new());
     };
     let exact = OrderFilter { student: Some(student.summary.id), ..exact };
-    Ok(orders::list(app, workspace, &exact, request).await?.items)
+    Ok(orders::list(app, workspace, &exact, first).await?.items)
 }
 
 #[derive(Template)]

@@ -43,8 +43,8 @@ impl Notice {
                 "dead letters",
                 format!(
                     "{} {verb} given up in the last 30 days.",
-                    webhooks::deliveries(count),
-                    verb = were(*count)
+                    webhooks::counted(count),
+                    verb = if count.is_one() { "was" } else { "were" }
                 ),
                 webhooks::DEAD_LETTERS.to_owned(),
                 "See them, and send them again",
@@ -80,8 +80,4 @@ impl Notice {
     pub(super) fn badge(&self) -> Badge<'static> {
         ui::badge(self.tone, self.state)
     }
-}
-
-const fn were(count: u64) -> &'static str {
-    if count == 1 { "was" } else { "were" }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
+use jiff::Timestamp;
 use poem::handler;
 use poem::web::Path;
 
@@ -17,7 +18,7 @@ use crate::domain::Result;
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course};
 use crate::domain::enrollments::{Enrollment, EnrollmentStatus};
-use crate::domain::page::{Position, SortKey};
+use crate::domain::page::{SortKey, Span};
 use crate::domain::students::{self, Student, StudentFilter, StudentSummary};
 use crate::id::{CourseId, StudentId};
 
@@ -64,43 +65,33 @@ async fn list(page: Page, asked: Asked) -> Answer {
     let request = position::request(asked.after(), SortKey::CreatedAt);
     let is_id = asked.text("q").parse::<StudentId>().is_ok();
     let reach = match &filter.search {
-        Some(_) if !asked.is_far() && !is_id => {
-            students::reach(app, workspace, filter.created, request).await?
-        }
+        Some(_) if !asked.is_far() && !is_id => students::reach(app, workspace, &filter, request).await?,
         _ => None,
     };
     filter.created.from = reach;
     let found = students::list(app, workspace, &filter, request).await?;
     let mut students: Vec<StudentSummary> = found.items.into_iter().map(|student| student.summary).collect();
-    if let Some(named) = named(&page, &filter, request.after).await?
-        && students.iter().all(|student| student.id != named.id)
-    {
-        students.insert(0, named);
+    if let Some(reach) = reach.filter(|_| request.after.is_none()) {
+        students.splice(..0, named(&page, &filter, reach).await?);
     }
     let path = asked.path(LIST, FIELDS);
+    let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
+    let pager = pager.beyond(&path, request.after, reach);
     page.show(&ListPage {
         frame: page.frame(Section::Students, "Students"),
+        pager: if course.is_some() { pager.among("Of the students of all courses") } else { pager },
         course,
-        pager: ui::pager(&path, asked.after(), found.next.map(position::text)).beyond(
-            &path,
-            request.after,
-            reach,
-        ),
         students,
         asked,
     })
 }
 
-/// Whom a search names by the whole address, however long ago they joined; on the first page.
-async fn named(
-    page: &Page,
-    filter: &StudentFilter,
-    after: Option<Position>,
-) -> Result<Option<StudentSummary>> {
-    let Some(email) = filter.search.clone().filter(|text| after.is_none() && text.contains('@')) else {
-        return Ok(None);
-    };
-    let exact = StudentFilter { email: Some(email), course: filter.course, ..StudentFilter::default() };
+/// Whom a search names by the whole address among those who joined before it looks; the pages themselves come to the others.
+async fn named(page: &Page, filter: &StudentFilter, before: Timestamp) -> Result<Option<StudentSummary>> {
+    let Some(email) = filter.search.clone().filter(|text| text.contains('@')) else { return Ok(None) };
+    let created = Span { from: None, to: Some(before) };
+    let exact =
+        StudentFilter { email: Some(email), course: filter.course, created, ..StudentFilter::default() };
     let request = position::request(None, SortKey::CreatedAt);
     let found = students::list(page.app(), page.workspace(), &exact, request).await?;
     Ok(found.items.into_iter().next().map(|student| student.summary))

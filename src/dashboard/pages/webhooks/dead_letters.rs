@@ -6,7 +6,7 @@ use askama::Template;
 use poem::handler;
 
 use super::filter::{choices, event_type, kinds};
-use super::{DEAD_LETTERS, MANY, deliveries, delivery_path, last, replay_path};
+use super::{DEAD_LETTERS, deliveries, delivery_path, last, replay_path};
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
@@ -18,7 +18,7 @@ use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;
-use crate::domain::webhooks::{self, Begun, DeadFilter, Delivery, Replay, Subscription};
+use crate::domain::webhooks::{self, Begun, Counted, DeadFilter, Delivery, Replay, Subscription};
 use crate::domain::{Error, Fault, Result};
 use crate::id::{DeliveryId, SubscriptionId};
 
@@ -39,8 +39,8 @@ struct DeadLettersPage {
     faults: Faults,
     subscriptions: Vec<(String, String)>,
     letters: Vec<Letter>,
-    /// All that the filter finds, on whichever page; counted no further than one beyond what is told.
-    total: u64,
+    /// All that the filter finds, on whichever page.
+    total: Counted,
     running: Vec<Replay>,
     pager: ui::Pager,
 }
@@ -55,6 +55,15 @@ impl DeadLettersPage {
     fn subscriptions(&self) -> Vec<Choice<'_>> {
         let all = self.subscriptions.iter().map(|(id, url)| (id.as_str(), url.as_str()));
         choices(std::iter::once(("", "All webhooks")).chain(all), self.asked.text("subscription"))
+    }
+
+    /// The button that replays all: "Replay all 1,204".
+    fn replay_words(&self) -> String {
+        match self.total {
+            Counted::Exactly(1) => "Replay this one".to_owned(),
+            Counted::Exactly(total) => format!("Replay all {}", ui::number(total)),
+            Counted::MoreThan(_) => "Replay all".to_owned(),
+        }
     }
 
     fn kinds(&self) -> Vec<Choice<'_>> {
@@ -86,7 +95,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
         let found = webhooks::unreplayed(app, workspace, &filter, after, ROWS).await?;
         (found, webhooks::count_some(app, workspace, &filter).await?)
     } else {
-        (Found { items: Vec::new(), next: None }, 0)
+        (Found { items: Vec::new(), next: None }, Counted::Exactly(0))
     };
     let subscriptions = webhooks::list(app, workspace).await?;
     let shown = DeadLettersPage {
@@ -223,7 +232,7 @@ async fn some(page: &Page, form: &Form, ids: &[DeliveryId]) -> Answer {
         [one] => one.id.to_string(),
         _ => String::new(),
     };
-    let told = deliveries(&(made.len() as u64));
+    let told = deliveries(made.len() as u64);
     page.commit_once(form, write, Action::DeadLettersReplayed, subject, &told).await?;
     let verb = if made.len() == 1 { "is" } else { "are" };
     page.redirect_with(&back, &Flash::done(format!("{told} {verb} sent again.")))
@@ -243,6 +252,6 @@ async fn all(page: &Page, form: &Form, filter: &DeadFilter) -> Answer {
     if job.total == 0 {
         return page.redirect_with(&back(&form.into()), &nothing());
     }
-    page.commit_once(form, write, Action::ReplayStarted, job.id, &deliveries(&job.total)).await?;
+    page.commit_once(form, write, Action::ReplayStarted, job.id, &deliveries(job.total)).await?;
     page.redirect(&replay_path(&job.id))
 }

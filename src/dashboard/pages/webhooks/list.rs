@@ -9,7 +9,7 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
-use crate::domain::webhooks::{self, DeadFilter, Subscription};
+use crate::domain::webhooks::{self, Counted, DeadFilter, Subscription};
 
 /// Hours over which the success rate is told.
 const HOURS: i64 = 24;
@@ -23,7 +23,7 @@ pub(super) fn routes(route: Route) -> Route {
 struct ListPage {
     frame: Frame,
     rows: Vec<Row>,
-    dead: u64,
+    dead: Counted,
 }
 
 /// A subscription as the list shows it.

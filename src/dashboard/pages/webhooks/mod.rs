@@ -18,7 +18,7 @@ mod subscription;
 
 use crate::dashboard::routes::Route;
 use crate::dashboard::ui::{Badge, Tone, badge, number};
-use crate::domain::webhooks::{Attempt, Delivery, DeliveryState, MANY, Subscription, SubscriptionState};
+use crate::domain::webhooks::{Attempt, Counted, Delivery, DeliveryState, Subscription, SubscriptionState};
 use crate::id::{DeliveryId, ReplayId, SubscriptionId};
 
 pub(super) use outcomes::{newest, outcomes};
@@ -90,16 +90,36 @@ fn last(of: &Delivery) -> String {
     of.attempts.last().map(outcome).unwrap_or_default()
 }
 
-/// A count that goes no further than one beyond [`MANY`]: "1,204", "more than 10,000".
-fn some(count: &u64) -> String {
-    if *count > MANY { format!("more than {}", number(MANY)) } else { number(*count) }
+/// "1,204", "more than 10,000".
+fn some(count: &Counted) -> String {
+    match *count {
+        Counted::Exactly(count) => number(count),
+        Counted::MoreThan(count) => format!("more than {}", number(count)),
+    }
 }
 
-/// "One delivery", "1,204 deliveries"; "More than 10,000 deliveries" where no more were counted.
-pub(super) fn deliveries(count: &u64) -> String {
+/// "One delivery", "1,204 deliveries", "More than 10,000 deliveries".
+pub(super) fn counted(count: &Counted) -> String {
     match *count {
-        1 => "One delivery".to_owned(),
-        count if count == MANY + 1 => format!("More than {} deliveries", number(MANY)),
-        count => format!("{} deliveries", number(count)),
+        Counted::Exactly(count) => deliveries(count),
+        Counted::MoreThan(count) => format!("More than {} deliveries", number(count)),
+    }
+}
+
+/// "One delivery", "1,204 deliveries".
+fn deliveries(count: u64) -> String {
+    if count == 1 { "One delivery".to_owned() } else { format!("{} deliveries", number(count)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exact_number_is_never_told_as_more() {
+        assert_eq!(deliveries(10_001), "10,001 deliveries");
+        assert_eq!(counted(&Counted::Exactly(1)), "One delivery");
+        assert_eq!(counted(&Counted::MoreThan(10_000)), "More than 10,000 deliveries");
+        assert_eq!(some(&Counted::MoreThan(10_000)), "more than 10,000");
     }
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use super::{LIST, deliveries, path};
+use super::{LIST, counted, deliveries, path};
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
@@ -12,7 +12,7 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui;
 use crate::domain::audit::Action;
-use crate::domain::webhooks::{self, Held, Subscription, SubscriptionState};
+use crate::domain::webhooks::{self, Counted, Held, Subscription, SubscriptionState};
 use crate::domain::{Changed, Error, Result};
 use crate::id::SubscriptionId;
 
@@ -51,7 +51,7 @@ async fn pause(page: Page, Path(of): Path<String>) -> Answer {
 struct EnablePage {
     frame: Frame,
     of: Subscription,
-    held: u64,
+    held: Counted,
     form: Form,
     faults: Faults,
 }
@@ -104,7 +104,7 @@ async fn enable(page: Page, Path(of): Path<String>, form: Form) -> Answer {
     }
     let dropped = if held == Held::Drop { dropped + enabled.moved } else { 0 };
     let url = enabled.subscription.url;
-    let detail = if dropped > 0 { format!("{url}, {} dropped", deliveries(&dropped)) } else { url };
+    let detail = if dropped > 0 { format!("{url}, {} dropped", deliveries(dropped)) } else { url };
     page.commit(write, Action::WebhookEnabled, of, &detail).await?;
     let told = match held {
         Held::Send if enabled.moved > 0 => "The webhook is enabled. What was held is sent now.".to_owned(),
@@ -115,7 +115,7 @@ async fn enable(page: Page, Path(of): Path<String>, form: Form) -> Answer {
 }
 
 fn were(count: u64) -> String {
-    format!("{} {}", deliveries(&count), if count == 1 { "was" } else { "were" })
+    format!("{} {}", deliveries(count), if count == 1 { "was" } else { "were" })
 }
 
 /// Deletes what a subscription holds, many short transactions long, the first of which tells the audit log. Says how much
@@ -153,9 +153,9 @@ async fn ask_delete(page: Page, Path(of): Path<String>) -> Answer {
     let of = find(&page, of.parse()?).await?;
     let waiting = webhooks::waiting(page.app(), page.workspace(), of.id).await?;
     let waits = match waiting {
-        0 => String::new(),
-        1 => "One delivery that still waits is never sent. ".to_owned(),
-        _ => format!("{} that still wait are never sent. ", deliveries(&waiting)),
+        Counted::Exactly(0) => String::new(),
+        Counted::Exactly(1) => "One delivery that still waits is never sent. ".to_owned(),
+        _ => format!("{} that still wait are never sent. ", counted(&waiting)),
     };
     let frame = page.frame(Section::Webhooks, "Delete this webhook?");
     let confirm = ui::Confirm {

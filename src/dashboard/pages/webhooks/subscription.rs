@@ -6,7 +6,7 @@ use poem::web::Path;
 
 use super::filter::{choices, event_type, kinds};
 use super::outcomes::{Rate, outcomes};
-use super::{deliveries, delivery_path, events, last, path, some, standing, state};
+use super::{counted, delivery_path, events, last, path, some, standing, state};
 use crate::dashboard::chart::Chart;
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
@@ -20,7 +20,7 @@ use crate::dashboard::ui::{self, Choice, Tone, piece};
 use crate::domain::audit::Action;
 use crate::domain::page::Page as Found;
 use crate::domain::webhooks::{
-    self, Delivery, DeliveryFilter, DeliveryState, Origin, Subscription, SubscriptionState,
+    self, Counted, Delivery, DeliveryFilter, DeliveryState, Origin, Subscription, SubscriptionState,
 };
 use crate::domain::{Error, Result};
 use crate::events::{KINDS, TOLD};
@@ -45,7 +45,7 @@ struct SubscriptionPage {
     of: Subscription,
     rate: Rate,
     chart: Option<Chart>,
-    waiting: u64,
+    waiting: Counted,
     asked: Asked,
     faults: Faults,
     table: Table,
@@ -99,7 +99,7 @@ piece!(Table, Notice<'_>, Switch<'_>);
 #[template(path = "webhooks/news.html", config = "src/dashboard/templates/askama.toml")]
 struct News {
     of: Subscription,
-    waiting: u64,
+    waiting: Counted,
     table: Table,
     pager: ui::Pager,
 }
@@ -127,7 +127,7 @@ struct Switch<'a> {
 #[template(path = "webhooks/notice.html", config = "src/dashboard/templates/askama.toml")]
 struct Notice<'a> {
     of: &'a Subscription,
-    waiting: u64,
+    waiting: Counted,
 }
 
 impl Notice<'_> {
