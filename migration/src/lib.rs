@@ -15,7 +15,7 @@ mod m0006_live_sessions;
 mod m0007_limits;
 mod m0008_events;
 mod m0009_rollups;
-mod m0010_webhooks;
+mod m0010_deliveries;
 mod m0011_mail;
 mod m0012_identity;
 mod m0013_requests;
@@ -40,7 +40,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0007_limits::STEP),
             Box::new(m0008_events::STEP),
             Box::new(m0009_rollups::STEP),
-            Box::new(m0010_webhooks::STEP),
+            Box::new(m0010_deliveries::STEP),
             Box::new(m0011_mail::STEP),
             Box::new(m0012_identity::STEP),
             Box::new(m0013_requests::STEP),

@@ -22,18 +22,25 @@ pub(crate) struct Table {
     pub(crate) shape: Shape,
 }
 
-/// How SQLite keeps the rows. PostgreSQL has one way only.
+/// How the rows are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Beside the primary key's index: for rows that are wide, or that many indexes name.
     Heap,
-    /// Inside the primary key's index: for narrow rows that are read and written by their whole key.
+    /// As above, with as much room as PostgreSQL needs to rewrite each row where it stands: for rows that are taken in hand
+    /// soon after they were written. No index hears of that then.
+    Queue,
+    /// Inside the primary key's index on SQLite: for narrow rows that are read and written by their whole key.
     Keyed,
 }
 
 impl Table {
     pub(crate) const fn heap(name: &'static str, columns: &'static str) -> Self {
         Self { name, columns, shape: Shape::Heap }
+    }
+
+    pub(crate) const fn queue(name: &'static str, columns: &'static str) -> Self {
+        Self { name, columns, shape: Shape::Queue }
     }
 
     pub(crate) const fn keyed(name: &'static str, columns: &'static str) -> Self {
@@ -44,7 +51,8 @@ impl Table {
     fn create(&self, backend: DbBackend) -> String {
         let Self { name, columns, shape } = self;
         if backend == DbBackend::Postgres {
-            return format!("CREATE TABLE {name} ({})", columns.replace(" BYTES", " BYTEA"));
+            let options = if *shape == Shape::Queue { " WITH (fillfactor = 50)" } else { "" };
+            return format!("CREATE TABLE {name} ({}){options}", columns.replace(" BYTES", " BYTEA"));
         }
         // STRICT, so that SQLite refuses a value of the wrong type as PostgreSQL does.
         let options = if *shape == Shape::Keyed { "STRICT, WITHOUT ROWID" } else { "STRICT" };
@@ -113,6 +121,12 @@ mod tests {
         assert_eq!(
             table.create(DbBackend::Postgres),
             "CREATE TABLE t (id UUID NOT NULL, body BYTEA NOT NULL, at BIGINT NOT NULL, yes BOOLEAN)"
+        );
+        let queue = Table::queue("t", "id UUID NOT NULL");
+        assert_eq!(queue.create(DbBackend::Sqlite), "CREATE TABLE t (id BLOB NOT NULL) STRICT");
+        assert_eq!(
+            queue.create(DbBackend::Postgres),
+            "CREATE TABLE t (id UUID NOT NULL) WITH (fillfactor = 50)"
         );
     }
 }

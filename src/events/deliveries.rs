@@ -54,5 +54,5 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
 /// Puts the worker's lease on a delivery that is about to be written.
 fn lease(row: &mut Model, place: &Place) {
     row.lease_token = Some(place.lease_token);
-    row.due_at = row.due_at.map(|due| due.saturating_add(place.lease_ms()));
+    row.lease_until = row.next_attempt_at.map(|due| due.saturating_add(place.lease_ms()));
 }

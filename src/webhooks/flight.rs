@@ -75,6 +75,11 @@ impl Flight {
         self.inner.places.available_permits()
     }
 
+    /// What has a place: under way, or ended and not recorded yet.
+    pub(super) fn in_hand(&self) -> usize {
+        IN_HAND - self.free()
+    }
+
     /// Begins with an attempt. A delivery for which there is no place comes out as it is.
     pub(super) fn start(&self, task: Task, born: Option<Place>) {
         let Ok(place) = Arc::clone(&self.inner.places).try_acquire_owned() else {

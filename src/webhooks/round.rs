@@ -25,12 +25,16 @@ use crate::database::Write;
 
 /// What is free in parts of which one subscription may take one.
 const SHARES: usize = 8;
-/// Attempts recorded by one transaction.
+/// Attempts recorded by one transaction, at most.
 const RECORDED: usize = 256;
-/// How long attempts that end are gathered, to be recorded together.
-const GATHER: Duration = Duration::from_millis(2);
+/// Attempts that are worth a transaction: so many are gathered, or what ends within [`GATHER`].
+const WORTH: usize = 128;
+/// How long attempts that end are gathered while others are under way.
+const GATHER: Duration = Duration::from_millis(5);
 /// How often the queue is looked at when nothing says that there is something.
 const POLL: Duration = Duration::from_millis(500);
+/// How soon it is looked at again when some may be left, though few attempts end.
+const SOON: Duration = Duration::from_millis(20);
 /// The wait after a failure of the database.
 const PAUSE: Duration = Duration::from_millis(250);
 /// What is left of the patience of a stop for recording and giving back.
@@ -47,6 +51,12 @@ pub(super) struct Round {
     leases: Leases,
     /// Whether something may be due that was not taken.
     more: bool,
+    /// Whether it is time to look, whatever is in hand.
+    time: bool,
+    /// How many were taken the last time.
+    taken: usize,
+    /// How many attempts ended since.
+    gone: usize,
     /// When to look at the queue though nothing happens.
     look_at: Instant,
     /// Whether nothing may be taken any more.
@@ -64,6 +74,9 @@ impl Round {
             turns: Turns::default(),
             leases: Leases::default(),
             more: true,
+            time: true,
+            taken: 0,
+            gone: 0,
             look_at: Instant::now(),
             landing: false,
         }
@@ -76,25 +89,30 @@ impl Round {
             return tokio::select! { biased; () = &mut stopped => false, () = sleep(PAUSE) => true };
         }
         let app = self.worker.app.clone();
-        let room = RECORDED;
         tokio::select! {
             biased;
             () = &mut stopped => return false,
-            _ = self.endings.recv_many(&mut self.ended, room) => {}
-            () = app.deliveries_due().notified() => self.more = true,
-            () = sleep_until(self.look_at) => {}
+            _ = self.endings.recv_many(&mut self.ended, RECORDED) => {}
+            () = app.deliveries_due().notified() => (self.more, self.time) = (true, true),
+            () = sleep_until(self.look_at) => self.time = true,
         }
-        if (1..room).contains(&self.ended.len()) {
-            sleep(GATHER).await;
-            while self.ended.len() < room
-                && let Ok(ended) = self.endings.try_recv()
-            {
-                self.ended.push(ended);
+        self.gather().await;
+        // Under a load of endings a bell would not be heard.
+        if app.deliveries_due().notified().now_or_never().is_some() {
+            (self.more, self.time) = (true, true);
+        }
+        true
+    }
+
+    /// Waits a moment for more attempts to end, once one has, so that a transaction records many of them.
+    async fn gather(&mut self) {
+        let until = Instant::now() + GATHER;
+        while (1..WORTH).contains(&self.ended.len()) && self.ended.len() < self.flight.in_hand() {
+            let room = RECORDED - self.ended.len();
+            if timeout_at(until, self.endings.recv_many(&mut self.ended, room)).await.is_err() {
+                return;
             }
         }
-        // Under a load of endings a bell would not be heard.
-        self.more |= app.deliveries_due().notified().now_or_never().is_some();
-        true
     }
 
     /// Records what ended and takes what there is room for. What fails is tried again; what panics is left to the ends
@@ -132,7 +150,10 @@ impl Round {
         }
         // What comes back unsent is due at once.
         self.more |= self.ended.iter().any(|ended| ended.outcome.is_err());
-        let looked = !self.landing && (self.more || polled);
+        self.gone += self.ended.len();
+        // A look costs as much as is in hand: it is worth that once as many went as came the last time.
+        let worth = std::mem::take(&mut self.time) || self.gone >= self.taken.min(WORTH);
+        let looked = !self.landing && (polled || self.more && worth);
         // The places of what ended are free once it is recorded.
         let free = self.flight.free() + self.ended.iter().filter(|ended| ended.has_place()).count();
         // The fuller it is, the smaller everybody's share: receivers that hang, however many, leave room for others.
@@ -146,14 +167,22 @@ impl Round {
             taken
         });
         recorded?;
-        match taken? {
+        let taken = taken?;
+        if looked {
+            (self.taken, self.gone) = (taken, 0);
+        }
+        match taken {
             _ if !looked => {}
             0 if room > 0 => {
                 self.look().await?;
             }
             taken => {
                 // Some may be left; if all that there was room for came, certainly.
-                let wait = if taken == room && room > 0 { Duration::ZERO } else { POLL };
+                let wait = match taken {
+                    0 => POLL,
+                    _ if taken == room => Duration::ZERO,
+                    _ => SOON,
+                };
                 (self.more, self.look_at) = (true, Instant::now() + wait);
             }
         }
@@ -206,7 +235,8 @@ impl Round {
     /// others of its subscription have to end first.
     async fn look(&mut self) -> anyhow::Result<bool> {
         let app = &self.worker.app;
-        let left = queue::oldest_due(app.db.read()).await?.map(|due| due - app.clock.now_ms());
+        let now = app.clock.now_ms();
+        let left = queue::oldest_due(app.db.read(), now).await?.map(|due| due - now);
         let wait =
             left.filter(|left| *left > 0).map_or(POLL, |left| Duration::from_millis(left.unsigned_abs()));
         self.more = left.is_some_and(|left| left <= 0);
@@ -317,9 +347,7 @@ async fn give_back(app: &App, tokens: Vec<Uuid>) -> anyhow::Result<()> {
         return Ok(());
     }
     let write = app.begin_write().await?;
-    for token in tokens {
-        queue::give_back(write.conn(), token).await?;
-    }
+    queue::give_back(write.conn(), &tokens).await?;
     write.commit().await?;
     Ok(())
 }

@@ -295,7 +295,6 @@ async fn deliveries_of_a_crowd(workspace: &Workspace<'_>) -> SubscriptionId {
             created_at: at.as_millisecond(),
             settled_at: delivered.settled_at.filter(|_| matches!(state, State::Delivered | State::Dead)),
             next_attempt_at: due,
-            due_at: due,
             ..delivered.clone()
         }
     };

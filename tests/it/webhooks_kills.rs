@@ -37,8 +37,9 @@ async fn until(what: &str, holds: impl AsyncFn() -> bool) {
 /// Lets the time of a lease pass for what is leased. The processes' own clocks cannot be moved, so their rows are.
 async fn a_lease_passes(machine: &Machine) {
     let db = &machine.app.app.db;
-    let moved =
-        format!("UPDATE webhook_deliveries SET due_at = due_at - {LEASE_MS} WHERE lease_token IS NOT NULL");
+    let moved = format!(
+        "UPDATE webhook_deliveries SET lease_until = lease_until - {LEASE_MS} WHERE lease_token IS NOT NULL"
+    );
     let write = machine.app.write().await;
     write.conn().execute_raw(Statement::from_string(db.backend(), moved)).await.expect("rows are moved");
     write.commit().await.expect("it is kept");

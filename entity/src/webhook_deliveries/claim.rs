@@ -63,65 +63,77 @@ WITH RECURSIVE waiting (subscription_id) AS (
     FROM waiting AS w WHERE w.subscription_id IS NOT NULL
 )";
 
-/// How many may be taken of each subscription that is enabled and has something due. $1 is the moment, $2 the cap. What is
-/// in flight is counted in the index's order and up to the cap: PostgreSQL then walks the index, and forgets the entries
-/// of what has landed, instead of reading each of their rows again and again.
-const ROOMS: &str = ",
-rooms (subscription_id, room) AS MATERIALIZED (
-    SELECT s.id, $2 - (SELECT count(*) FROM (
-        SELECT 1 FROM webhook_deliveries AS f
-        WHERE f.lease_token IS NOT NULL AND f.subscription_id = s.id AND f.due_at > $1
-        ORDER BY f.due_at LIMIT $2) AS flying)
-    FROM waiting AS w CROSS JOIN webhook_subscriptions AS s
-    WHERE s.id = w.subscription_id AND s.state = 0
-      AND EXISTS (SELECT 1 FROM webhook_deliveries AS d
-                  WHERE d.state = 0 AND d.subscription_id = s.id AND d.due_at <= $1)
-),";
+/// True for a delivery that is due at the moment $1.
+const DUE: &str = "d.state = 0 AND d.next_attempt_at <= $1";
+
+/// True for a pending delivery that no worker has in hand at the moment $1.
+pub(super) const FREE: &str = "(lease_until IS NULL OR lease_until <= $1)";
+
+/// What may be taken of the subscription `s`: of its first due deliveries, as many as the cap $2, those that are not in
+/// flight; and of these no more than a fair part of the batch $3.
+///
+/// A lease stands in no index: to take a delivery and to give it back rewrites its row and nothing else. In return the heads
+/// of the queue are read with their rows, which the cap keeps few.
+fn head() -> String {
+    format!(
+        "SELECT id, next_attempt_at FROM (
+            SELECT d.id, d.next_attempt_at, d.lease_until FROM webhook_deliveries AS d
+            WHERE {DUE} AND d.subscription_id = s.id ORDER BY d.next_attempt_at, d.id LIMIT $2
+        ) AS first
+        WHERE {FREE} ORDER BY next_attempt_at, id LIMIT 16 + $3 / (SELECT count(subscription_id) FROM waiting)"
+    )
+}
 
 /// Takes and gives back in one statement.
 ///
 /// `chosen` takes no lock, `locked` then passes over what others have: two workers that choose at the same moment choose
 /// the same rows, and each row goes to one of them.
-const POSTGRES: &str = "
+fn postgres() -> String {
+    let head = head();
+    format!(
+        "{WAITING},
+free AS (
+    SELECT s.id AS subscription_id, head.id,
+        row_number() OVER (PARTITION BY s.id ORDER BY head.next_attempt_at, head.id) AS turn
+    FROM waiting AS w CROSS JOIN webhook_subscriptions AS s CROSS JOIN LATERAL ({head}) AS head
+    WHERE s.id = w.subscription_id AND s.state = 0
+),
 chosen AS (
-    SELECT due.id, due.turn FROM rooms AS r CROSS JOIN LATERAL (
-        SELECT next.id, row_number() OVER (ORDER BY next.due_at, next.id) AS turn
-        FROM (SELECT d.id, d.due_at FROM webhook_deliveries AS d
-              WHERE d.state = 0 AND d.subscription_id = r.subscription_id AND d.due_at <= $1
-              ORDER BY d.due_at, d.id LIMIT GREATEST(LEAST(r.room, $3), 0)) AS next
-    ) AS due
-    ORDER BY due.turn, (r.subscription_id > $4) DESC, r.subscription_id LIMIT $3
+    SELECT id, turn FROM free ORDER BY turn, (subscription_id > $4) DESC, subscription_id LIMIT $3
 ),
 locked AS MATERIALIZED (
     SELECT d.id, chosen.turn FROM chosen CROSS JOIN webhook_deliveries AS d
-    WHERE d.id = chosen.id AND d.state = 0 AND d.due_at <= $1 FOR UPDATE OF d SKIP LOCKED
+    WHERE d.id = chosen.id AND {DUE} AND {FREE} FOR UPDATE OF d SKIP LOCKED
 )
-UPDATE webhook_deliveries AS d SET lease_token = $5, due_at = $6
+UPDATE webhook_deliveries AS d SET lease_token = $5, lease_until = $6
 FROM locked, webhook_subscriptions AS s, events AS e
 WHERE d.id = locked.id AND s.id = d.subscription_id AND e.id = d.event_id
 RETURNING d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
-    d.created_at, locked.turn";
+    d.created_at, locked.turn"
+    )
+}
 
 /// Chooses; what is chosen is taken by the statement after it.
-const SQLITE: &str = "
-due (id, subscription_id, room, turn) AS (
-    SELECT d.id, r.subscription_id, r.room,
-        row_number() OVER (PARTITION BY r.subscription_id ORDER BY d.due_at, d.id)
-    FROM rooms AS r CROSS JOIN webhook_deliveries AS d
-    WHERE d.id IN (SELECT next.id FROM webhook_deliveries AS next
-                   WHERE next.state = 0 AND next.subscription_id = r.subscription_id AND next.due_at <= $1
-                   ORDER BY next.due_at, next.id LIMIT $2)
+fn sqlite() -> String {
+    let head = head();
+    format!(
+        "{WAITING},
+free (id, subscription_id, turn) AS (
+    SELECT d.id, s.id, row_number() OVER (PARTITION BY s.id ORDER BY d.next_attempt_at, d.id)
+    FROM waiting AS w CROSS JOIN webhook_subscriptions AS s CROSS JOIN webhook_deliveries AS d
+    WHERE s.id = w.subscription_id AND s.state = 0 AND d.id IN (SELECT id FROM ({head}) AS head)
 ),
 chosen (id, turn) AS MATERIALIZED (
-    SELECT id, turn FROM due WHERE turn <= room
-    ORDER BY turn, (subscription_id > $4) DESC, subscription_id LIMIT $3
+    SELECT id, turn FROM free ORDER BY turn, (subscription_id > $4) DESC, subscription_id LIMIT $3
 )
 SELECT d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.body, s.url, d.attempts, d.origin,
     d.created_at, chosen.turn
 FROM chosen CROSS JOIN webhook_deliveries AS d CROSS JOIN webhook_subscriptions AS s CROSS JOIN events AS e
-WHERE d.id = chosen.id AND s.id = d.subscription_id AND e.id = d.event_id";
+WHERE d.id = chosen.id AND s.id = d.subscription_id AND e.id = d.event_id"
+    )
+}
 
-const SQLITE_TAKE: &str = "UPDATE webhook_deliveries SET lease_token = $1, due_at = $2
+const SQLITE_TAKE: &str = "UPDATE webhook_deliveries SET lease_token = $1, lease_until = $2
 WHERE id IN (SELECT unhex(value) FROM json_each($3))";
 
 impl Claim {
@@ -129,9 +141,9 @@ impl Claim {
     /// to the cap of each and the batch of all; within a subscription in the order in which they are due.
     ///
     /// On SQLite it must run in a transaction that writes, and is alone there. On PostgreSQL several workers may claim
-    /// at once: each row goes to one of them, and since each takes the first of a subscription's due rows, what they
-    /// take together stays within the cap. It is passed only by as many rows as come to stand before those between
-    /// one worker's look and the other's: given back, or committed late.
+    /// at once: each row goes to one of them, and since each takes of the same first rows of a subscription, what they
+    /// take together stays within the cap. It is passed only by as many rows as come to stand before those taken, since they
+    /// were committed late, and by what was born in a worker's hand at the end of a long queue.
     ///
     /// # Errors
     /// When the database does.
@@ -142,13 +154,9 @@ impl Claim {
         let lease = [self.lease_token.into(), self.lease_until.into()];
         let rows = match conn.get_database_backend() {
             DbBackend::Postgres => {
-                let sql = format!("{WAITING}{ROOMS}{POSTGRES}");
-                conn.query_all_raw(statement::raw(conn, &sql, choice.chain(lease))).await?
+                conn.query_all_raw(statement::raw(conn, &postgres(), choice.chain(lease))).await?
             }
-            _ => {
-                let sql = format!("{WAITING}{ROOMS}{SQLITE}");
-                conn.query_all_raw(statement::raw(conn, &sql, choice)).await?
-            }
+            _ => conn.query_all_raw(statement::raw(conn, &sqlite(), choice)).await?,
         };
         let mut claimed = rows.iter().map(Claimed::from_row).collect::<Result<Vec<_>, _>>()?;
         claimed.sort_by_key(|one| (one.turn, one.subscription_id <= after, one.subscription_id));

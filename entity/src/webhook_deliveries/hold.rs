@@ -7,11 +7,8 @@
 use sea_orm::{ConnectionTrait, DbErr, Value};
 use uuid::Uuid;
 
-use super::claim::WAITING;
+use super::claim::{FREE, WAITING};
 use crate::statement;
-
-/// A pending delivery that no worker has in hand; $1 is the moment.
-const FREE: &str = "state = 0 AND (lease_token IS NULL OR due_at <= $1)";
 
 /// Makes held deliveries of a subscription due at this moment: as many as the limit at most, the oldest first. Says how
 /// many.
@@ -39,7 +36,9 @@ pub async fn hold<C: ConnectionTrait>(
     now: i64,
     limit: u32,
 ) -> Result<u64, DbErr> {
-    let which = format!("SELECT id FROM webhook_deliveries WHERE {FREE} AND subscription_id = $2 LIMIT $3");
+    let which = format!(
+        "SELECT id FROM webhook_deliveries WHERE state = 0 AND {FREE} AND subscription_id = $2 LIMIT $3"
+    );
     run(conn, &to_held(&which), [now.into(), subscription.into(), i64::from(limit).into()]).await
 }
 
@@ -54,16 +53,13 @@ pub async fn discard<C: ConnectionTrait>(
     now: i64,
     limit: u32,
 ) -> Result<u64, DbErr> {
-    let [held, free] = ["state = 3", FREE];
-    let held = format!(
-        "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
-            WHERE {held} AND subscription_id = $1 ORDER BY id LIMIT $2) AND {held}"
-    );
-    let gone = run(conn, &held, [subscription.into(), i64::from(limit).into()]).await?;
+    let held = "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
+        WHERE state = 3 AND subscription_id = $1 ORDER BY id LIMIT $2) AND state = 3";
+    let gone = run(conn, held, [subscription.into(), i64::from(limit).into()]).await?;
     let rest = i64::from(limit).saturating_sub_unsigned(gone);
     let free = format!(
         "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
-            WHERE {free} AND subscription_id = $2 LIMIT $3) AND {free}"
+            WHERE state = 0 AND {FREE} AND subscription_id = $2 LIMIT $3) AND state = 0 AND {FREE}"
     );
     Ok(gone + run(conn, &free, [now.into(), subscription.into(), rest.into()]).await?)
 }
@@ -119,15 +115,15 @@ pub async fn misplaced<C: ConnectionTrait>(conn: &C) -> Result<Vec<Misplaced>, D
 /// The state is asked once more, since another may have moved a row between the choice and the change.
 fn to_pending(which: &str) -> String {
     format!(
-        "UPDATE webhook_deliveries SET state = 0, next_attempt_at = $1, due_at = $1 WHERE id IN ({which}) AND state = 3"
+        "UPDATE webhook_deliveries SET state = 0, next_attempt_at = $1 WHERE id IN ({which}) AND state = 3"
     )
 }
 
 /// Holds these pending deliveries; $1 is the moment.
 fn to_held(which: &str) -> String {
     format!(
-        "UPDATE webhook_deliveries SET state = 3, next_attempt_at = NULL, due_at = NULL, lease_token = NULL
-         WHERE id IN ({which}) AND {FREE}"
+        "UPDATE webhook_deliveries SET state = 3, next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
+         WHERE id IN ({which}) AND state = 0 AND {FREE}"
     )
 }
 

@@ -80,10 +80,10 @@ pub struct Model {
     pub attempts: i32,
     /// When the next attempt is due, while pending.
     pub next_attempt_at: Option<i64>,
-    /// When a worker may take it, while pending: as above, or the end of the lease while one has it.
-    pub due_at: Option<i64>,
-    /// Names the lease, so that only its holder settles the delivery.
+    /// Names the lease of the worker that has it in hand, so that only its holder settles the delivery.
     pub lease_token: Option<Uuid>,
+    /// When that lease ends, and another worker may take the delivery.
+    pub lease_until: Option<i64>,
     /// When it was made.
     pub created_at: i64,
     /// When it was delivered or given up.
@@ -113,8 +113,8 @@ scope::row!(
     state,
     attempts,
     next_attempt_at,
-    due_at,
     lease_token,
+    lease_until,
     created_at,
     settled_at,
     last_status,
@@ -138,8 +138,8 @@ impl Model {
             state: if enabled { State::Pending } else { State::Held },
             attempts: 0,
             next_attempt_at: due,
-            due_at: due,
             lease_token: None,
+            lease_until: None,
             created_at: now,
             settled_at: None,
             last_status: None,
@@ -159,8 +159,8 @@ impl Model {
             state: if enabled { State::Pending } else { State::Held },
             attempts: 0,
             next_attempt_at: due,
-            due_at: due,
             lease_token: None,
+            lease_until: None,
             created_at: now,
             settled_at: None,
             last_status: None,

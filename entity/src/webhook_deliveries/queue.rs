@@ -5,7 +5,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::State;
-use super::claim::WAITING;
+use super::claim::{FREE, WAITING};
 use crate::statement;
 
 pub use super::claim::{Claim, Claimed};
@@ -58,8 +58,8 @@ fn settled(backend: DbBackend) -> &'static str {
 
 const SETTLE: &str = "
 UPDATE webhook_deliveries SET
-    state = v.state, attempts = attempts + 1, next_attempt_at = v.next_at, due_at = v.next_at,
-    lease_token = NULL, settled_at = v.settled_at, last_status = v.status, last_error = v.error
+    state = v.state, attempts = attempts + 1, next_attempt_at = v.next_at,
+    lease_token = NULL, lease_until = NULL, settled_at = v.settled_at, last_status = v.status, last_error = v.error
 FROM v
 WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token
 RETURNING webhook_deliveries.id";
@@ -90,14 +90,25 @@ pub async fn settle<C: ConnectionTrait>(conn: &C, settlements: &[Settlement]) ->
     rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
-/// Gives back what was taken under this lease and is not settled, as if it had never been taken. Says how much it was.
+/// Gives back what was taken under these leases and is not settled, as if it had never been taken. Says how much it was.
+/// Reads all that is pending: for a worker's end.
 ///
 /// # Errors
 /// When the database does.
-pub async fn give_back<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> Result<u64, DbErr> {
-    let sql =
-        "UPDATE webhook_deliveries SET lease_token = NULL, due_at = next_attempt_at WHERE lease_token = $1";
-    Ok(conn.execute_raw(statement::raw(conn, sql, [lease_token.into()])).await?.rows_affected())
+pub async fn give_back<C: ConnectionTrait>(conn: &C, lease_tokens: &[Uuid]) -> Result<u64, DbErr> {
+    if lease_tokens.is_empty() {
+        return Ok(0);
+    }
+    let tokens = match conn.get_database_backend() {
+        DbBackend::Postgres => "SELECT value::uuid FROM json_array_elements_text($1::json)",
+        _ => "SELECT unhex(value) FROM json_each($1)",
+    };
+    let sql = format!(
+        "UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
+         WHERE state = 0 AND lease_token IN ({tokens})"
+    );
+    let tokens = statement::json_ids(lease_tokens.iter().copied());
+    Ok(conn.execute_raw(statement::raw(conn, &sql, [tokens.into()])).await?.rows_affected())
 }
 
 /// What each database makes of the one parameter: a row for each lease and delivery.
@@ -125,7 +136,7 @@ pub async fn give_back_some<C: ConnectionTrait>(conn: &C, taken: &[(Uuid, Uuid)]
     let rows = serde_json::Value::from_iter(taken.iter().map(row)).to_string();
     let sql = format!(
         "{}
-        UPDATE webhook_deliveries SET lease_token = NULL, due_at = next_attempt_at
+        UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
         FROM v WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token",
         leased(conn.get_database_backend())
     );
@@ -133,18 +144,18 @@ pub async fn give_back_some<C: ConnectionTrait>(conn: &C, taken: &[(Uuid, Uuid)]
 }
 
 /// The earliest moment at which a delivery of an enabled subscription is due, or was: what lies in the past is how far
-/// the queue is behind. What is in flight counts with the end of its lease.
+/// the queue is behind. What is in flight at this moment does not count.
 ///
 /// # Errors
 /// When the database does.
-pub async fn oldest_due<C: ConnectionTrait>(conn: &C) -> Result<Option<i64>, DbErr> {
+pub async fn oldest_due<C: ConnectionTrait>(conn: &C, now: i64) -> Result<Option<i64>, DbErr> {
     let sql = format!(
         "{WAITING}
-        SELECT min((SELECT d.due_at FROM webhook_deliveries AS d
-                    WHERE d.state = 0 AND d.subscription_id = s.id ORDER BY d.due_at LIMIT 1))
+        SELECT min((SELECT d.next_attempt_at FROM webhook_deliveries AS d
+                    WHERE d.state = 0 AND d.subscription_id = s.id AND {FREE} ORDER BY d.next_attempt_at LIMIT 1))
         FROM waiting AS w CROSS JOIN webhook_subscriptions AS s WHERE s.id = w.subscription_id AND s.state = 0"
     );
-    let row = conn.query_one_raw(statement::raw(conn, &sql, [])).await?;
+    let row = conn.query_one_raw(statement::raw(conn, &sql, [now.into()])).await?;
     row.map_or(Ok(None), |row| row.try_get_by_index(0))
 }
 
@@ -161,15 +172,15 @@ pub struct Counts {
     pub dead: i64,
 }
 
-/// How many deliveries stand where at this moment. Reads as many entries of indexes, and no row.
+/// How many deliveries stand where at this moment. Reads the rows of what is pending, and of the rest entries of indexes.
 ///
 /// # Errors
 /// When the database does.
 pub async fn counts<C: ConnectionTrait>(conn: &C, now: i64) -> Result<Counts, DbErr> {
-    let sql = "SELECT (SELECT count(*) FROM webhook_deliveries WHERE state = 0),
-        (SELECT count(*) FROM webhook_deliveries WHERE lease_token IS NOT NULL AND due_at > $1),
+    let sql = "SELECT count(*), count(CASE WHEN lease_until > $1 THEN 1 END),
         (SELECT count(*) FROM webhook_deliveries WHERE state = 3),
-        (SELECT count(*) FROM webhook_deliveries WHERE state = 2)";
+        (SELECT count(*) FROM webhook_deliveries WHERE state = 2)
+        FROM webhook_deliveries WHERE state = 0";
     let Some(row) = conn.query_one_raw(statement::raw(conn, sql, [now.into()])).await? else {
         return Ok(Counts::default());
     };

@@ -16,7 +16,6 @@ async fn outcomes_are_those_of_all_deliveries_of_a_subscription_or_of_the_newest
             state,
             attempts: 1,
             next_attempt_at: None,
-            due_at: None,
             settled_at: Some(at + 1),
             ..delivery(number, 1, at)
         };

@@ -69,7 +69,7 @@ async fn claims_go_turn_by_turn_up_to_the_cap_and_the_batch() {
         assert_eq!((one.event_id, one.event_type.as_str(), one.attempts), (id(500), "order.paid", 0));
         let taken = row(&database, 101).await;
         assert_eq!(
-            (taken.lease_token, taken.due_at, taken.next_attempt_at),
+            (taken.lease_token, taken.lease_until, taken.next_attempt_at),
             (Some(id(1)), Some(80), Some(1))
         );
 
@@ -78,22 +78,44 @@ async fn claims_go_turn_by_turn_up_to_the_cap_and_the_batch() {
         let counts = queue::counts(&database, 79).await.unwrap();
         assert_eq!(counts, Counts { pending: 7, in_flight: 5, held: 0, dead: 0 });
         let fourth = claim(4, 80).take(&database).await.unwrap();
-        assert_eq!(numbers(&fourth), [104, 201, 202], "102 and 103 still are, and the first lease ended");
+        assert_eq!(numbers(&fourth), [101, 201, 202], "what was not settled in time is taken again");
         let fifth = claim(5, 81).take(&database).await.unwrap();
-        assert_eq!(numbers(&fifth), [105, 101], "what was not settled in time is taken again");
+        assert_eq!(numbers(&fifth), [102, 103], "the second lease ended, too");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_is_one_subscription_s_alone_or_shared_by_all_that_wait() {
+    for database in databases().await {
+        ground(&database).await;
+        let ours = webhook_deliveries::in_workspace(OURS);
+        let rows = (101..161).map(|number| delivery(number, 1, number as i64)).collect();
+        ours.insert_many(&database, rows).await.unwrap();
+        let all = Claim { cap_per_subscription: 50, batch: 40, ..claim(1, 500) };
+        assert_eq!(numbers(&all.take(&database).await.unwrap()), (101..141).collect::<Vec<_>>());
+        let next = Claim { lease_token: id(2), ..all };
+        assert_eq!(numbers(&next.take(&database).await.unwrap()), (141..151).collect::<Vec<_>>(), "the cap");
+        assert_eq!(queue::give_back(&database, &[id(1), id(2)]).await.unwrap(), 50);
+
+        let rows = (201..261).map(|number| delivery(number, 2, number as i64)).collect();
+        ours.insert_many(&database, rows).await.unwrap();
+        let both = numbers(&all.take(&database).await.unwrap());
+        assert_eq!(both, (101..121).flat_map(|number| [number, number + 100]).collect::<Vec<_>>());
     }
 }
 
 #[tokio::test]
 async fn the_oldest_due_is_of_an_enabled_subscription() {
     for database in databases().await {
-        assert_eq!(queue::oldest_due(&database).await.unwrap(), None);
+        let oldest_due = async |now| queue::oldest_due(&database, now).await.unwrap();
+        assert_eq!(oldest_due(0).await, None);
         queued(&database).await;
-        assert_eq!(queue::oldest_due(&database).await.unwrap(), Some(1));
+        assert_eq!(oldest_due(0).await, Some(1));
         claim(1, 2).take(&database).await.unwrap();
-        assert_eq!(queue::oldest_due(&database).await.unwrap(), Some(3));
+        assert_eq!(oldest_due(31).await, Some(3), "the others are in flight");
         set_state(&database, 1, webhook_subscriptions::State::Paused).await;
-        assert_eq!(queue::oldest_due(&database).await.unwrap(), Some(32), "the end of a lease");
+        assert_eq!(oldest_due(31).await, None);
+        assert_eq!(oldest_due(32).await, Some(1), "their lease ended");
     }
 }
 
@@ -122,16 +144,17 @@ async fn only_who_holds_the_lease_settles() {
             (one.state, one.settled_at, one.attempts, one.last_status),
             (State::Delivered, Some(77), 1, Some(200))
         );
-        assert_eq!((one.due_at, one.lease_token, one.next_attempt_at), (None, None, None));
+        assert_eq!((one.lease_until, one.lease_token, one.next_attempt_at), (None, None, None));
         let one = row(&database, 102).await;
-        assert_eq!((one.state, one.due_at, one.next_attempt_at), (State::Pending, Some(900), Some(900)));
+        assert_eq!((one.state, one.lease_until, one.next_attempt_at), (State::Pending, None, Some(900)));
         assert_eq!((one.settled_at, one.last_error, one.lease_token), (None, error, None));
         assert_eq!(row(&database, 103).await.state, State::Dead);
         assert_eq!(row(&database, 201).await.lease_token, Some(id(1)));
 
-        assert_eq!(queue::give_back(&database, id(1)).await.unwrap(), 2);
+        assert_eq!(queue::give_back(&database, &[]).await.unwrap(), 0);
+        assert_eq!(queue::give_back(&database, &[id(7), id(1)]).await.unwrap(), 2);
         let one = row(&database, 201).await;
-        assert_eq!((one.lease_token, one.due_at, one.attempts), (None, Some(1), 0));
+        assert_eq!((one.lease_token, one.lease_until, one.attempts), (None, None, 0));
         assert_eq!(numbers(&claim(2, 10).take(&database).await.unwrap()), [104, 201, 105, 202]);
     }
 }
@@ -145,7 +168,7 @@ async fn what_nobody_would_take_is_held() {
         let settled = [settlement(101, 1, Next::Hold), settlement(102, 1, Next::Delivered)];
         assert_eq!(queue::settle(&database, &settled).await.unwrap().len(), 2);
         let one = row(&database, 101).await;
-        assert_eq!((one.state, one.due_at, one.attempts), (State::Held, None, 1));
+        assert_eq!((one.state, one.next_attempt_at, one.attempts), (State::Held, None, 1));
         assert_eq!(row(&database, 102).await.state, State::Delivered);
         assert_eq!(claim(2, 900).take(&database).await.unwrap().len(), 2, "of the other subscription");
     }
@@ -167,7 +190,7 @@ async fn deliveries_follow_their_subscription() {
 
         assert_eq!(hold::release(&database, id(1), 12, 1).await.unwrap(), 1);
         let one = row(&database, 102).await;
-        assert_eq!((one.state, one.due_at, one.next_attempt_at), (State::Pending, Some(12), Some(12)));
+        assert_eq!((one.state, one.next_attempt_at), (State::Pending, Some(12)));
         assert_eq!(hold::discard(&database, id(1), 12, 2).await.unwrap(), 2);
         assert_eq!(hold::discard(&database, id(1), 12, 9).await.unwrap(), 2, "held ones, then those free");
         assert_eq!(hold::discard(&database, id(1), 12, 9).await.unwrap(), 0);
@@ -176,7 +199,7 @@ async fn deliveries_follow_their_subscription() {
         let held = webhook_deliveries::Model::new(id(106), id(2), &event(500), false, 13);
         webhook_deliveries::in_workspace(OURS).insert(&database, held).await.unwrap();
         assert_eq!(align(&database, 13).await, 1, "subscription 2 is enabled");
-        assert_eq!(row(&database, 106).await.due_at, Some(13));
+        assert_eq!(row(&database, 106).await.next_attempt_at, Some(13));
     }
 }
 

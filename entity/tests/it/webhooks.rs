@@ -43,7 +43,6 @@ fn dead(number: u128, at: i64) -> webhook_deliveries::Model {
     webhook_deliveries::Model {
         state: State::Dead,
         next_attempt_at: None,
-        due_at: None,
         attempts: 7,
         settled_at: Some(at + 9),
         last_status: Some(503),
@@ -101,8 +100,8 @@ async fn every_row_of_webhooks_comes_back_as_it_went() {
             origin: Origin::Replay,
             replayed_from: Some(id(9)),
             job_id: Some(id(10)),
-            due_at: Some(99),
             lease_token: Some(id(11)),
+            lease_until: Some(99),
             last_error: Some("timeout".to_owned()),
             ..delivery(3, 1, 8)
         };

@@ -16,7 +16,7 @@ pub struct Queue {
     pub held: i64,
     /// Deliveries that were given up, as long as the log is kept.
     pub dead: i64,
-    /// When the earliest pending delivery is due, or was, in milliseconds since the epoch.
+    /// When the earliest pending delivery that nobody has in hand is due, or was, in milliseconds since the epoch.
     pub oldest_due_ms: Option<i64>,
 }
 
@@ -25,8 +25,9 @@ pub struct Queue {
 /// # Errors
 /// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
 pub async fn queue(app: &App) -> Result<Queue> {
-    let counts = queue::counts(app.db.read(), app.clock.now_ms()).await?;
-    let oldest_due_ms = queue::oldest_due(app.db.read()).await?;
+    let now = app.clock.now_ms();
+    let counts = queue::counts(app.db.read(), now).await?;
+    let oldest_due_ms = queue::oldest_due(app.db.read(), now).await?;
     let queue::Counts { pending, in_flight, held, dead } = counts;
     Ok(Queue { pending, in_flight, held, dead, oldest_due_ms })
 }

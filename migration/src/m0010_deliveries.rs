@@ -6,7 +6,7 @@
 use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
-    name: "m0010_webhooks",
+    name: "m0010_deliveries",
     tables: &[
         Table::heap(
             "webhook_subscriptions",
@@ -54,7 +54,7 @@ pub(crate) const STEP: Step = Step {
         ),
         // The delivery that a row replays may be pruned before it, hence no foreign key. Nor is there one on the workspace,
         // here and below: its subscriptions take all along, and a key less is a look-up less for each row.
-        Table::heap(
+        Table::queue(
             "webhook_deliveries",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -67,8 +67,8 @@ pub(crate) const STEP: Step = Step {
              state SMALLINT NOT NULL,
              attempts INTEGER NOT NULL,
              next_attempt_at BIGINT,
-             due_at BIGINT,
              lease_token UUID,
+             lease_until BIGINT,
              created_at BIGINT NOT NULL,
              settled_at BIGINT,
              last_status INTEGER,
@@ -79,9 +79,9 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT fk_webhook_deliveries_event FOREIGN KEY (event_id) REFERENCES events (id),
              CONSTRAINT ck_webhook_deliveries_state CHECK (state BETWEEN 0 AND 3),
              CONSTRAINT ck_webhook_deliveries_origin CHECK (origin BETWEEN 0 AND 3),
-             CONSTRAINT ck_webhook_deliveries_due
-                 CHECK ((state = 0) = (due_at IS NOT NULL) AND (state = 0) = (next_attempt_at IS NOT NULL)),
-             CONSTRAINT ck_webhook_deliveries_lease CHECK (lease_token IS NULL OR state = 0),
+             CONSTRAINT ck_webhook_deliveries_due CHECK ((state = 0) = (next_attempt_at IS NOT NULL)),
+             CONSTRAINT ck_webhook_deliveries_lease
+                 CHECK ((lease_token IS NULL) = (lease_until IS NULL) AND (lease_token IS NULL OR state = 0)),
              CONSTRAINT ck_webhook_deliveries_settled CHECK ((state IN (1, 2)) = (settled_at IS NOT NULL))",
         ),
         Table::heap(
@@ -130,11 +130,10 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_webhook_subscriptions_deleted ON webhook_subscriptions (id) WHERE deleted_at IS NOT NULL",
         "CREATE INDEX ix_webhook_topics_subscription ON webhook_topics (subscription_id)",
         "CREATE INDEX ix_webhook_secrets_subscription ON webhook_secrets (subscription_id, created_at)",
-        // The queue, by subscription in the order of their turns.
-        "CREATE INDEX ix_webhook_deliveries_due ON webhook_deliveries (subscription_id, due_at, id) WHERE state = 0",
-        // What workers have in hand: few rows, however many wait.
-        "CREATE INDEX ix_webhook_deliveries_leased ON webhook_deliveries (subscription_id, due_at)
-             WHERE lease_token IS NOT NULL",
+        // The queue, by subscription in the order of their turns. No index holds the lease: to take a delivery writes its row
+        // and nothing else.
+        "CREATE INDEX ix_webhook_deliveries_due ON webhook_deliveries (subscription_id, next_attempt_at, id)
+             WHERE state = 0",
         "CREATE INDEX ix_webhook_deliveries_held ON webhook_deliveries (subscription_id, id) WHERE state = 3",
         // Dead ones are counted, and looked through by subscription and by type: without their rows, since all of it stands
         // in the index. SQLite wants the state there, too.
