@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::find::{absent, fresh, id};
 use super::students::fold;
-use super::users::{self, User};
+use super::users::{self, Recognised, User};
 use super::workspaces::{self, Workspace};
 use super::{Result, token};
 use crate::app::App;
@@ -72,23 +72,27 @@ pub struct Session {
     pub seen_at: Timestamp,
 }
 
-/// Begins a session; its token comes out here and nowhere else.
+/// Begins a session; its token comes out here and nowhere else. `None` when the password is not the person's any more: a
+/// new one ends the sessions that there are, and this one would have come after it.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database or the system's generator fails.
 pub async fn begin(
     app: &App,
     write: &mut Write,
-    user: &User,
+    known: &Recognised,
     origin: Origin<'_>,
-) -> Result<(SessionId, SecretString)> {
+) -> Result<Option<(SessionId, SecretString)>> {
+    if !users::is_still(write, known).await? {
+        return Ok(None);
+    }
     let now_ms = write.now_ms();
     let begun = Begun {
         address: origin.address.to_string(),
         agent: origin.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
         created_at: now_ms,
     };
-    insert(app, write, user, begun).await
+    insert(app, write, &known.user, begun).await.map(Some)
 }
 
 /// How a session was begun, in whichever workspace.

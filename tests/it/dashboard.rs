@@ -2,8 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use creator_api::domain::sessions;
+use creator_api::domain::audit::Actor;
+use creator_api::domain::sessions::{self, Origin};
+use creator_api::domain::users;
 use reqwest::Method;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::machine::Machine;
 use crate::support::browser::{PASSWORD, html};
@@ -242,6 +245,42 @@ async fn a_link_sets_a_password_once() {
     old.get("/dashboard/settings").await.assert_status(303);
     browser.sign_in("owner@acme.example", PASSWORD).await.assert_status(422);
     browser.sign_in("owner@acme.example", "a new long password").await.assert_status(303);
+}
+
+#[tokio::test]
+async fn no_session_outlives_the_password_that_it_began_with() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    acme.person("ada@acme.example").await;
+    let old = SecretString::from(PASSWORD);
+    let origin = Origin { address: [127, 0, 0, 1].into(), agent: "story" };
+    let recognised = users::recognise(&app.app, "ada@acme.example", &old).await.unwrap().unwrap();
+    let set = async |token: &str, password: &str| {
+        let password = SecretString::from(password);
+        let set = users::set_password(&app.app, token, &password, |_| Actor::operator()).await;
+        assert!(set.unwrap().is_some());
+    };
+
+    // The session comes first: the new password waits for it, and ends it.
+    let link = acme.link("ada@acme.example").await;
+    let mut write = app.write().await;
+    let begun = sessions::begin(&app.app, &mut write, &recognised, origin).await.unwrap();
+    let (_, token) = begun.expect("the password is right still");
+    let wait = async {
+        // Longer than setting a password takes that need not wait.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        write.commit().await.unwrap();
+    };
+    tokio::join!(wait, set(&link, "a new long password"));
+    assert!(sessions::resume(&app.app, token.expose_secret(), true).await.unwrap().is_none());
+
+    // The new password comes first: what was recognised before is worth nothing.
+    let mut write = app.write().await;
+    assert!(sessions::begin(&app.app, &mut write, &recognised, origin).await.unwrap().is_none());
+    drop(write);
+    let browser = Browser::new(&app);
+    browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(422);
+    browser.sign_in("ada@acme.example", "a new long password").await.assert_status(303);
 }
 
 #[tokio::test]
