@@ -1,5 +1,8 @@
 //! Lists of more rows than a page looks through: it says how far it looked, and goes on when it is asked to.
 
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
 use creator_api::domain::page::LOOKED;
 use creator_api::id::{CourseId, Delivery, Enrollment, LoggedRequest, Order, Student, SubscriptionId};
 use entity::webhook_deliveries::State;
@@ -13,13 +16,18 @@ use crate::support::{Browser, TestApp, Workspace};
 
 /// So many more students than a search looks through, each made a second after the one before.
 async fn crowd(workspace: &Workspace<'_>) -> Vec<students::Model> {
+    join(workspace, 1..=LOOKED + 50, 1).await
+}
+
+/// Students by their numbers, each made so many seconds after the one before. The first is Grace Hopper.
+async fn join(workspace: &Workspace<'_>, numbers: RangeInclusive<u64>, seconds: i64) -> Vec<students::Model> {
     let app = workspace.app;
     let write = app.write().await;
     let people = students::in_workspace(workspace.id.uuid());
     let first = people.by_email_folded(write.conn(), "ada@example.com").await.unwrap().unwrap();
     let mut all = Vec::new();
-    for n in 1..=LOOKED + 50 {
-        let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed());
+    for n in numbers {
+        let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed() * seconds);
         let email = format!("s{n:05}@example.com");
         all.push(students::Model {
             id: app.app.ids.next::<Student>(at).uuid(),
@@ -79,6 +87,36 @@ async fn a_search_says_how_far_it_looked_and_goes_on_when_asked() {
     assert!(count == 1 && !page.contains("looked through"), "{page}");
     let (count, page) = found("/dashboard/students?q=student").await;
     assert!(count == 25 && page.contains("Next page") && !page.contains("looked through"), "{page}");
+}
+
+#[tokio::test]
+async fn what_is_looked_through_is_counted_to_the_row() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    acme.student("ada").await;
+    let browser = acme.signed_in().await;
+    let list = "/dashboard/students?q=";
+    // All of one moment, after Ada's.
+    app.clock.advance(Duration::from_secs(1));
+    join(&acme, 1..=LOOKED - 2, 0).await;
+    for (newcomer, all) in [(LOOKED - 1, LOOKED), (LOOKED, LOOKED + 1)] {
+        let page = shown(&browser, &format!("{list}nobody")).await;
+        assert!(
+            page.contains("No student fits<") && !page.contains("looked through"),
+            "before {all}: {page}"
+        );
+        join(&acme, newcomer..=newcomer, 0).await;
+    }
+    let page = shown(&browser, &format!("{list}nobody")).await;
+    assert!(page.contains("No student fits so far"), "Ada is left: {page}");
+    assert!(page.contains("5,000 were looked through, back to") && page.contains("10:00:01 UTC"), "{page}");
+    assert_eq!(names(&shown(&browser, &format!("{list}hopper")).await), ["Grace Hopper"]);
+
+    // One more of the same moment, and Grace is one too far.
+    join(&acme, LOOKED + 1..=LOOKED + 1, 0).await;
+    let page = shown(&browser, &format!("{list}hopper")).await;
+    assert!(names(&page).is_empty() && page.contains("10:00:01 UTC"), "{page}");
+    assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["Grace Hopper"]);
 }
 
 #[tokio::test]

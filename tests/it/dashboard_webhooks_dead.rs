@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use creator_api::domain::page::PageRequest;
 use creator_api::domain::webhooks::{self, DeliveryState, ReplayState};
 use creator_api::id::{Delivery, SubscriptionId};
 use creator_api::webhooks::upkeep;
@@ -51,7 +52,9 @@ async fn more(
     let write = app.write().await;
     let all = rows::in_workspace(workspace.id.uuid());
     let newest =
-        webhooks::deliveries(&app.app, workspace.id, of, &Default::default(), None, 1).await.unwrap();
+        webhooks::deliveries(&app.app, workspace.id, of, &Default::default(), PageRequest::newest(None, 1))
+            .await
+            .unwrap();
     let first = newest.items[0].id.uuid();
     let first = all.by_id(write.conn(), first).await.unwrap().unwrap();
     let now = app.clock.now();

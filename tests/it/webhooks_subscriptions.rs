@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use creator_api::database::Write;
+use creator_api::domain::page::PageRequest;
 use creator_api::domain::webhooks::{
     self, Delivery, DeliveryState, Held, NewSubscription, Origin, SubscriptionState,
 };
@@ -283,7 +284,9 @@ async fn nobody_reaches_into_another_workspace() {
     let day = Duration::from_secs(86_400);
     let tried = [
         refusal(webhooks::get(to, there, of).await),
-        refusal(webhooks::deliveries(to, there, of, &Default::default(), None, 10).await),
+        refusal(
+            webhooks::deliveries(to, there, of, &Default::default(), PageRequest::newest(None, 10)).await,
+        ),
         refusal(done(app, async |write| webhooks::pause(write, there, of).await).await),
         refusal(done(app, async |write| webhooks::enable(to, write, there, of, Held::Drop).await).await),
         refusal(done(app, async |write| webhooks::discard(write, there, of).await).await),
@@ -297,7 +300,10 @@ async fn nobody_reaches_into_another_workspace() {
     assert!(tried.iter().all(|said| *said == absent), "{tried:?}");
     let again = done(app, async |write| webhooks::send_again(to, write, there, &[dead]).await).await;
     assert_eq!(refusal(again), format!("no delivery {dead} in this workspace"));
-    assert_eq!(webhooks::dead(to, there, &Default::default(), None, 10).await.unwrap().items, []);
+    assert_eq!(
+        webhooks::dead(to, there, &Default::default(), PageRequest::newest(None, 10)).await.unwrap().items,
+        []
+    );
     assert_eq!(acme.deliveries(of).await.len(), 1);
 }
 

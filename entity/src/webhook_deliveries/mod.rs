@@ -239,7 +239,8 @@ impl InWorkspace<Entity> {
         statement::is_short(conn, rows, statement::FEW).await
     }
 
-    /// When the delivery was made that stands so many places down a subscription's list; none where it ends before.
+    /// When the delivery was made that stands so many places down a subscription's list, and its id; none where no other
+    /// follows it.
     ///
     /// # Errors
     /// When the database does.
@@ -250,7 +251,7 @@ impl InWorkspace<Entity> {
         created: Span,
         page: Keyset<Column>,
         many: u64,
-    ) -> Result<Option<i64>, DbErr> {
+    ) -> Result<Option<(i64, Uuid)>, DbErr> {
         // One check of the subscription in place of one a row, which the index could not make.
         let ours =
             webhook_subscriptions::in_workspace(self.workspace()).identified(subscription).into_query();

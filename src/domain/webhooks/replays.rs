@@ -162,6 +162,7 @@ pub async fn advance(app: &App, workspace: WorkspaceId, of: ReplayId) -> Result<
         column: Column::CreatedAt,
         descending: false,
         after: row.position_at.zip(row.position_id),
+        to: None,
         limit: BATCH,
         below_updated_at: None,
     };

@@ -1,7 +1,6 @@
 //! Orders: the list with search, and one with its receipt, its refunds and what it gave.
 
 use askama::Template;
-use jiff::Timestamp;
 use poem::handler;
 use poem::web::Path;
 
@@ -15,7 +14,7 @@ use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
 use crate::domain::Result;
 use crate::domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
-use crate::domain::page::{Page as Found, PageRequest, SortKey, Span};
+use crate::domain::page::{Page as Found, PageRequest, Position, SortKey};
 use crate::domain::students;
 use crate::domain::students::{StudentFilter, StudentSummary};
 use crate::id::OrderId;
@@ -125,14 +124,14 @@ async fn list(page: Page, asked: Asked) -> Answer {
     if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
 }
 
-/// A page of what fits, and back to when was looked: to the end only where an index finds what is asked for, or when it is
+/// A page of what fits, and how far was looked: to the end only where an index finds what is asked for, or when it is
 /// wanted.
 async fn search(
     page: &Page,
     filter: OrderFilter,
     request: PageRequest,
     far: bool,
-) -> Result<(Found<Order>, Option<Timestamp>)> {
+) -> Result<(Found<Order>, Option<Position>)> {
     let (app, workspace) = (page.app(), page.workspace());
     let is_id = filter.search.as_ref().is_some_and(|text| text.parse::<OrderId>().is_ok());
     let narrowed = filter.search.is_some() || filter.status.is_some();
@@ -141,23 +140,22 @@ async fn search(
         true => None,
         false => orders::reach(app, workspace, filter.paid, request).await?,
     };
-    let within = OrderFilter { paid: Span { from: filter.paid.from.max(reach), ..filter.paid }, ..filter };
-    let mut found = orders::list(app, workspace, &within, request).await?;
+    let mut found = orders::list(app, workspace, &filter, PageRequest { to: reach, ..request }).await?;
     if let Some(reach) = reach.filter(|_| request.after.is_none()) {
-        let before = OrderFilter { paid: Span { to: Some(reach), ..filter.paid }, ..within };
         let room = request.limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
-        found.items.splice(..0, named(page, before, room).await?);
+        found.items.splice(..0, named(page, filter, reach, room).await?);
     }
     Ok((found, reach))
 }
 
-/// What a search names by the whole number, or by the customer's whole address, among what was paid before it looks: so many
-/// of an address as the page has room for. The pages themselves come to the others.
-async fn named(page: &Page, before: OrderFilter, room: u32) -> Result<Vec<Order>> {
+/// What a search names by the whole number, or by the customer's whole address, among what stands behind where it looks: so
+/// many of an address as the page has room for. The pages themselves come to the others.
+async fn named(page: &Page, filter: OrderFilter, behind: Position, room: u32) -> Result<Vec<Order>> {
     let (app, workspace) = (page.app(), page.workspace());
-    let Some(text) = before.search.clone() else { return Ok(Vec::new()) };
-    let exact = OrderFilter { search: None, ..before };
-    let first = PageRequest { limit: room.max(1), ..position::request(None, SortKey::PaidAt) };
+    let Some(text) = filter.search.clone() else { return Ok(Vec::new()) };
+    let exact = OrderFilter { search: None, ..filter };
+    let first = position::request(None, SortKey::PaidAt);
+    let first = PageRequest { after: Some(behind), limit: room.max(1), ..first };
     if !text.contains('@') {
         let exact = OrderFilter { number: Some(text), ..exact };
         return Ok(orders::list(app, workspace, &exact, first).await?.items);

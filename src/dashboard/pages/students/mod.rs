@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use jiff::Timestamp;
 use poem::handler;
 use poem::web::Path;
 
@@ -18,7 +17,7 @@ use crate::domain::Result;
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course};
 use crate::domain::enrollments::{Enrollment, EnrollmentStatus};
-use crate::domain::page::{SortKey, Span};
+use crate::domain::page::{PageRequest, Position, SortKey};
 use crate::domain::students::{self, Student, StudentFilter, StudentSummary};
 use crate::id::{CourseId, StudentId};
 
@@ -57,7 +56,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
         Some(course) => Some(courses::detail(app, workspace, course.parse()?).await?.course),
         None => None,
     };
-    let mut filter = StudentFilter {
+    let filter = StudentFilter {
         search: asked.given("q"),
         course: course.as_ref().map(|course| course.id),
         ..StudentFilter::default()
@@ -68,8 +67,8 @@ async fn list(page: Page, asked: Asked) -> Answer {
         Some(_) if !asked.is_far() && !is_id => students::reach(app, workspace, &filter, request).await?,
         _ => None,
     };
-    filter.created.from = reach;
-    let found = students::list(app, workspace, &filter, request).await?;
+    let within = PageRequest { to: reach, ..request };
+    let found = students::list(app, workspace, &filter, within).await?;
     let mut students: Vec<StudentSummary> = found.items.into_iter().map(|student| student.summary).collect();
     if let Some(reach) = reach.filter(|_| request.after.is_none()) {
         students.splice(..0, named(&page, &filter, reach).await?);
@@ -86,13 +85,11 @@ async fn list(page: Page, asked: Asked) -> Answer {
     })
 }
 
-/// Whom a search names by the whole address among those who joined before it looks; the pages themselves come to the others.
-async fn named(page: &Page, filter: &StudentFilter, before: Timestamp) -> Result<Option<StudentSummary>> {
+/// Whom a search names by the whole address among those behind where it looks; the pages themselves come to the others.
+async fn named(page: &Page, filter: &StudentFilter, behind: Position) -> Result<Option<StudentSummary>> {
     let Some(email) = filter.search.clone().filter(|text| text.contains('@')) else { return Ok(None) };
-    let created = Span { from: None, to: Some(before) };
-    let exact =
-        StudentFilter { email: Some(email), course: filter.course, created, ..StudentFilter::default() };
-    let request = position::request(None, SortKey::CreatedAt);
+    let exact = StudentFilter { email: Some(email), course: filter.course, ..StudentFilter::default() };
+    let request = PageRequest::newest(Some(behind), 1);
     let found = students::list(page.app(), page.workspace(), &exact, request).await?;
     Ok(found.items.into_iter().next().map(|student| student.summary))
 }

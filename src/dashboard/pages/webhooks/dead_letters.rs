@@ -17,7 +17,7 @@ use crate::dashboard::routes::{Route, get};
 use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::audit::Action;
-use crate::domain::page::Page as Found;
+use crate::domain::page::{Page as Found, PageRequest};
 use crate::domain::webhooks::{self, Begun, Counted, DeadFilter, Delivery, Replay, Subscription};
 use crate::domain::{Error, Fault, Result};
 use crate::id::{DeliveryId, SubscriptionId};
@@ -92,7 +92,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
     let filter = filter(|field| asked.text(field), &mut faults);
     let after = asked.after().and_then(position::read);
     let (found, total) = if faults.is_empty() {
-        let found = webhooks::unreplayed(app, workspace, &filter, after, ROWS).await?;
+        let found = webhooks::unreplayed(app, workspace, &filter, PageRequest::newest(after, ROWS)).await?;
         (found, webhooks::count_some(app, workspace, &filter).await?)
     } else {
         (Found { items: Vec::new(), next: None }, Counted::Exactly(0))
