@@ -227,7 +227,8 @@ async fn dead_deliveries_are_searched_and_counted() {
             let found = ours.dead(&database, &which, page).await.unwrap();
             if after.is_none() {
                 assert_eq!(ours.count_dead(&database, &which, None).await.unwrap(), found.len() as u64);
-                assert_eq!(ours.count_dead(&database, &which, Some(1)).await.unwrap(), 1);
+                let one = Keyset { limit: 1, after: None, ..page };
+                assert_eq!(ours.count_dead(&database, &which, Some(one)).await.unwrap(), 1);
             }
             found.into_iter().map(|row| row.id.as_u128()).collect::<Vec<_>>()
         };
@@ -286,6 +287,17 @@ async fn how_far_a_list_reaches_is_for_its_own_workspace_to_know() {
         assert_eq!(reach(Span::default(), second, 1).await, Some((20, id(12))));
         let theirs = webhook_deliveries::in_workspace(THEIRS);
         assert_eq!(theirs.reach(&database, id(1), Span::default(), page, 1).await.unwrap(), None);
+
+        let all = Span::default();
+        let dead = async |of, page, many| ours.reach_dead(&database, of, all, page, many).await.unwrap();
+        assert_eq!(dead(None, page, 1).await, Some((25, id(14))));
+        assert_eq!(dead(None, page, 2).await, Some((20, id(12))));
+        assert_eq!(dead(None, page, 3).await, None, "nothing is left behind it");
+        assert_eq!(dead(Some(id(1)), page, 1).await, Some((20, id(12))));
+        assert_eq!(dead(Some(id(1)), page, 2).await, None);
+        for of in [None, Some(id(1))] {
+            assert_eq!(theirs.reach_dead(&database, of, all, page, 1).await.unwrap(), None);
+        }
     }
 }
 

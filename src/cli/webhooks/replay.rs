@@ -9,7 +9,7 @@ use super::deliveries::FilterFlags;
 use super::find;
 use crate::app::App;
 use crate::domain::audit::{self, Action, Actor};
-use crate::domain::webhooks::{self, DeadFilter, Delivery, Origin, ReplayState};
+use crate::domain::webhooks::{self, DeadFilter, Delivery, Origin, ReplayState, Wish};
 use crate::domain::{Changed, Error, workspaces};
 use crate::id::{DeliveryId, ReplayId, WorkspaceId};
 
@@ -94,11 +94,11 @@ fn counted(count: u64) -> String {
 async fn all(app: &App, args: &Replay, filter: &DeadFilter) -> Result<(), Failure> {
     let mut replayed = 0;
     for workspace in chosen(app, args).await? {
-        let total = webhooks::count(app, workspace, filter).await?;
-        if total > 0 && !args.dry_run {
-            replayed += job(app, workspace, filter).await?;
+        let wish = webhooks::wish(app, workspace, filter).await?;
+        if wish.total > 0 && !args.dry_run {
+            replayed += job(app, workspace, &wish).await?;
         } else {
-            replayed += total;
+            replayed += wish.total;
         }
     }
     let said = if args.dry_run { "to replay" } else { "replayed" };
@@ -119,9 +119,9 @@ async fn chosen(app: &App, args: &Replay) -> Result<Vec<WorkspaceId>, Failure> {
 }
 
 /// Begins a job and goes on with it to its end, as a worker may do at the same time. Says how many it replayed.
-async fn job(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64, Failure> {
+async fn job(app: &App, workspace: WorkspaceId, wish: &Wish) -> Result<u64, Failure> {
     let mut write = app.begin_write().await?;
-    let mut job = webhooks::start(app, &mut write, workspace, filter).await?;
+    let mut job = webhooks::start(app, &mut write, wish).await?;
     let told = counted(job.total);
     noted::commit(app, write, workspace, (Action::ReplayStarted, job.id, &told)).await?;
     output::say(format_args!(

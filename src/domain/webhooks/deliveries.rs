@@ -50,16 +50,39 @@ pub async fn reach(
     let rows = rows::in_workspace(workspace.uuid());
     let wanted = wanted_of(of, filter);
     let known = match filter.state {
-        None => filter.event_type.is_none(),
-        Some(DeliveryState::Dead) => true,
+        None | Some(DeliveryState::Dead) => filter.event_type.is_none(),
         Some(DeliveryState::Pending | DeliveryState::Held) => rows.is_few(app.db.read(), &wanted).await?,
         Some(DeliveryState::Delivered) => false,
     };
     if known {
         return Ok(None);
     }
+    let (of, created) = (of.uuid(), wanted.created);
     let keyset = PageRequest::newest(after, 1).keyset(app, column).await?;
-    let reach = rows.reach(app.db.read(), of.uuid(), wanted.created, keyset, LOOKED).await?;
+    let reach = match filter.state {
+        Some(DeliveryState::Dead) => {
+            rows.reach_dead(app.db.read(), Some(of), created, keyset, LOOKED).await?
+        }
+        _ => rows.reach(app.db.read(), of, created, keyset, LOOKED).await?,
+    };
+    Ok(reach.map(Position::of))
+}
+
+/// How far a page of the dead ones looks that no other delivery sends again: so many dead ones as [`LOOKED`] behind its
+/// beginning, sent again or not. `None` when it may look to the end.
+///
+/// # Errors
+/// As [`dead`].
+pub async fn reach_dead(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &DeadFilter,
+    after: Option<Position>,
+) -> Result<Option<Position>> {
+    let rows::Dead { subscription, created, .. } = wanted(app.db.read(), workspace, filter).await?;
+    let keyset = PageRequest::newest(after, 1).keyset(app, column).await?;
+    let rows = rows::in_workspace(workspace.uuid());
+    let reach = rows.reach_dead(app.db.read(), subscription, created, keyset, LOOKED).await?;
     Ok(reach.map(Position::of))
 }
 
@@ -86,7 +109,7 @@ pub async fn dead(
     dead_page(app, workspace, rows::Dead { unreplayed: false, ..wanted }, page).await
 }
 
-/// A page of those that no other delivery sends again: what [`count`](super::count) counts and a replay would send.
+/// A page of those that no other delivery sends again: what a [`Wish`](super::Wish) counts and a replay would send.
 ///
 /// # Errors
 /// As [`dead`].
