@@ -9,7 +9,7 @@ use askama::filters::HtmlSafe;
 use jiff::Timestamp;
 
 use super::position;
-use super::query::FAR;
+use super::query::{FAR, REST};
 use crate::domain::page::{LOOKED, Position};
 
 mod fields;
@@ -158,8 +158,11 @@ impl Pager {
     /// `far` in its query.
     pub fn beyond(self, path: &str, after: Option<Position>, reach: Option<Position>) -> Self {
         let glue = if path.contains('?') { '&' } else { '?' };
-        let after = after.map(|after| format!("&after={}", position::text(after))).unwrap_or_default();
-        let rest = |reach: Position| (time(&reach.at), format!("{path}{glue}{FAR}=1{after}"));
+        let far = match after {
+            Some(after) => format!("{FAR}={REST}&after={}", position::text(after)),
+            None => format!("{FAR}=1"),
+        };
+        let rest = |reach: Position| (time(&reach.at), format!("{path}{glue}{far}"));
         Self { beyond: reach.filter(|_| self.next.is_none()).map(rest), ..self }
     }
 

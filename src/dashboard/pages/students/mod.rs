@@ -17,7 +17,7 @@ use crate::domain::Result;
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course};
 use crate::domain::enrollments::{Enrollment, EnrollmentStatus};
-use crate::domain::page::{PageRequest, Position, SortKey};
+use crate::domain::page::{PageRequest, SortKey};
 use crate::domain::students::{self, Student, StudentFilter, StudentSummary};
 use crate::id::{CourseId, StudentId};
 
@@ -70,8 +70,11 @@ async fn list(page: Page, asked: Asked) -> Answer {
     let within = PageRequest { to: reach, ..request };
     let found = students::list(app, workspace, &filter, within).await?;
     let mut students: Vec<StudentSummary> = found.items.into_iter().map(|student| student.summary).collect();
-    if let Some(reach) = reach.filter(|_| request.after.is_none()) {
-        students.splice(..0, named(&page, &filter, reach).await?);
+    if asked.is_cut() {
+        let first = named(&page, &filter, PageRequest { after: None, ..request }).await?;
+        students.retain(|student| first.as_ref().is_none_or(|first| first.id != student.id));
+    } else if reach.is_some() {
+        students.splice(..0, named(&page, &filter, request).await?);
     }
     let path = asked.path(LIST, FIELDS);
     let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
@@ -85,12 +88,14 @@ async fn list(page: Page, asked: Asked) -> Answer {
     })
 }
 
-/// Whom a search names by the whole address among those behind where it looks; the pages themselves come to the others.
-async fn named(page: &Page, filter: &StudentFilter, behind: Position) -> Result<Option<StudentSummary>> {
+/// Whom a search names by the whole address among those behind where its first page looks: it puts that one first, and the
+/// others leave it out.
+async fn named(page: &Page, filter: &StudentFilter, first: PageRequest) -> Result<Option<StudentSummary>> {
+    let (app, workspace) = (page.app(), page.workspace());
     let Some(email) = filter.search.clone().filter(|text| text.contains('@')) else { return Ok(None) };
+    let Some(behind) = students::reach(app, workspace, filter, first).await? else { return Ok(None) };
     let exact = StudentFilter { email: Some(email), course: filter.course, ..StudentFilter::default() };
-    let request = PageRequest::newest(Some(behind), 1);
-    let found = students::list(page.app(), page.workspace(), &exact, request).await?;
+    let found = students::list(app, workspace, &exact, PageRequest::newest(Some(behind), 1)).await?;
     Ok(found.items.into_iter().next().map(|student| student.summary))
 }
 
