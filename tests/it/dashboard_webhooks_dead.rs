@@ -279,3 +279,38 @@ async fn where_more_were_sent_than_are_counted_the_pages_say_so() {
         assert!(!page.contains("Mar 2, 12:00"), "the chart begins with what was counted: {page}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_made_while_it_is_counted_is_not_told_as_delivered() {
+    let mut app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    dead(&acme, "s", 1).await;
+    let writing = async {
+        for _ in 0..100 {
+            held(&acme, of, 20).await;
+            tokio::task::yield_now().await;
+        }
+    };
+    let mut writing = Box::pin(writing);
+    loop {
+        let (app, acme) = (app.app.clone(), acme.id);
+        // On a thread of its own, so that it runs beside the writes.
+        let counted = tokio::spawn(async move { webhooks::outcomes(&app, acme, Some(of), 24).await });
+        let ended = tokio::select! {
+            () = &mut writing => true,
+            counted = counted => {
+                let hours = counted.unwrap().unwrap().hours;
+                let told: u64 = hours.iter().map(|hour| hour.delivered).sum();
+                assert_eq!(told, 0, "nothing was delivered");
+                assert_eq!(hours.iter().map(|hour| hour.dead).sum::<u64>(), 1);
+                false
+            }
+        };
+        if ended {
+            break;
+        }
+    }
+    drop(writing);
+    app.stop().await;
+}
