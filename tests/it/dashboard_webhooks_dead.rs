@@ -314,3 +314,29 @@ async fn what_is_made_while_it_is_counted_is_not_told_as_delivered() {
     drop(writing);
     app.stop().await;
 }
+
+#[tokio::test]
+async fn a_replay_that_another_overtook_says_why_it_sent_less() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    dead(&acme, "s", 3).await;
+    let browser = acme.signed_in().await;
+    let begin = async |fields: &[(&str, &str)]| {
+        let begun = browser.submit(REPLAY, REPLAY, fields).await.assert_status(303);
+        begun.header("location").to_owned()
+    };
+    let of_text = of.to_string();
+    let (one, other) = (begin(&[]).await, begin(&[("subscription", &of_text)]).await);
+    assert_ne!(one, other);
+    assert_eq!(begin(&[]).await, one);
+    let page = html(&browser.get(&one).await);
+    assert!(page.contains("still runs. Begin another once it has ended"), "{page}");
+    upkeep::go_on(&app.app).await.unwrap();
+    let passed_over = "Deliveries that others sent again meanwhile were passed over.";
+    let (first, second) = (html(&browser.get(&one).await), html(&browser.get(&other).await));
+    assert!(first.contains("3 of 3") && !first.contains(passed_over), "{first}");
+    assert!(second.contains("0 of 3") && second.contains(passed_over), "{second}");
+    let part = html(&partial(&browser, &app, &other).await);
+    assert!(part.contains(passed_over), "and what looks for news finds it: {part}");
+}

@@ -259,7 +259,7 @@ async fn all(page: &Page, form: &Form, filter: &DeadFilter) -> Answer {
     let job = match webhooks::start_alone(app, &mut write, &wish).await? {
         Begun::Now(job) => job,
         Begun::Before(running) => {
-            let told = "This replay was begun before, and still runs.";
+            let told = "This replay was begun before, and still runs. Begin another once it has ended.";
             return page.redirect_with(&replay_path(&running.id), &Flash::note(told));
         }
     };
