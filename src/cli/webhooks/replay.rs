@@ -9,7 +9,7 @@ use super::deliveries::FilterFlags;
 use super::find;
 use crate::app::App;
 use crate::domain::audit::{self, Action, Actor};
-use crate::domain::webhooks::{self, DeadFilter, Delivery, Origin, ReplayState, Wish};
+use crate::domain::webhooks::{self, DeadFilter, ReplayState, Wish};
 use crate::domain::{Changed, Error, workspaces};
 use crate::id::{DeliveryId, ReplayId, WorkspaceId};
 
@@ -66,23 +66,13 @@ async fn some(app: &App, deliveries: &[DeliveryId]) -> Result<(), Failure> {
     let mut again = Vec::with_capacity(deliveries.len());
     for (workspace, deliveries) in by_workspace {
         let made = webhooks::send_again(app, &mut write, workspace, &deliveries).await?;
-        let (action, subject, detail) = told(&deliveries, &made);
-        audit::append(app, &mut write, workspace, &Actor::operator(), (action, subject, &detail)).await?;
+        if let Some((action, subject, detail)) = webhooks::told(&made) {
+            audit::append(app, &mut write, workspace, &Actor::operator(), (action, subject, &detail)).await?;
+        }
         again.extend(made);
     }
     write.commit().await?;
     again.iter().try_for_each(|delivery| output::line(delivery.id))
-}
-
-/// What the audit log is told of deliveries that were sent again.
-fn told(sent: &[DeliveryId], made: &[Delivery]) -> (Action, String, String) {
-    match made {
-        [one] => (Action::DeliveryResent, sent[0].to_string(), one.event_type.clone()),
-        all if all.iter().all(|one| one.origin == Origin::Replay) => {
-            (Action::DeadLettersReplayed, String::new(), counted(all.len() as u64))
-        }
-        all => (Action::DeliveryResent, String::new(), counted(all.len() as u64)),
-    }
 }
 
 /// "1 delivery", "2 deliveries".

@@ -23,7 +23,7 @@ use super::page::Span;
 use super::word::words;
 use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
-pub use again::{count_chosen, replay_chosen, send_again, test};
+pub use again::{count_chosen, replay_chosen, send_again, test, told};
 pub use counted::Counted;
 pub use deliveries::{dead, deliveries, reach, reach_dead, unreplayed, workspace_of};
 pub use exchange::exchange;

@@ -240,13 +240,11 @@ async fn some(page: &Page, form: &Form, ids: &[DeliveryId]) -> Answer {
     let back = back(&form.into());
     let mut write = page.begin_write().await?;
     let made = webhooks::replay_chosen(page.app(), &mut write, page.workspace(), ids).await?;
-    let subject = match made.as_slice() {
-        [] => return page.redirect_with(&back, &nothing()),
-        [one] => one.id.to_string(),
-        _ => String::new(),
+    let Some((action, subject, detail)) = webhooks::told(&made) else {
+        return page.redirect_with(&back, &nothing());
     };
+    page.commit_once(form, write, action, subject, &detail).await?;
     let told = deliveries(made.len() as u64);
-    page.commit_once(form, write, Action::DeadLettersReplayed, subject, &told).await?;
     let verb = if made.len() == 1 { "is" } else { "are" };
     page.redirect_with(&back, &Flash::done(format!("{told} {verb} sent again.")))
 }
