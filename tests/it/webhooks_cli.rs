@@ -226,6 +226,8 @@ async fn a_subscription_is_tried_rotated_paused_enabled_and_deleted() {
     run(&machine, &["pause", &id]).await;
     say(&run(&machine, &["enable", &id, "--held", "drop"]).await);
     assert_eq!(states().await, [""; 0]);
+    let entry = &told(&acme).await[0];
+    assert_eq!(entry, "command line Enabled a webhook https://hooks.example/new, 3 deliveries dropped");
     say(&run(&machine, &["delete", &id]).await);
     assert_snapshot!(said.concat());
 }
