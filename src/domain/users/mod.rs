@@ -87,7 +87,7 @@ pub struct Recognised {
 pub async fn recognise(app: &App, email: &str, password: &SecretString) -> Result<Option<Recognised>> {
     let rows = users::by_email_folded(app.db.read(), &fold(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
-    let right = passwords::verify(password, hash.clone()).await?;
+    let right = passwords::verify(app, password, hash.clone()).await?;
     let oldest = rows.into_iter().next().filter(|_| right);
     Ok(oldest.zip(hash).map(|(row, hash)| Recognised { user: user(row), hash }))
 }
