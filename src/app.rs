@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::database::{Database, Write};
 use crate::domain::courses::catalogue::Catalogue;
 use crate::domain::keys::Principals;
+use crate::domain::passwords::Passwords;
 use crate::domain::requests::Recorder;
 use crate::events::{Encode, Example, Handoff};
 use crate::id::Ids;
@@ -27,6 +28,7 @@ struct Inner {
     deliveries_due: Notify,
     handoff: Handoff,
     requests: Recorder,
+    passwords: Passwords,
 }
 
 /// What an [`App`] is made of.
@@ -51,8 +53,8 @@ impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Self {
         let (catalogue, deliveries_due) = (Catalogue::default(), Notify::new());
-        let (handoff, requests) = (Handoff::default(), Recorder::default());
-        Self { inner: Arc::new(Inner { parts, catalogue, deliveries_due, handoff, requests }) }
+        let (handoff, requests, passwords) = (Handoff::default(), Recorder::default(), Passwords::default());
+        Self { inner: Arc::new(Inner { parts, catalogue, deliveries_due, handoff, requests, passwords }) }
     }
 
     /// When the courses of each workspace changed.
@@ -63,6 +65,11 @@ impl App {
     /// The API requests that have yet to be written to the log.
     pub fn requests(&self) -> &Recorder {
         &self.inner.requests
+    }
+
+    /// The passwords that are worked on.
+    pub fn passwords(&self) -> &Passwords {
+        &self.inner.passwords
     }
 
     /// Rings when a write of this process has committed deliveries that are due. Only a hint: other processes write too.

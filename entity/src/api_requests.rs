@@ -116,7 +116,8 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(rows.filter(filter.condition(&keyset)), Column::ReceivedAt)).await
     }
 
-    /// When the request came that stands so many places down the log, or down that of this key; none where it ends before.
+    /// When the request came that stands so many places down the log, or down that of this key, and its id; none where no
+    /// other follows it.
     ///
     /// # Errors
     /// When the database does.
@@ -127,7 +128,7 @@ impl InWorkspace<Entity> {
         received: Span,
         keyset: Keyset<Column>,
         many: u64,
-    ) -> Result<Option<i64>, DbErr> {
+    ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = match key {
             Some(key) => {
                 // One check of the key in place of one a row, which the index could not make.

@@ -53,6 +53,8 @@ pub struct Keyset<C> {
     pub descending: bool,
     /// The column's value and the id of the last item already seen.
     pub after: Option<(i64, Uuid)>,
+    /// The column's value and the id of the last item that may be looked at; none looks to the end.
+    pub to: Option<(i64, Uuid)>,
     /// How many rows to read: one more than the page shows tells whether there are more.
     pub limit: u64,
     /// Only rows last changed before this moment: the horizon of a complete delta sync.
@@ -62,32 +64,53 @@ pub struct Keyset<C> {
 impl<C: ColumnTrait> Keyset<C> {
     /// True for the column's values inside a span that the list is filtered by.
     ///
-    /// The position of a later page implies the end of the span where the list begins. SQLite would start reading at
-    /// either, so that end is only checked: otherwise the last page would read all that stands before it.
+    /// The positions between which a page is read imply the ends of the span. SQLite would begin or end reading at either,
+    /// so that such an end is only checked: otherwise the last page would read all that stands before it.
     pub(crate) fn within(&self, column: C, span: Span) -> Condition {
-        if self.after.is_none() || column.as_str() != self.column.as_str() {
+        if column.as_str() != self.column.as_str() {
             return span.holds(column);
         }
         let (from, until) = (Span { until: None, ..span }, Span { from: None, ..span });
-        let (implied, other) = if self.descending { (until, from) } else { (from, until) };
-        implied.holds_unindexed(column).add(other.holds(column))
+        let (near, far) = if self.descending { (until, from) } else { (from, until) };
+        let held = |end: Span, implied: bool| {
+            if implied { end.holds_unindexed(column) } else { end.holds(column) }
+        };
+        held(near, self.after.is_some()).add(held(far, self.to.is_some()))
     }
 
-    /// The column's value so many of these rows further down; none where they end before. Read from the index alone,
-    /// where it holds the rows' conditions.
+    /// The position of the row so many places down that others follow; none where the list ends with it or before. Read from
+    /// the index alone, where it holds the rows' conditions.
     pub(crate) async fn reach<D: ConnectionTrait, E>(
         self,
         conn: &D,
         rows: Select<E>,
         many: u64,
-    ) -> Result<Option<i64>, DbErr>
+    ) -> Result<Option<(i64, Uuid)>, DbErr>
     where
         E: Tenant + EntityTrait<Column = C>,
     {
-        let last = Self { limit: 1, below_updated_at: None, ..self };
+        let last = Self { limit: 2, below_updated_at: None, ..self };
         let last = last.page(rows, self.column).offset(many.saturating_sub(1));
-        let last = last.select_only().column(self.column).into_query();
-        conn.query_one(&last).await?.map(|row| row.try_get_by_index(0)).transpose()
+        let last = last.select_only().column(self.column).column(E::ID).into_query();
+        match conn.query_all(&last).await?.as_slice() {
+            [last, _] => Ok(Some((last.try_get_by_index(0)?, last.try_get_by_index(1)?))),
+            _ => Ok(None),
+        }
+    }
+
+    /// True for the rows behind a position, or for those up to it, with itself.
+    fn side<E>(&self, (at, id): (i64, Uuid), behind: bool) -> Expr
+    where
+        E: Tenant + EntityTrait<Column = C>,
+    {
+        let there = Expr::tuple([Expr::value(at), Expr::value(id)]);
+        let here = Expr::tuple([Expr::col(self.column.as_column_ref()), Expr::col(E::ID.as_column_ref())]);
+        match (behind, self.descending) {
+            (true, true) => here.lt(there),
+            (true, false) => here.gt(there),
+            (false, true) => here.gte(there),
+            (false, false) => here.lte(there),
+        }
     }
 
     /// The query narrowed to this page.
@@ -96,15 +119,11 @@ impl<C: ColumnTrait> Keyset<C> {
         E: Tenant + EntityTrait<Column = C>,
     {
         let order = if self.descending { Order::Desc } else { Order::Asc };
-        let position = self.after.map(|(at, id)| {
-            let seen = Expr::tuple([Expr::value(at), Expr::value(id)]);
-            let here =
-                Expr::tuple([Expr::col(self.column.as_column_ref()), Expr::col(E::ID.as_column_ref())]);
-            if self.descending { here.lt(seen) } else { here.gt(seen) }
-        });
+        let behind = self.after.map(|position| self.side::<E>(position, true));
+        let up_to = self.to.map(|position| self.side::<E>(position, false));
         let horizon = self.below_updated_at.map(|horizon| updated_at.lt(horizon));
         select
-            .filter(Condition::all().add_option(position).add_option(horizon))
+            .filter(Condition::all().add_option(behind).add_option(up_to).add_option(horizon))
             .order_by(self.column, order.clone())
             .order_by(E::ID, order)
             .limit(self.limit)

@@ -176,7 +176,7 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
-    /// When the order was paid that stands so many places down the list; none where it ends before.
+    /// When the order was paid that stands so many places down the list, and its id; none where no other follows it.
     ///
     /// # Errors
     /// When the database does.
@@ -186,7 +186,7 @@ impl InWorkspace<Entity> {
         paid: Span,
         keyset: Keyset<Column>,
         many: u64,
-    ) -> Result<Option<i64>, DbErr> {
+    ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.select().filter(keyset.within(Column::PaidAt, paid));
         keyset.reach(conn, rows, many).await
     }

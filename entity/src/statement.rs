@@ -45,13 +45,12 @@ pub(crate) async fn count<C: ConnectionTrait, E: EntityTrait>(
     Ok(rows.unsigned_abs())
 }
 
-/// How many rows a query has, counted no further than the limit when there is one.
+/// How many rows a query has, counted no further than the limit.
 pub(crate) async fn count_to<C: ConnectionTrait, E: EntityTrait>(
     conn: &C,
     select: Select<E>,
-    limit: Option<u64>,
+    limit: u64,
 ) -> Result<u64, DbErr> {
-    let Some(limit) = limit else { return count(conn, select).await };
     let rows = select.select_only().expr(Expr::value(1)).limit(limit).into_query();
     let count = Query::select().expr(Expr::col(Asterisk).count()).from_subquery(rows, "counted").take();
     let rows: i64 = conn.query_one(&count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;

@@ -169,7 +169,7 @@ impl InWorkspace<Entity> {
         Ok(false)
     }
 
-    /// When the student was made who stands so many places down the list; none where it ends before.
+    /// When the student was made who stands so many places down the list, and the id; none where no other follows.
     ///
     /// # Errors
     /// When the database does.
@@ -179,7 +179,7 @@ impl InWorkspace<Entity> {
         created: Span,
         keyset: Keyset<Column>,
         many: u64,
-    ) -> Result<Option<i64>, DbErr> {
+    ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.select().filter(keyset.within(Column::CreatedAt, created));
         keyset.reach(conn, rows, many).await
     }

@@ -23,8 +23,13 @@ const SERVING: &[(&str, &[Setting])] = &[
 /// The concern of the command that judges where webhooks may go.
 const REACHING: &[(&str, &[Setting])] = &[(Webhooks::HEADING, Webhooks::SETTINGS)];
 
+/// Of the server's settings, the one that mail needs, which names its pages.
+const REACHED: &[Setting] = Server::SETTINGS.split_at(1).1.split_at(1).0;
+const _: () = assert!(matches!(REACHED[0].key.as_bytes(), b"public_url"));
+
 /// The concerns of the command that sends without serving.
 const SENDING: &[(&str, &[Setting])] = &[
+    (Server::HEADING, REACHED),
     (Webhooks::HEADING, Webhooks::SETTINGS),
     (Mail::HEADING, Mail::SETTINGS),
     (Worker::HEADING, Worker::SETTINGS),

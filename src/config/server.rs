@@ -12,7 +12,8 @@ concern! {
     Server, "Server" {
         /// Address to listen on; port 0 takes a free one.
         listen: SocketAddr = Some("127.0.0.1:8080"), "CREATOR_API_LISTEN", "ADDR";
-        /// Address by which clients reach this server, when it is another than the one it listens on.
+        /// Address by which clients reach the server, when it is another than the one it listens on. Links in mail begin
+        /// with it.
         public_url: Option<WebUrl> = None, "CREATOR_API_PUBLIC_URL", "URL";
         /// Proxies whose X-Forwarded-For is believed.
         trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
@@ -31,5 +32,11 @@ impl Server {
             Some(url) => url.base().trim_end_matches('/').to_owned(),
             None => format!("http://{}", self.listen),
         }
+    }
+
+    /// The same, where a browser can go there: neither any port nor any address of a machine.
+    pub fn known_address(&self) -> Option<String> {
+        let is_one = self.listen.port() != 0 && !self.listen.ip().is_unspecified();
+        (self.public_url.is_some() || is_one).then(|| self.address())
     }
 }

@@ -10,7 +10,7 @@ pub const ROWS: u32 = 25;
 
 /// The page that `after` names, newest first; the first one for what names none.
 pub fn request(after: Option<&str>, key: SortKey) -> PageRequest {
-    PageRequest { sort: Sort { key, descending: true }, after: after.and_then(read), limit: ROWS }
+    PageRequest { sort: Sort { key, descending: true }, after: after.and_then(read), to: None, limit: ROWS }
 }
 
 /// A position as it stands in an address: milliseconds and id.

@@ -7,6 +7,8 @@ use super::form::Form;
 
 /// The field by which a list is looked through to its end, however long that takes.
 pub const FAR: &str = "far";
+/// What stands in that field where a later page went on to the end, and the first one had not.
+pub const REST: &str = "rest";
 
 /// The fields behind the `?` of an address. Whatever stands there, it can be read.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +39,11 @@ impl Asked {
     /// Whether a list is to be looked through to its end.
     pub fn is_far(&self) -> bool {
         !self.text(FAR).is_empty()
+    }
+
+    /// Whether this goes on from a first page that had looked only so far.
+    pub fn is_cut(&self) -> bool {
+        self.after().is_some() && matches!(self.text(FAR), "" | REST)
     }
 
     /// A path with those of these fields that were given.
@@ -80,5 +87,7 @@ mod tests {
         assert_eq!((filtered.after(), asked("after=").after()), (Some("1.2"), None));
         assert_eq!((filtered.given("q").as_deref(), filtered.given("status")), (Some("a & b"), None));
         assert!(filtered.any(&["status", "q"]) && !filtered.any(&["status"]));
+        assert!(filtered.is_cut() && asked("after=1.2&far=rest").is_cut());
+        assert!(!asked("after=1.2&far=1").is_cut() && !asked("q=a").is_cut());
     }
 }

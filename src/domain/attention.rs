@@ -22,7 +22,7 @@ pub enum Attention {
     SubscriptionDisabled(Subscription),
     /// Every attempt of the subscription has failed since then.
     SubscriptionFailing(Subscription, Timestamp),
-    /// So many deliveries were given up in the last 30 days and not sent again.
+    /// So many deliveries were given up in the last 30 days and not sent again, of the newest that were given up.
     DeadLetters(Counted),
     /// The key has used 80 % of its day's quota or more.
     QuotaNearlyUsed(KeyUsage),
@@ -40,7 +40,7 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Attention>> {
     let mut found: Vec<Attention> = subscriptions.iter().filter_map(disabled).collect();
     found.extend(subscriptions.iter().filter_map(failing));
     let dead = webhooks::count_some(app, workspace, &DeadFilter::default()).await?;
-    found.extend((!dead.is_zero()).then_some(Attention::DeadLetters(dead)));
+    found.extend((dead.found() > 0).then_some(Attention::DeadLetters(dead)));
     let live = |usage: &KeyUsage| {
         let ended = usage.key.expires_at.is_some_and(|end| end.as_millisecond() <= now_ms);
         usage.key.revoked_at.is_none() && !ended

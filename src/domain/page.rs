@@ -47,6 +47,8 @@ pub struct PageRequest {
     pub sort: Sort,
     /// The place behind which the page begins; `None` for the first page.
     pub after: Option<Position>,
+    /// The last place that is looked at; `None` looks to the end.
+    pub to: Option<Position>,
     /// Items at most, 1 to 100.
     pub limit: u32,
 }
@@ -71,6 +73,11 @@ impl Span {
 }
 
 impl PageRequest {
+    /// A page of a list by age, newest first.
+    pub const fn newest(after: Option<Position>, limit: u32) -> Self {
+        Self { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, to: None, limit }
+    }
+
     /// The request as the finders take it: one row more than the page, to know whether there is a next one.
     ///
     /// A list in ascending order of `updated_at` stops at the horizon of running writes, so that a reader who
@@ -79,12 +86,14 @@ impl PageRequest {
     /// # Errors
     /// [`Error::Invalid`] when the list has no such column.
     pub(crate) async fn keyset<C>(self, app: &App, column: fn(SortKey) -> Option<C>) -> Result<Keyset<C>> {
+        let place = |position: Position| (position.at.as_millisecond(), position.id);
         let delta = self.sort.key == SortKey::UpdatedAt && !self.sort.descending;
         Ok(Keyset {
             column: column(self.sort.key)
                 .ok_or_else(|| Error::invalid("sort", "must name a time that this list has"))?,
             descending: self.sort.descending,
-            after: self.after.map(|after| (after.at.as_millisecond(), after.id)),
+            after: self.after.map(place),
+            to: self.to.map(place),
             limit: u64::from(self.limit) + 1,
             below_updated_at: if delta { Some(app.db.horizon(&app.clock).await?) } else { None },
         })
@@ -104,9 +113,16 @@ impl PageRequest {
         rows.truncate(limit);
         let next = rows.last().map(|last| {
             let (at, id) = position(last, self.sort.key);
-            Position { at: crate::clock::from_ms(at), id }
+            Position::of((at, id))
         });
         (rows, next)
+    }
+}
+
+impl Position {
+    /// The place of a row: its sort column and id.
+    pub(crate) fn of((at, id): (i64, Uuid)) -> Self {
+        Self { at: crate::clock::from_ms(at), id }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Whoever asks with an address that nobody has waits for the same work as with a wrong password.
 
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -11,6 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
 use super::{Error, Result, token};
+use crate::app::App;
 
 /// Characters of a password at least (NIST SP 800-63B asks for 8, and for 15 where nothing else protects an account).
 pub const SHORTEST: usize = 12;
@@ -23,7 +25,27 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
 /// Passwords worked on at once, each on a thread and in memory of its own; the others wait.
-static WORKING: Semaphore = Semaphore::const_new(2);
+const AT_ONCE: usize = 2;
+
+/// The work on passwords in one process.
+#[derive(Debug)]
+pub struct Passwords {
+    working: Semaphore,
+    verified: AtomicU64,
+}
+
+impl Default for Passwords {
+    fn default() -> Self {
+        Self { working: Semaphore::new(AT_ONCE), verified: AtomicU64::new(0) }
+    }
+}
+
+impl Passwords {
+    /// How many passwords were held against a hash so far, be it nobody's.
+    pub fn verified(&self) -> u64 {
+        self.verified.load(Ordering::Relaxed)
+    }
+}
 
 /// The hash of a password that nobody knows: what is verified in place of one that is not there.
 static NOBODYS: LazyLock<anyhow::Result<String>> =
@@ -47,26 +69,28 @@ pub(super) fn check(password: &str) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Internal`] when the system gives no random salt.
-pub(super) async fn hash(password: &SecretString) -> Result<String> {
+pub(super) async fn hash(app: &App, password: &SecretString) -> Result<String> {
     let password = password.clone();
-    Ok(work(move || hash_now(password.expose_secret())).await?)
+    Ok(work(app, move |_| hash_now(password.expose_secret())).await?)
 }
 
 /// Whether this is the password that the hash was made of. Without a hash it is not, after the same work.
 ///
 /// # Errors
 /// [`Error::Internal`] when the stored text is no hash.
-pub(super) async fn verify(password: &SecretString, hash: Option<String>) -> Result<bool> {
+pub(super) async fn verify(app: &App, password: &SecretString, hash: Option<String>) -> Result<bool> {
     let password = password.clone();
-    Ok(work(move || verify_now(password.expose_secret(), hash.as_deref())).await?)
+    Ok(work(app, move |on| verify_now(on, password.expose_secret(), hash.as_deref())).await?)
 }
 
 /// Runs heavy work on a thread where it may block, when it is its turn.
 async fn work<T: Send + 'static>(
-    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+    app: &App,
+    work: impl FnOnce(&Passwords) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
-    let _turn = WORKING.acquire().await?;
-    tokio::task::spawn_blocking(work).await?
+    let _turn = app.passwords().working.acquire().await?;
+    let app = app.clone();
+    tokio::task::spawn_blocking(move || work(app.passwords())).await?
 }
 
 fn argon2() -> anyhow::Result<Argon2<'static>> {
@@ -79,14 +103,16 @@ fn hash_now(password: &str) -> anyhow::Result<String> {
     Ok(hash.to_string())
 }
 
-fn verify_now(password: &str, hash: Option<&str>) -> anyhow::Result<bool> {
+fn verify_now(on: &Passwords, password: &str, hash: Option<&str>) -> anyhow::Result<bool> {
     // Longer ones are never set.
     let password = if password.len() > LONGEST_BYTES { "" } else { password };
     let stored = match hash {
         Some(hash) => hash,
         None => NOBODYS.as_deref().map_err(|error| anyhow::anyhow!("no hash can be made: {error:#}"))?,
     };
-    match argon2()?.verify_password(password.as_bytes(), stored) {
+    let verified = argon2()?.verify_password(password.as_bytes(), stored);
+    on.verified.fetch_add(1, Ordering::Relaxed);
+    match verified {
         Ok(()) => Ok(hash.is_some()),
         Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
         Err(error) => Err(anyhow::Error::msg(error)).context("a stored password hash cannot be read"),
@@ -97,16 +123,19 @@ fn verify_now(password: &str, hash: Option<&str>) -> anyhow::Result<bool> {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn a_password_is_known_by_its_hash_and_no_other_is() {
-        let password = SecretString::from("correct horse battery");
-        let stored = hash(&password).await.unwrap();
+    #[test]
+    fn a_password_is_known_by_its_hash_and_no_other_is() {
+        let password = "correct horse battery";
+        let stored = hash_now(password).unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert_ne!(stored, hash(&password).await.unwrap(), "each hash has a salt of its own");
-        assert!(verify(&password, Some(stored.clone())).await.unwrap());
-        assert!(!verify(&SecretString::from("wrong horse battery"), Some(stored)).await.unwrap());
-        assert!(!verify(&password, None).await.unwrap());
-        assert!(verify(&password, Some("nonsense".to_owned())).await.is_err());
+        assert_ne!(stored, hash_now(password).unwrap(), "each hash has a salt of its own");
+        let on = Passwords::default();
+        let verify = |password: &str, hash: Option<&str>| verify_now(&on, password, hash);
+        assert!(verify(password, Some(&stored)).unwrap());
+        assert!(!verify("wrong horse battery", Some(&stored)).unwrap());
+        assert!(!verify(password, None).unwrap());
+        assert_eq!(on.verified(), 3, "where there is no hash, too");
+        assert!(verify(password, Some("nonsense")).is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::find::{absent, fresh, id};
 use super::students::fold;
-use super::users::{self, User};
+use super::users::{self, Recognised, User};
 use super::workspaces::{self, Workspace};
 use super::{Result, token};
 use crate::app::App;
@@ -72,23 +72,27 @@ pub struct Session {
     pub seen_at: Timestamp,
 }
 
-/// Begins a session; its token comes out here and nowhere else.
+/// Begins a session; its token comes out here and nowhere else. `None` when the password is not the person's any more: a
+/// new one ends the sessions that there are, and this one would have come after it.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database or the system's generator fails.
 pub async fn begin(
     app: &App,
     write: &mut Write,
-    user: &User,
+    known: &Recognised,
     origin: Origin<'_>,
-) -> Result<(SessionId, SecretString)> {
+) -> Result<Option<(SessionId, SecretString)>> {
+    if !users::is_still(write, known).await? {
+        return Ok(None);
+    }
     let now_ms = write.now_ms();
     let begun = Begun {
         address: origin.address.to_string(),
         agent: origin.agent.chars().filter(|c| !c.is_control()).take(300).collect(),
         created_at: now_ms,
     };
-    insert(app, write, user, begun).await
+    insert(app, write, &known.user, begun).await.map(Some)
 }
 
 /// How a session was begun, in whichever workspace.
@@ -219,30 +223,44 @@ pub async fn leave(write: &mut Write, viewer: &Viewer) -> Result<()> {
     }
 }
 
+/// Sessions of a person that were ended, all of them in one workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// The person, as that workspace knows them.
+    pub user: UserId,
+    /// How many.
+    pub count: u64,
+}
+
 /// Ends one of a person's sessions, in whichever of their workspaces.
 ///
 /// # Errors
 /// [`Error::NotFound`](super::Error::NotFound) when the person has no such session.
-pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Result<()> {
+pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Result<Ended> {
     for row in user_rows::by_email_folded(write.conn(), &fold(&viewer.email)).await? {
         let rows = sessions::in_workspace(row.workspace_id);
         if rows.end(write.conn(), row.id, session.uuid()).await? {
-            return Ok(());
+            return Ok(Ended { workspace: id(row.workspace_id), user: id(row.id), count: 1 });
         }
     }
     Err(absent::<SessionKind>(session))
 }
 
 /// Ends all of a person's sessions but the one that they are in, in all of their workspaces: from each, [`change`] leads to
-/// the others. Says how many there were.
+/// the others. Says where there were any.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
-pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<u64> {
-    let mut ended = 0;
+pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<Ended>> {
+    let mut ended = Vec::new();
     for row in lock_all(write, &viewer.email).await? {
         let rows = sessions::in_workspace(row.workspace_id);
-        ended += rows.end_others(write.conn(), row.id, Some(viewer.session.uuid())).await?;
+        let count = rows.end_others(write.conn(), row.id, Some(viewer.session.uuid())).await?;
+        if count > 0 {
+            ended.push(Ended { workspace: id(row.workspace_id), user: id(row.id), count });
+        }
     }
     Ok(ended)
 }

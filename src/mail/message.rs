@@ -49,8 +49,8 @@ pub enum Message {
         subscription: SubscriptionId,
         /// Its address.
         url: String,
-        /// The page of the dashboard that enables it.
-        page: String,
+        /// The page of the dashboard that enables it, where its address is known.
+        page: Option<String>,
         /// When the first of the failed deliveries was.
         failed_since: Timestamp,
         /// Why the last delivery failed.
@@ -77,9 +77,11 @@ enum Part<'a> {
     Facts(&'a [(&'static str, &'a str)]),
     /// An address, on a line of its own.
     Link(&'a str),
+    /// What somebody types on the server.
+    Command(&'a str),
 }
 
-use Part::{Facts, Link, Paragraph};
+use Part::{Command, Facts, Link, Paragraph};
 
 impl Message {
     /// Which message it is, in one word.
@@ -129,13 +131,19 @@ impl Message {
                 );
                 let (id, error) = (subscription.to_string(), shortened(last_error));
                 let facts = facts(&id, url, &error);
-                let remedy = "Once the address answers again, enable the webhook on its page of the dashboard. You then \
-                              choose whether the events that were kept are sent or dropped:";
+                let place = if page.is_some() {
+                    "on its page of the dashboard"
+                } else {
+                    "on the dashboard or by a command"
+                };
+                let remedy = format!(
+                    "Once the address answers again, enable the webhook {place}. You then choose whether the events that were \
+                     kept are sent or dropped:"
+                );
+                let command = format!("creator-api webhooks enable {id}");
+                let way = page.as_ref().map_or(Command(&command), |page| Link(page));
                 let subject = format!("Webhook to {} was disabled", host(url));
-                rendered(
-                    subject,
-                    &[Paragraph(about.into()), Facts(&facts), Paragraph(remedy.into()), Link(page)],
-                )
+                rendered(subject, &[Paragraph(about.into()), Facts(&facts), Paragraph(remedy.into()), way])
             }
         }
     }
@@ -163,7 +171,7 @@ fn as_text(part: &Part<'_>) -> String {
         Facts(facts) => {
             facts.iter().map(|(name, value)| wrapped(&format!("{name}: {}", plain(value)), "    ")).collect()
         }
-        Link(link) => format!("    {link}\n"),
+        Link(text) | Command(text) => format!("    {text}\n"),
     }
 }
 
@@ -176,6 +184,7 @@ fn as_html(part: &Part<'_>) -> String {
             };
             format!("<dl>\n{}</dl>\n", facts.iter().map(fact).collect::<String>())
         }
+        Command(command) => format!("<pre>{}</pre>\n", escaped(command)),
         Link(link) => {
             let link = escaped(link);
             format!("<p><a href=\"{link}\">{link}</a></p>\n")

@@ -109,7 +109,8 @@ async fn judge(
     let (subscription, url, since) = (SubscriptionId::from_uuid(row.id), row.url.clone(), from_ms(since));
     let message = if over {
         tracing::warn!(subscription.id = %subscription, "disabled: it failed for 7 days");
-        let page = format!("{}/dashboard/developer/webhooks/{subscription}", app.config.server.address());
+        let server = app.config.server.known_address();
+        let page = server.map(|server| format!("{server}/dashboard/developer/webhooks/{subscription}"));
         let workspace = owner.name;
         Message::WebhookDisabled { workspace, subscription, url, page, failed_since: since, last_error }
     } else {

@@ -24,7 +24,7 @@ fn shown(page: &Answer) -> (String, String) {
 /// What the audit log tells, newest first.
 pub async fn told(workspace: &Workspace<'_>) -> Vec<String> {
     let sort = Sort { key: SortKey::CreatedAt, descending: true };
-    let page = PageRequest { sort, after: None, limit: 100 };
+    let page = PageRequest { sort, after: None, to: None, limit: 100 };
     let entries = audit::list(&workspace.app.app, workspace.id, page).await.unwrap().items;
     entries.into_iter().map(|entry| format!("{} {} {}", entry.actor, entry.action, entry.detail)).collect()
 }

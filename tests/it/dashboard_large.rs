@@ -1,5 +1,8 @@
 //! Lists of more rows than a page looks through: it says how far it looked, and goes on when it is asked to.
 
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
 use creator_api::domain::page::LOOKED;
 use creator_api::id::{CourseId, Delivery, Enrollment, LoggedRequest, Order, Student, SubscriptionId};
 use entity::webhook_deliveries::State;
@@ -13,13 +16,18 @@ use crate::support::{Browser, TestApp, Workspace};
 
 /// So many more students than a search looks through, each made a second after the one before.
 async fn crowd(workspace: &Workspace<'_>) -> Vec<students::Model> {
+    join(workspace, 1..=LOOKED + 50, 1).await
+}
+
+/// Students by their numbers, each made so many seconds after the one before. The first is Grace Hopper.
+async fn join(workspace: &Workspace<'_>, numbers: RangeInclusive<u64>, seconds: i64) -> Vec<students::Model> {
     let app = workspace.app;
     let write = app.write().await;
     let people = students::in_workspace(workspace.id.uuid());
     let first = people.by_email_folded(write.conn(), "ada@example.com").await.unwrap().unwrap();
     let mut all = Vec::new();
-    for n in 1..=LOOKED + 50 {
-        let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed());
+    for n in numbers {
+        let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed() * seconds);
         let email = format!("s{n:05}@example.com");
         all.push(students::Model {
             id: app.app.ids.next::<Student>(at).uuid(),
@@ -79,6 +87,36 @@ async fn a_search_says_how_far_it_looked_and_goes_on_when_asked() {
     assert!(count == 1 && !page.contains("looked through"), "{page}");
     let (count, page) = found("/dashboard/students?q=student").await;
     assert!(count == 25 && page.contains("Next page") && !page.contains("looked through"), "{page}");
+}
+
+#[tokio::test]
+async fn what_is_looked_through_is_counted_to_the_row() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    acme.student("ada").await;
+    let browser = acme.signed_in().await;
+    let list = "/dashboard/students?q=";
+    // All of one moment, after Ada's.
+    app.clock.advance(Duration::from_secs(1));
+    join(&acme, 1..=LOOKED - 2, 0).await;
+    for (newcomer, all) in [(LOOKED - 1, LOOKED), (LOOKED, LOOKED + 1)] {
+        let page = shown(&browser, &format!("{list}nobody")).await;
+        assert!(
+            page.contains("No student fits<") && !page.contains("looked through"),
+            "before {all}: {page}"
+        );
+        join(&acme, newcomer..=newcomer, 0).await;
+    }
+    let page = shown(&browser, &format!("{list}nobody")).await;
+    assert!(page.contains("No student fits so far"), "Ada is left: {page}");
+    assert!(page.contains("5,000 were looked through, back to") && page.contains("10:00:31 UTC"), "{page}");
+    assert_eq!(names(&shown(&browser, &format!("{list}hopper")).await), ["Grace Hopper"]);
+
+    // One more of the same moment, and Grace is one too far.
+    join(&acme, LOOKED + 1..=LOOKED + 1, 0).await;
+    let page = shown(&browser, &format!("{list}hopper")).await;
+    assert!(names(&page).is_empty() && page.contains("10:00:31 UTC"), "{page}");
+    assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["Grace Hopper"]);
 }
 
 #[tokio::test]
@@ -199,6 +237,12 @@ async fn a_student_named_in_full_stands_in_one_place() {
     );
     let page = shown(&browser, &all_of(&page)).await;
     assert_eq!(names(&page), ["canada@example.com", "ada@example.com"], "all in their order: {page}");
+
+    // Over all pages, and over all that lies behind them.
+    acme.student("0").await;
+    let all = walked(&browser, "/dashboard/students?q=0%40example.com").await;
+    assert_eq!(all.iter().filter(|name| *name == "0@example.com").count(), 1, "{all:?}");
+    assert_eq!((all.len(), all[0].as_str()), (506, "0@example.com"));
 }
 
 /// Two orders of Ada's, and more after them than a search looks through, a second apart: `N-1` is Grace Hopper's, the last one
@@ -268,11 +312,29 @@ async fn a_search_of_orders_ends_early_and_finds_what_is_named_in_full() {
     assert_eq!(names(&found("q=ada%40example.com&status=refunded").await), Vec::<String>::new());
     assert_eq!(names(&found("q=nobody%40example.com").await), Vec::<String>::new());
 
-    // One more than a page holds, and the next page without it.
+    // One more than a page holds, and none of the other pages has it.
     let page = found("q=N-11").await;
     assert_eq!((names(&page).len(), names(&page)[0].as_str()), (26, "N-11"));
-    let next = first(&page, "href=\"([^\"]+)\" rel=\"next\"").replace("&#38;", "&");
-    assert!(!names(&shown(&browser, &next).await).contains(&"N-11".to_owned()));
+    let all = walked(&browser, "/dashboard/orders?q=N-11").await;
+    let twice = all.iter().filter(|name| all.iter().filter(|other| other == name).count() > 1);
+    assert_eq!((all.len(), twice.count()), (111, 0), "{all:?}");
+    // Asked for at once, all are in their order.
+    let all = walked(&browser, "/dashboard/orders?q=N-11&far=1").await;
+    assert_eq!((all.len(), all.last().map(String::as_str)), (111, Some("N-11")), "{all:?}");
+}
+
+/// What stands on all pages of a list, and behind "Look through all" of the last.
+async fn walked(browser: &Browser<'_>, path: &str) -> Vec<String> {
+    let on = regex::Regex::new("id=\"(?:next-page|all)\" href=\"([^\"]+)\"").unwrap();
+    let (mut all, mut path) = (Vec::new(), path.to_owned());
+    loop {
+        let page = shown(browser, &path).await;
+        all.extend(names(&page));
+        match on.captures(&page) {
+            Some(next) => path = next[1].replace("&#38;", "&"),
+            None => return all,
+        }
+    }
 }
 
 /// An old delivery of each state, and more after them than a page looks through, of which every second one is to be sent.
@@ -350,4 +412,86 @@ async fn a_filter_of_deliveries_ends_early_where_no_index_finds_what_it_asks_for
         let (rows, page) = found(&format!("{query}&far=1")).await;
         assert!(rows == count && !page.contains("looked through"), "{query}: {page}");
     }
+}
+
+/// An old letter of a paid order, and after it more letters than a page looks through, all of which were sent again.
+async fn letters_of_a_crowd(workspace: &Workspace<'_>) -> SubscriptionId {
+    let app = workspace.app;
+    let (of, _) = workspace.subscribe(&["student.created"]).await;
+    workspace.student_by_change("ada").await;
+    assert_eq!(app.settle_due(Some(404), Next::Dead).await, 1);
+    let made = workspace.deliveries(of).await[0].id.uuid();
+    let write = app.write().await;
+    let all = webhook_deliveries::in_workspace(workspace.id.uuid());
+    let dead = all.by_id(write.conn(), made).await.unwrap().unwrap();
+    let row = |n: u64| {
+        let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed());
+        let (id, created_at) = (app.app.ids.next::<Delivery>(at).uuid(), at.as_millisecond());
+        webhook_deliveries::Model { id, created_at, ..dead.clone() }
+    };
+    let mut rows = vec![webhook_deliveries::Model { event_type: "order.paid".to_owned(), ..row(1) }];
+    for letter in [dead.clone()].into_iter().chain((2..=LOOKED).map(row)) {
+        let again = app.app.ids.next::<Delivery>(app.clock.now()).uuid();
+        let later = letter.created_at + 1;
+        rows.push(webhook_deliveries::Model {
+            state: State::Delivered,
+            settled_at: letter.settled_at,
+            ..letter.again(again, webhook_deliveries::Origin::Replay, false, later)
+        });
+        if letter.id != dead.id {
+            rows.push(letter);
+        }
+    }
+    // A letter that is the newest, and was not sent again.
+    rows.push(row(LOOKED + 1));
+    while !rows.is_empty() {
+        let rest = rows.split_off(rows.len().min(700));
+        all.insert_many(write.conn(), rows).await.unwrap();
+        rows = rest;
+    }
+    write.commit().await.unwrap();
+    app.clock.advance(Duration::from_secs(2 * LOOKED));
+    of
+}
+
+#[tokio::test]
+async fn dead_letters_that_were_sent_again_are_looked_through_no_further_than_others() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let of = letters_of_a_crowd(&acme).await;
+    let browser = acme.signed_in().await;
+    let list = "/dashboard/developer/webhooks/dead-letters";
+    let found = async |path: &str| {
+        let page = shown(&browser, path).await;
+        (page.matches("type=\"checkbox\" name=\"delivery\"").count(), page)
+    };
+    for (query, near, all) in [
+        ("?".to_owned(), 1, 2),
+        (format!("?subscription={of}"), 1, 2),
+        ("?event=order.paid".to_owned(), 0, 1),
+        (format!("?subscription={of}&event=order.paid"), 0, 1),
+    ] {
+        let (rows, page) = found(&format!("{list}{query}")).await;
+        assert_eq!(rows, near, "{query}: {page}");
+        assert!(page.contains("Of the dead letters, sent again or not, 5,000 were looked through"), "{page}");
+        assert!(page.contains(">Replay all</a>"), "{query}: {page}");
+        assert_eq!(page.contains("No dead letter fits so far"), near == 0, "{page}");
+        let (rows, page) = found(&all_of(&page)).await;
+        assert!(rows == all && !page.contains("looked through"), "{query}: {page}");
+        assert!(page.contains(if all == 1 { ">Replay this one</a>" } else { ">Replay all 2</a>" }), "{page}");
+    }
+    let (_, page) = found(&format!("{list}/replay")).await;
+    assert!(page.contains("Replay 2 dead letters?"), "who asks for all is told of all: {page}");
+
+    // Where they are mentioned, too, and in the list of the webhook.
+    let page = shown(&browser, "/dashboard").await;
+    assert!(page.contains("At least one delivery was given up in the last 30 days"), "{page}");
+    let page = shown(&browser, "/dashboard/developer/webhooks").await;
+    assert!(page.contains("<span class=\"badge bad\">at least 1</span>"), "{page}");
+    let webhook = format!("/dashboard/developer/webhooks/{of}?state=dead");
+    let page = shown(&browser, &format!("{webhook}&event=order.paid")).await;
+    assert!(page.contains("No delivery fits so far") && page.contains("5,000 were looked through"), "{page}");
+    assert!(shown(&browser, &all_of(&page)).await.contains("<td class=\"main\""));
+    let page = shown(&browser, &webhook).await;
+    assert!(page.contains("Next page") && !page.contains("looked through"), "{page}");
 }

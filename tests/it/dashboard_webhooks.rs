@@ -276,8 +276,9 @@ async fn nothing_of_another_workspace_is_there() {
     app.deliver_due().await;
     let delivery = subscription.deliveries().await[0].id;
     assert_eq!(subscription.deliveries().await[0].state, DeliveryState::Dead);
+    let wish = webhooks::wish(&app.app, theirs.id, &Default::default()).await.unwrap();
     let mut write = app.write().await;
-    let job = webhooks::start(&app.app, &mut write, theirs.id, &Default::default()).await.unwrap();
+    let job = webhooks::start(&app.app, &mut write, &wish).await.unwrap();
     write.commit().await.unwrap();
 
     let ours = app.workspace("ours").await;

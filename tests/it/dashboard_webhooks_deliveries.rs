@@ -84,7 +84,7 @@ async fn two_tabs_replay_a_dead_delivery_once() {
     assert_eq!((first.status, second.status), (303, 303));
     let deliveries = subscription.deliveries().await;
     assert_eq!((deliveries.len(), deliveries[1].replayed_from), (2, Some(dead.id)));
-    let resent = told(&acme).await.into_iter().filter(|line| line.contains("Sent a delivery again")).count();
+    let resent = told(&acme).await.into_iter().filter(|line| line.contains("Replayed dead letters")).count();
     assert_eq!(resent, 1);
     let page = html(&browser.get(&path).await);
     assert!(!page.contains(">Send again<"), "{page}");

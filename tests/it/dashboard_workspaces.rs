@@ -82,9 +82,17 @@ async fn sessions_are_ended_in_whichever_workspace_they_are() {
             _ => format!("{SETTINGS}/sessions/{way}"),
         };
         desk.submit(SETTINGS, &action, &[]).await.assert_status(303);
+        let ended = if way == "end" { "Ended a session" } else { "Ended all other sessions" };
+        for workspace in [&acme, &beta] {
+            assert_eq!(told(workspace).await[0], format!("ada@example.com {ended} "), "{}", workspace.name);
+        }
         assert!(phone.get(HOME).await.assert_status(303).header("location").starts_with("/login"), "{way}");
         desk.get(HOME).await.assert_status(200);
     }
+    // Where none was, nothing is told.
+    let before = told(&beta).await;
+    desk.submit(SETTINGS, &format!("{SETTINGS}/sessions/end-others"), &[]).await.assert_status(303);
+    assert_eq!(told(&beta).await, before);
     // A new password ends them all, wherever they have gone.
     phone.sign_in(ADA, PASSWORD).await.assert_status(303);
     phone.submit(HOME, CHANGE, &go).await.assert_status(303);

@@ -16,8 +16,12 @@ use crate::support::{Endpoint, TestApp, course};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-const NEWEST: PageRequest =
-    PageRequest { sort: Sort { key: SortKey::CreatedAt, descending: true }, after: None, limit: 25 };
+const NEWEST: PageRequest = PageRequest {
+    sort: Sort { key: SortKey::CreatedAt, descending: true },
+    after: None,
+    to: None,
+    limit: 25,
+};
 
 #[tokio::test]
 async fn a_course_is_found_published_and_archived_with_its_events() {

@@ -52,7 +52,10 @@ async fn a_worker_that_serves_nothing_else_shows_its_figures() {
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("take a free port with `--metrics-listen 127.0.0.1:0`"), "{refused:?}");
 
-    let worker = machine.serve(&["worker", "--metrics-listen", "127.0.0.1:0"]).await;
+    assert!(machine.run(&["worker", "--help"]).await.stdout.contains("--public-url <URL>"));
+    let public = ["--public-url", "https://school.example"];
+    let words = [&["worker", "--metrics-listen", "127.0.0.1:0"][..], &public].concat();
+    let worker = machine.serve(&words).await;
     let http = &machine.app.http;
     let asked = async |method, path: &str| {
         let answer = http.request(method, format!("{}{path}", worker.base)).send().await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use creator_api::domain::page::Span;
+use creator_api::domain::page::{PageRequest, Span};
 use creator_api::domain::requests::{
     self, LoggedRequest, Request, RequestFilter, StatusFilter, by_request_id, days,
 };
@@ -23,7 +23,7 @@ impl TestApp {
     /// The workspace's log, written to its end, newest first.
     async fn log(&self, workspace: WorkspaceId, filter: RequestFilter) -> Vec<LoggedRequest> {
         requests::flush(&self.app).await.unwrap();
-        requests::list(&self.app, workspace, &filter, None, 100).await.unwrap().items
+        requests::list(&self.app, workspace, &filter, PageRequest::newest(None, 100)).await.unwrap().items
     }
 }
 
@@ -114,8 +114,9 @@ async fn the_log_is_filtered_by_key_status_operation_and_time() {
     let received = Span { from: None, to: Some(later) };
     assert_eq!(found(RequestFilter { received, ..all() }).await, [200]);
 
-    let first = requests::list(&app.app, workspace.id, &all(), None, 2).await.unwrap();
-    let second = requests::list(&app.app, workspace.id, &all(), first.next, 2).await.unwrap();
+    let first = requests::list(&app.app, workspace.id, &all(), PageRequest::newest(None, 2)).await.unwrap();
+    let second =
+        requests::list(&app.app, workspace.id, &all(), PageRequest::newest(first.next, 2)).await.unwrap();
     assert_eq!((first.items.len(), second.items[0].status, second.next), (2, 200, None));
 }
 
@@ -182,7 +183,9 @@ async fn a_stop_writes_what_waits() {
     key.get(COURSES).await.assert_status(200);
 
     let app = app.restart().await;
-    let log = requests::list(&app.app, workspace, &RequestFilter::default(), None, 10).await.unwrap();
+    let log = requests::list(&app.app, workspace, &RequestFilter::default(), PageRequest::newest(None, 10))
+        .await
+        .unwrap();
     assert_eq!(log.items.len(), 1);
     assert_eq!(days(&app.app, workspace, 1).await.unwrap()[0].succeeded, 1);
 }

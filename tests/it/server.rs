@@ -138,6 +138,7 @@ async fn a_key_that_cannot_be_looked_up_is_no_fault_of_the_caller() {
 
 #[tokio::test]
 async fn every_operation_makes_do_with_one_connection() {
+    // Only PostgreSQL tells: on SQLite, reads have connections beside that of the write.
     let app = TestApp::start_with(&[("database_max_connections", "1")]).await;
     let acme = app.workspace("acme").await;
     let (course, student) = (acme.course("ink", 2).await, acme.student("bob").await);

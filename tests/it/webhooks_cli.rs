@@ -1,6 +1,10 @@
 //! The commands of webhooks: what they print where, and how they fail.
 
+use creator_api::domain::audit;
+use creator_api::domain::page::PageRequest;
+use creator_api::id::SubscriptionId;
 use entity::webhook_deliveries::queue::Next;
+use entity::{Set, webhook_subscriptions};
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::json;
 
@@ -151,10 +155,42 @@ async fn the_audit_log_tells_dead_letters_from_what_had_arrived() {
         [
             "Replayed dead letters 2 deliveries",
             "Sent a delivery again 2 deliveries",
-            "Sent a delivery again student.created",
-            "Sent a delivery again student.created",
+            "Replayed dead letters student.created",
+            "Replayed dead letters student.created",
         ]
     );
+}
+
+#[tokio::test]
+async fn the_audit_log_names_what_was_sent_again_and_nothing_that_was_not() {
+    let machine = machine().await;
+    let acme = machine.app.workspace("acme").await;
+    let ((first, _), (second, _)) = (subscribe(&machine).await, subscribe(&machine).await);
+    acme.student_by_change("ada").await;
+    assert_eq!(machine.app.settle_due(Some(404), Next::Dead).await, 2);
+    let of = async |id: &str| acme.deliveries(id.parse().unwrap()).await[0].id.to_string();
+    let (gone, kept) = (of(&first).await, of(&second).await);
+    // Somebody deletes it; its deliveries are still to be erased.
+    let write = machine.app.write().await;
+    let deleted = webhook_subscriptions::ActiveModel {
+        state: Set(webhook_subscriptions::State::Paused),
+        deleted_at: Set(Some(machine.app.clock.now_ms())),
+        ..Default::default()
+    };
+    let of = first.parse::<SubscriptionId>().unwrap().uuid();
+    let all = webhook_subscriptions::in_workspace(acme.id.uuid());
+    all.update(write.conn(), of, deleted).await.unwrap();
+    write.commit().await.unwrap();
+    let entries = async || {
+        let all = audit::list(&machine.app.app, acme.id, PageRequest::newest(None, 100)).await.unwrap().items;
+        all.into_iter().map(|entry| (entry.action, entry.subject)).collect::<Vec<_>>()
+    };
+    let before = entries().await;
+    assert_eq!(run(&machine, &["replay", &gone]).await.stdout, "");
+    assert_eq!(entries().await, before);
+    assert_eq!(run(&machine, &["replay", &gone, &kept]).await.stdout.lines().count(), 1);
+    let after = entries().await;
+    assert_eq!((after.len(), &after[0]), (before.len() + 1, &("Replayed dead letters".to_owned(), kept)));
 }
 
 #[tokio::test]
@@ -190,6 +226,8 @@ async fn a_subscription_is_tried_rotated_paused_enabled_and_deleted() {
     run(&machine, &["pause", &id]).await;
     say(&run(&machine, &["enable", &id, "--held", "drop"]).await);
     assert_eq!(states().await, [""; 0]);
+    let entry = &told(&acme).await[0];
+    assert_eq!(entry, "command line Enabled a webhook https://hooks.example/new, 3 deliveries dropped");
     say(&run(&machine, &["delete", &id]).await);
     assert_snapshot!(said.concat());
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use creator_api::domain::Error;
-use creator_api::domain::page::Span;
+use creator_api::domain::page::{PageRequest, Span};
 use creator_api::domain::webhooks::{self, DeliveryFilter, DeliveryState, SubscriptionChange};
 use creator_api::events::KINDS;
 use entity::webhook_deliveries::Origin;
@@ -118,7 +118,10 @@ async fn deliveries_are_searched_by_state_type_and_time() {
     }
     let all = subscription.deliveries().await;
     let found = async |filter: DeliveryFilter| {
-        let page = webhooks::deliveries(&app.app, acme.id, subscription.id, &filter, None, 10).await.unwrap();
+        let page =
+            webhooks::deliveries(&app.app, acme.id, subscription.id, &filter, PageRequest::newest(None, 10))
+                .await
+                .unwrap();
         page.items.into_iter().map(|one| one.id).collect::<Vec<_>>()
     };
     let of = |state| DeliveryFilter { state: Some(state), ..DeliveryFilter::default() };
@@ -133,7 +136,15 @@ async fn deliveries_are_searched_by_state_type_and_time() {
     assert_eq!(found(DeliveryFilter { created, ..DeliveryFilter::default() }).await, [all[1].id]);
     let to = &app.app;
     assert!(
-        webhooks::deliveries(to, acme.id, subscription.id, &kind("order.payed"), None, 10).await.is_err()
+        webhooks::deliveries(
+            to,
+            acme.id,
+            subscription.id,
+            &kind("order.payed"),
+            PageRequest::newest(None, 10)
+        )
+        .await
+        .is_err()
     );
 }
 

@@ -201,6 +201,37 @@ async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all
 }
 
 #[tokio::test]
+async fn the_mail_of_a_disabled_webhook_leads_where_a_browser_can_go() {
+    for (setting, address) in [
+        (("public_url", "https://school.example/"), Some("https://school.example")),
+        (("listen", "127.0.0.1:9090"), Some("http://127.0.0.1:9090")),
+        (("listen", "127.0.0.1:0"), None),
+        (("listen", "0.0.0.0:8080"), None),
+        (("listen", "[::]:8080"), None),
+    ] {
+        let app = TestApp::start_with(&[("webhook_allow", "127.0.0.0/8"), setting]).await;
+        let endpoint = Endpoint::start().await;
+        endpoint.always_answers(500);
+        let workspace = app.workspace("acme").await;
+        let of = workspace.subscribe_at(&endpoint, &["student.created"]).await.id;
+        for student in ["day-0", "day-7"] {
+            workspace.student(student).await;
+            app.deliver_due().await;
+            app.clock.advance(7 * DAY);
+        }
+        let text = app.mails().await.remove(0).text_body;
+        let command = format!("\n    creator-api webhooks enable {of}\n");
+        match address {
+            Some(address) => {
+                let page = format!("\n    {address}/dashboard/developer/webhooks/{of}\n");
+                assert!(text.contains(&page) && !text.contains(&command), "{setting:?}: {text}");
+            }
+            None => assert!(text.contains(&command) && !text.contains("/dashboard"), "{setting:?}: {text}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_lost_lease_settles_nothing_and_a_dead_worker_loses_nothing() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use creator_api::database::Write;
+use creator_api::domain::audit::Actor;
+use creator_api::domain::page::PageRequest;
 use creator_api::domain::webhooks::{
     self, Delivery, DeliveryState, Held, NewSubscription, Origin, SubscriptionState,
 };
@@ -14,6 +16,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 
 use crate::conformance::Contract;
+use crate::dashboard_keys::told;
 use crate::support::{START, TestApp, Workspace, done};
 
 const CREATED: &[&str] = &["student.created"];
@@ -142,22 +145,28 @@ async fn a_disabled_subscription_is_enabled_with_a_clean_record() {
     assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 1);
 }
 
+/// More deliveries of a subscription, like its only one.
+async fn copies(workspace: &Workspace<'_>, of: SubscriptionId, many: usize) {
+    let app = workspace.app;
+    let rows = entity::webhook_deliveries::in_workspace(workspace.id.uuid());
+    let first = workspace.deliveries(of).await[0].id.uuid();
+    let write = app.write().await;
+    let first = rows.by_id(write.conn(), first).await.unwrap().unwrap();
+    let copy = |_| entity::webhook_deliveries::Model {
+        id: app.app.ids.next::<creator_api::id::Delivery>(app.clock.now()).uuid(),
+        ..first.clone()
+    };
+    rows.insert_many(write.conn(), (0..many).map(copy).collect()).await.unwrap();
+    write.commit().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_long_queue_follows_its_subscription_in_batches() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    let write = app.write().await;
-    let rows = entity::webhook_deliveries::in_workspace(acme.id.uuid());
-    let first = acme.deliveries(of).await[0].id.uuid();
-    let first = rows.by_id(write.conn(), first).await.unwrap().unwrap();
-    let copy = |_| entity::webhook_deliveries::Model {
-        id: app.app.ids.next::<creator_api::id::Delivery>(app.clock.now()).uuid(),
-        ..first.clone()
-    };
-    rows.insert_many(write.conn(), (0..2500).map(copy).collect()).await.unwrap();
-    write.commit().await.unwrap();
+    copies(&acme, of, 2500).await;
     let held = async || {
         let all = states(&acme.deliveries(of).await);
         all.iter().filter(|state| **state == DeliveryState::Held).count()
@@ -173,14 +182,40 @@ async fn a_long_queue_follows_its_subscription_in_batches() {
     while webhooks::align(&app.app).await.unwrap() {}
     assert_eq!(held().await, 0);
     pause(&acme, of).await;
-    let discard = async || done(&app, async |write| webhooks::discard(write, acme.id, of).await).await;
+    let drop_all = async |dropped: &mut dyn FnMut(u64)| {
+        let operator = Actor::operator();
+        webhooks::enable_whole(&app.app, acme.id, of, Held::Drop, &operator, dropped).await.unwrap()
+    };
     let mut gone = Vec::new();
-    while gone.last() != Some(&0) {
-        gone.push(discard().await.unwrap());
-    }
-    assert_eq!(gone, [1000, 1000, 501, 0]);
-    enable(&acme, of, Held::Drop).await;
-    assert!(refusal(discard().await).ends_with("is enabled: pause it first"));
+    let enabled = drop_all(&mut |so_far| gone.push(so_far)).await;
+    assert_eq!((enabled.changed, enabled.moved, gone), (true, 2501, vec![1000, 2000, 2501]));
+    let again = drop_all(&mut |_| unreachable!("nothing is held")).await;
+    assert_eq!((again.changed, again.moved), (false, 0));
+    let entries = told(&acme).await;
+    let hooks = "command line Enabled a webhook https://hooks.example/acme, 2501 deliveries dropped";
+    assert_eq!(entries[0], hooks, "{entries:?}");
+    assert_eq!(entries.iter().filter(|line| line.contains("Dropped what a webhook held")).count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_enables_a_subscription_while_its_queue_is_dropped_ends_that() {
+    let mut app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    pause(&acme, of).await;
+    acme.student_by_change("ada").await;
+    copies(&acme, of, 1500).await;
+    let meanwhile = |_| {
+        let enabled = enable(&acme, of, Held::Send);
+        tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(enabled));
+    };
+    let operator = Actor::operator();
+    let dropped = webhooks::enable_whole(&app.app, acme.id, of, Held::Drop, &operator, meanwhile).await;
+    let dropped = dropped.unwrap();
+    assert_eq!((dropped.changed, dropped.moved), (false, 1000));
+    assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Pending; 501]);
+    assert_eq!(told(&acme).await[0], "command line Dropped what a webhook held https://hooks.example/acme");
+    app.stop().await;
 }
 
 #[tokio::test]
@@ -283,10 +318,12 @@ async fn nobody_reaches_into_another_workspace() {
     let day = Duration::from_secs(86_400);
     let tried = [
         refusal(webhooks::get(to, there, of).await),
-        refusal(webhooks::deliveries(to, there, of, &Default::default(), None, 10).await),
+        refusal(
+            webhooks::deliveries(to, there, of, &Default::default(), PageRequest::newest(None, 10)).await,
+        ),
         refusal(done(app, async |write| webhooks::pause(write, there, of).await).await),
         refusal(done(app, async |write| webhooks::enable(to, write, there, of, Held::Drop).await).await),
-        refusal(done(app, async |write| webhooks::discard(write, there, of).await).await),
+        refusal(webhooks::enable_whole(to, there, of, Held::Drop, &Actor::operator(), |_| ()).await),
         refusal(
             done(app, async |write| webhooks::rotate(to, write, &app.seal(), there, of, day).await).await,
         ),
@@ -297,7 +334,10 @@ async fn nobody_reaches_into_another_workspace() {
     assert!(tried.iter().all(|said| *said == absent), "{tried:?}");
     let again = done(app, async |write| webhooks::send_again(to, write, there, &[dead]).await).await;
     assert_eq!(refusal(again), format!("no delivery {dead} in this workspace"));
-    assert_eq!(webhooks::dead(to, there, &Default::default(), None, 10).await.unwrap().items, []);
+    assert_eq!(
+        webhooks::dead(to, there, &Default::default(), PageRequest::newest(None, 10)).await.unwrap().items,
+        []
+    );
     assert_eq!(acme.deliveries(of).await.len(), 1);
 }
 

@@ -239,7 +239,8 @@ impl InWorkspace<Entity> {
         statement::is_short(conn, rows, statement::FEW).await
     }
 
-    /// When the delivery was made that stands so many places down a subscription's list; none where it ends before.
+    /// When the delivery was made that stands so many places down a subscription's list, and its id; none where no other
+    /// follows it.
     ///
     /// # Errors
     /// When the database does.
@@ -250,12 +251,34 @@ impl InWorkspace<Entity> {
         created: Span,
         page: Keyset<Column>,
         many: u64,
-    ) -> Result<Option<i64>, DbErr> {
-        // One check of the subscription in place of one a row, which the index could not make.
+    ) -> Result<Option<(i64, Uuid)>, DbErr> {
+        let rows = self.of(subscription);
+        page.reach(conn, rows.filter(page.within(Column::CreatedAt, created)), many).await
+    }
+
+    /// The same for the dead deliveries of a subscription, or of all of them: whether or not others send them again, and
+    /// whichever event they tell of.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn reach_dead<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        subscription: Option<Uuid>,
+        created: Span,
+        page: Keyset<Column>,
+        many: u64,
+    ) -> Result<Option<(i64, Uuid)>, DbErr> {
+        let rows = subscription.map_or_else(|| self.select(), |subscription| self.of(subscription));
+        let dead = rows.filter(is(State::Dead));
+        page.reach(conn, dead.filter(page.within(Column::CreatedAt, created)), many).await
+    }
+
+    /// The deliveries of a subscription. One check of the subscription in place of one a row, which the index could not make.
+    fn of(self, subscription: Uuid) -> Select<Entity> {
         let ours =
             webhook_subscriptions::in_workspace(self.workspace()).identified(subscription).into_query();
-        let rows = Entity::find().filter(Column::SubscriptionId.eq(subscription)).filter(Expr::exists(ours));
-        page.reach(conn, rows.filter(page.within(Column::CreatedAt, created)), many).await
+        Entity::find().filter(Column::SubscriptionId.eq(subscription)).filter(Expr::exists(ours))
     }
 
     /// A page of the workspace's dead deliveries, ordered by their making.
@@ -272,7 +295,7 @@ impl InWorkspace<Entity> {
         statement::all(conn, page.page(dead, Column::CreatedAt)).await
     }
 
-    /// How many dead deliveries there are of those wanted; counts no further than the limit.
+    /// How many dead deliveries there are of those wanted, or on a page of them.
     ///
     /// # Errors
     /// When the database does.
@@ -280,10 +303,14 @@ impl InWorkspace<Entity> {
         self,
         conn: &C,
         which: &Dead,
-        limit: Option<u64>,
+        page: Option<Keyset<Column>>,
     ) -> Result<u64, DbErr> {
-        let dead = self.select_dead(which, which.created.holds(Column::CreatedAt));
-        statement::count_to(conn, dead, limit).await
+        let Some(page) = page else {
+            let dead = self.select_dead(which, which.created.holds(Column::CreatedAt));
+            return statement::count(conn, dead).await;
+        };
+        let dead = self.select_dead(which, page.within(Column::CreatedAt, which.created));
+        statement::count_to(conn, page.page(dead, Column::CreatedAt), page.limit).await
     }
 
     /// How many of a subscription's deliveries are not settled: to be sent, and held; counts no further than the limit.
@@ -300,8 +327,8 @@ impl InWorkspace<Entity> {
             let of = self.checked().filter(Column::SubscriptionId.eq(subscription));
             of.filter(is(state))
         };
-        let pending = statement::count_to(conn, standing(State::Pending), Some(limit)).await?;
-        let held = statement::count_to(conn, standing(State::Held), Some(limit)).await?;
+        let pending = statement::count_to(conn, standing(State::Pending), limit).await?;
+        let held = statement::count_to(conn, standing(State::Held), limit).await?;
         Ok(Ord::min(limit, pending + held))
     }
 

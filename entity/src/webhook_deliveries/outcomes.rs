@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use sea_orm::{ConnectionTrait, DbErr, QueryResult};
+use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
 use uuid::Uuid;
 
 use super::{Entity, State};
@@ -24,28 +24,31 @@ pub struct Outcomes {
     pub count: i64,
 }
 
-/// All deliveries of each step, and the dead ones among them.
-const MADE: &str = "
-WITH RECURSIVE step (starts_at) AS (
+/// Those that wait, so many of a state at most, whenever they were made; then, unless they are too many, all deliveries of each
+/// step, whose state is none, and the dead ones among them. In one statement, so that both are of one moment: what is made or
+/// settled between two would be taken for delivered.
+const STANDING: &str = "
+WITH RECURSIVE waiting (created_at, state, attempts) AS (
+    SELECT * FROM (SELECT created_at, state, attempts FROM webhook_deliveries
+        WHERE subscription_id = $1 AND (workspace_id = $2) IS TRUE AND state = 0 LIMIT $6) AS pending
+    UNION ALL
+    SELECT * FROM (SELECT created_at, state, attempts FROM webhook_deliveries
+        WHERE subscription_id = $1 AND (workspace_id = $2) IS TRUE AND state = 3 LIMIT $6) AS held),
+step (starts_at) AS (
     SELECT CAST($3 AS BIGINT)
     WHERE EXISTS (SELECT 1 FROM webhook_subscriptions WHERE id = $1 AND workspace_id = $2)
+        AND (SELECT COUNT(*) FROM waiting) < $6
     UNION ALL SELECT starts_at + $5 FROM step WHERE starts_at + $5 < $4)
-SELECT starts_at,
-    (SELECT COUNT(*) FROM webhook_deliveries WHERE subscription_id = $1
-        AND created_at >= starts_at AND created_at < starts_at + $5),
-    (SELECT COUNT(*) FROM webhook_deliveries WHERE subscription_id = $1 AND state = 2
-        AND created_at >= starts_at AND created_at < starts_at + $5)
+SELECT created_at - created_at % $5, state, CASE WHEN attempts > 0 THEN 1 ELSE 0 END, COUNT(*)
+FROM waiting GROUP BY 1, 2, 3
+UNION ALL
+SELECT starts_at, CAST(NULL AS SMALLINT), 1, (SELECT COUNT(*) FROM webhook_deliveries
+    WHERE subscription_id = $1 AND created_at >= starts_at AND created_at < starts_at + $5)
+FROM step
+UNION ALL
+SELECT starts_at, CAST(2 AS SMALLINT), 1, (SELECT COUNT(*) FROM webhook_deliveries
+    WHERE subscription_id = $1 AND state = 2 AND created_at >= starts_at AND created_at < starts_at + $5)
 FROM step";
-
-/// Those that wait, so many of a state at most, whenever they were made.
-const WAITING: &str = "
-SELECT created_at - created_at % $3, state, CASE WHEN attempts > 0 THEN 1 ELSE 0 END, COUNT(*)
-FROM (SELECT * FROM (SELECT created_at, state, attempts FROM webhook_deliveries
-          WHERE subscription_id = $1 AND (workspace_id = $2) IS TRUE AND state = 0 LIMIT $4) AS pending
-      UNION ALL
-      SELECT * FROM (SELECT created_at, state, attempts FROM webhook_deliveries
-          WHERE subscription_id = $1 AND (workspace_id = $2) IS TRUE AND state = 3 LIMIT $4) AS held) AS waiting
-GROUP BY 1, 2, 3";
 
 /// The newest deliveries alone, as they stand in the index by their making.
 const NEWEST: &str = "
@@ -70,22 +73,22 @@ impl InWorkspace<Entity> {
         step_ms: i64,
         limit: u32,
     ) -> Result<(Vec<Outcomes>, bool), DbErr> {
-        let (of, ours, limit) = (subscription.into(), self.workspace().into(), i64::from(limit));
-        let values = [of, ours, step_ms.into(), limit.into()];
-        let waiting = conn.query_all_raw(statement::raw(conn, WAITING, values)).await?;
-        let waiting = waiting.iter().map(outcomes).collect::<Result<Vec<Outcomes>, DbErr>>()?;
-        let (of, ours) = (subscription.into(), self.workspace().into());
-        if waiting.iter().map(|some| some.count).sum::<i64>() >= limit {
-            let values = [of, ours, from.into(), until.into(), step_ms.into(), limit.into()];
-            let newest = conn.query_all_raw(statement::raw(conn, NEWEST, values)).await?;
+        let limit = i64::from(limit);
+        let values = || {
+            let (of, ours): (Value, Value) = (subscription.into(), self.workspace().into());
+            [of, ours, from.into(), until.into(), step_ms.into(), limit.into()]
+        };
+        let standing = conn.query_all_raw(statement::raw(conn, STANDING, values())).await?;
+        let (made, standing): (Vec<&QueryResult>, Vec<&QueryResult>) =
+            standing.iter().partition(|row| matches!(row.try_get_by_index(1), Ok(None::<State>)));
+        let standing = standing.into_iter().map(outcomes).collect::<Result<Vec<Outcomes>, DbErr>>()?;
+        let waiting = |one: &&Outcomes| one.state != State::Dead;
+        if standing.iter().filter(waiting).map(|some| some.count).sum::<i64>() >= limit {
+            let newest = conn.query_all_raw(statement::raw(conn, NEWEST, values())).await?;
             return Ok((newest.iter().map(outcomes).collect::<Result<_, _>>()?, true));
         }
-        let values = [of, ours, from.into(), until.into(), step_ms.into()];
-        let made = conn.query_all_raw(statement::raw(conn, MADE, values)).await?;
-        let made = made
-            .iter()
-            .map(|row| Ok((row.try_get_by_index(0)?, (row.try_get_by_index(1)?, row.try_get_by_index(2)?))));
-        Ok((all(made.collect::<Result<_, DbErr>>()?, waiting), false))
+        let made = made.into_iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(3)?)));
+        Ok((all(made.collect::<Result<_, DbErr>>()?, standing), false))
     }
 }
 
@@ -98,19 +101,17 @@ fn outcomes(row: &QueryResult) -> Result<Outcomes, DbErr> {
     })
 }
 
-/// What was made and is dead, by step, and what waits, put together: the rest was delivered.
-fn all(made: BTreeMap<i64, (i64, i64)>, waiting: Vec<Outcomes>) -> Vec<Outcomes> {
-    let mut delivered: BTreeMap<i64, i64> =
-        made.iter().map(|(step, (all, dead))| (*step, all - dead)).collect();
+/// What was made, by step, and what of it waits or is dead, put together: the rest was delivered.
+fn all(made: BTreeMap<i64, i64>, standing: Vec<Outcomes>) -> Vec<Outcomes> {
     let mut found: Vec<Outcomes> =
-        waiting.into_iter().filter(|some| made.contains_key(&some.starts_at)).collect();
+        standing.into_iter().filter(|some| made.contains_key(&some.starts_at)).collect();
+    let mut delivered = made;
     for some in &found {
         *delivered.entry(some.starts_at).or_default() -= some.count;
     }
-    let settled = |state| move |(starts_at, count)| Outcomes { starts_at, state, attempted: true, count };
-    found.extend(delivered.into_iter().map(settled(State::Delivered)));
-    found.extend(made.into_iter().map(|(step, (_, dead))| (step, dead)).map(settled(State::Dead)));
-    // What was made or settled between the statements may be missing in one of them.
+    let arrived =
+        |(starts_at, count)| Outcomes { starts_at, state: State::Delivered, attempted: true, count };
+    found.extend(delivered.into_iter().map(arrived));
     found.retain(|some| some.count > 0);
     found
 }

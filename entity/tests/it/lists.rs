@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::support::{OURS, course, databases, enrollment, id, order, student};
 
 fn newest<C>(column: C) -> Keyset<C> {
-    Keyset { column, descending: true, after: None, limit: 100, below_updated_at: None }
+    Keyset { column, descending: true, after: None, to: None, limit: 100, below_updated_at: None }
 }
 
 /// Follows the pages of two to the end.

@@ -30,7 +30,14 @@ fn request(number: u128) -> Model {
 }
 
 fn newest(limit: u64) -> Keyset<Column> {
-    Keyset { column: Column::ReceivedAt, descending: true, after: None, limit, below_updated_at: None }
+    Keyset {
+        column: Column::ReceivedAt,
+        descending: true,
+        after: None,
+        to: None,
+        limit,
+        below_updated_at: None,
+    }
 }
 
 #[tokio::test]

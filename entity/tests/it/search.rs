@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::support::{OURS, THEIRS, course, databases, enrollment, id, order, student};
 
 fn newest<C>(column: C) -> Keyset<C> {
-    Keyset { column, descending: true, after: None, limit: 100, below_updated_at: None }
+    Keyset { column, descending: true, after: None, to: None, limit: 100, below_updated_at: None }
 }
 
 fn numbers(ids: impl Iterator<Item = Uuid>) -> Vec<u128> {
@@ -87,12 +87,28 @@ async fn a_list_of_orders_reaches_back_to_the_order_so_many_places_down() {
         let reach = async |paid, page, many| {
             orders::in_workspace(OURS).reach(&database, paid, page, many).await.unwrap()
         };
-        assert_eq!(reach(Span::default(), page, 1).await, Some(300));
-        assert_eq!(reach(Span::default(), page, 4).await, Some(100));
-        assert_eq!(reach(Span::default(), page, 5).await, None, "the list ends before");
-        assert_eq!(reach(Span::between(100, 300), page, 3).await, Some(100));
+        assert_eq!(reach(Span::default(), page, 1).await, Some((300, id(31))));
+        assert_eq!(
+            reach(Span::default(), page, 2).await,
+            Some((200, id(33))),
+            "of those of one time, the first"
+        );
+        assert_eq!(reach(Span::default(), page, 3).await, Some((200, id(32))));
+        assert_eq!(reach(Span::default(), page, 4).await, None, "nothing is left behind it");
+        assert_eq!(reach(Span::between(101, 301), page, 2).await, Some((200, id(33))));
+        assert_eq!(reach(Span::between(101, 301), page, 3).await, None);
         let second = Keyset { after: Some((200, id(33))), ..page };
-        assert_eq!(reach(Span::default(), second, 2).await, Some(100), "from where a page begins");
+        assert_eq!(reach(Span::default(), second, 1).await, Some((200, id(32))), "from where a page begins");
+        let cut = async |page, paid| {
+            let filter = OrderFilter { paid, ..OrderFilter::default() };
+            let found = orders::in_workspace(OURS).page(&database, &filter, page).await.unwrap();
+            numbers(found.iter().map(|order| order.id))
+        };
+        let to = Keyset { to: Some((200, id(33))), ..page };
+        assert_eq!(cut(to, Span::default()).await, [31, 33], "and no other of the same time");
+        assert_eq!(cut(Keyset { after: Some((300, id(31))), ..to }, Span::between(150, 301)).await, [33]);
+        let oldest_first = Keyset { descending: false, to: Some((200, id(32))), ..page };
+        assert_eq!(cut(oldest_first, Span::default()).await, [30, 32]);
         let theirs = orders::in_workspace(THEIRS);
         assert_eq!(theirs.reach(&database, Span::default(), page, 1).await.unwrap(), None);
     }

@@ -222,11 +222,12 @@ async fn dead_deliveries_are_searched_and_counted() {
         ours.insert_many(&database, all).await.unwrap();
         let found = async |which: Dead, after| {
             let column = webhook_deliveries::Column::CreatedAt;
-            let page = Keyset { column, descending: true, after, limit: 9, below_updated_at: None };
+            let page = Keyset { column, descending: true, after, to: None, limit: 9, below_updated_at: None };
             let found = ours.dead(&database, &which, page).await.unwrap();
             if after.is_none() {
                 assert_eq!(ours.count_dead(&database, &which, None).await.unwrap(), found.len() as u64);
-                assert_eq!(ours.count_dead(&database, &which, Some(1)).await.unwrap(), 1);
+                let one = Keyset { limit: 1, after: None, ..page };
+                assert_eq!(ours.count_dead(&database, &which, Some(one)).await.unwrap(), 1);
             }
             found.into_iter().map(|row| row.id.as_u128()).collect::<Vec<_>>()
         };
@@ -241,7 +242,8 @@ async fn dead_deliveries_are_searched_and_counted() {
         assert!(ours.update(&database, id(12), change).await.unwrap());
         assert_eq!(found(Dead { not_of_job: Some(id(9)), ..Dead::default() }, None).await, [13, 11]);
         let column = webhook_deliveries::Column::CreatedAt;
-        let page = Keyset { column, descending: false, after: None, limit: 2, below_updated_at: None };
+        let page =
+            Keyset { column, descending: false, after: None, to: None, limit: 2, below_updated_at: None };
         let of_one = Wanted { subscription: id(1), state: None, event_type: None, created: Span::default() };
         let found = async |which: &Wanted| {
             let rows = ours.of_subscription(&database, which, page).await.unwrap();
@@ -272,17 +274,29 @@ async fn how_far_a_list_reaches_is_for_its_own_workspace_to_know() {
         let all = vec![dead(11, 10), dead(12, 20), other, delivery(13, 1, 30)];
         ours.insert_many(&database, all).await.unwrap();
         let column = webhook_deliveries::Column::CreatedAt;
-        let page = Keyset { column, descending: true, after: None, limit: 1, below_updated_at: None };
+        let page =
+            Keyset { column, descending: true, after: None, to: None, limit: 1, below_updated_at: None };
         let reach =
             async |created, page, many| ours.reach(&database, id(1), created, page, many).await.unwrap();
-        assert_eq!(reach(Span::default(), page, 1).await, Some(30));
-        assert_eq!(reach(Span::default(), page, 3).await, Some(10));
-        assert_eq!(reach(Span::default(), page, 4).await, None, "the list ends before");
-        assert_eq!(reach(Span::between(10, 30), page, 2).await, Some(10));
+        assert_eq!(reach(Span::default(), page, 1).await, Some((30, id(13))));
+        assert_eq!(reach(Span::default(), page, 2).await, Some((20, id(12))));
+        assert_eq!(reach(Span::default(), page, 3).await, None, "nothing is left behind it");
+        assert_eq!(reach(Span::between(10, 30), page, 1).await, Some((20, id(12))));
         let second = Keyset { after: Some((30, id(13))), ..page };
-        assert_eq!(reach(Span::default(), second, 2).await, Some(10));
+        assert_eq!(reach(Span::default(), second, 1).await, Some((20, id(12))));
         let theirs = webhook_deliveries::in_workspace(THEIRS);
         assert_eq!(theirs.reach(&database, id(1), Span::default(), page, 1).await.unwrap(), None);
+
+        let all = Span::default();
+        let dead = async |of, page, many| ours.reach_dead(&database, of, all, page, many).await.unwrap();
+        assert_eq!(dead(None, page, 1).await, Some((25, id(14))));
+        assert_eq!(dead(None, page, 2).await, Some((20, id(12))));
+        assert_eq!(dead(None, page, 3).await, None, "nothing is left behind it");
+        assert_eq!(dead(Some(id(1)), page, 1).await, Some((20, id(12))));
+        assert_eq!(dead(Some(id(1)), page, 2).await, None);
+        for of in [None, Some(id(1))] {
+            assert_eq!(theirs.reach_dead(&database, of, all, page, 1).await.unwrap(), None);
+        }
     }
 }
 

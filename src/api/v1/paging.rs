@@ -14,7 +14,7 @@ use crate::domain::page::{PageRequest, Position, Sort, SortKey, Span};
 /// 422 on `cursor`.
 pub(super) fn page(call: &Call, sort: Sort, limit: i32, cursor: Option<&str>) -> Reply<PageRequest> {
     let after = cursor::open(call, sort, cursor)?;
-    Ok(PageRequest { sort, after, limit: u32::try_from(limit).unwrap_or(1) })
+    Ok(PageRequest { sort, after, to: None, limit: u32::try_from(limit).unwrap_or(1) })
 }
 
 /// How a page tells where the next one begins: in the body and as `Link`.

@@ -33,7 +33,7 @@ pub(super) async fn ready(app: &App, data_dir: &Path) -> Result<Login, Failure> 
     match fs::read_to_string(&path) {
         Ok(text) => {
             let password = SecretString::from(text.trim());
-            if !users::recognise(app, &email, &password).await?.is_empty() {
+            if users::recognise(app, &email, &password).await?.is_some() {
                 return Ok(Login { email, password });
             }
             fs::remove_file(&path)?;

@@ -8,7 +8,7 @@ use super::super::{output, workspaces};
 use super::find;
 use crate::app::App;
 use crate::domain::Result as Found;
-use crate::domain::page::{Page, Position, Span};
+use crate::domain::page::{Page, PageRequest, Span};
 use crate::domain::webhooks::{self, Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState};
 use crate::id::SubscriptionId;
 
@@ -88,8 +88,7 @@ pub(super) async fn of_subscription(app: &App, args: &Deliveries) -> Result<(), 
         event_type: args.event.clone(),
         created: Span { from: args.from, to: args.to },
     };
-    let page =
-        async |after, limit| webhooks::deliveries(app, of.workspace, of.id, &filter, after, limit).await;
+    let page = async |page| webhooks::deliveries(app, of.workspace, of.id, &filter, page).await;
     show(&args.show, page).await
 }
 
@@ -99,20 +98,17 @@ pub(super) async fn dead(app: &App, args: &Dead) -> Result<(), Failure> {
     if let Some(subscription) = args.filter.subscription {
         find(app, subscription).await?;
     }
-    let page = async |after, limit| webhooks::dead(app, workspace.id, &filter, after, limit).await;
+    let page = async |page| webhooks::dead(app, workspace.id, &filter, page).await;
     show(&args.show, page).await
 }
 
 /// Prints the first deliveries of a list that comes page by page.
-async fn show(
-    how: &Show,
-    page: impl AsyncFn(Option<Position>, u32) -> Found<Page<Delivery>>,
-) -> Result<(), Failure> {
+async fn show(how: &Show, page: impl AsyncFn(PageRequest) -> Found<Page<Delivery>>) -> Result<(), Failure> {
     let wanted = usize::try_from(how.limit).unwrap_or(usize::MAX);
     let (mut deliveries, mut next) = (Vec::new(), None);
     loop {
         let missing = u32::try_from(wanted - deliveries.len()).unwrap_or(PAGE);
-        let found = page(next, missing.min(PAGE)).await?;
+        let found = page(PageRequest::newest(next, missing.min(PAGE))).await?;
         deliveries.extend(found.items);
         next = found.next;
         if next.is_none() || deliveries.len() >= wanted {

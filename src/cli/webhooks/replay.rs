@@ -9,7 +9,7 @@ use super::deliveries::FilterFlags;
 use super::find;
 use crate::app::App;
 use crate::domain::audit::{self, Action, Actor};
-use crate::domain::webhooks::{self, DeadFilter, Delivery, Origin, ReplayState};
+use crate::domain::webhooks::{self, DeadFilter, ReplayState, Wish};
 use crate::domain::{Changed, Error, workspaces};
 use crate::id::{DeliveryId, ReplayId, WorkspaceId};
 
@@ -66,23 +66,13 @@ async fn some(app: &App, deliveries: &[DeliveryId]) -> Result<(), Failure> {
     let mut again = Vec::with_capacity(deliveries.len());
     for (workspace, deliveries) in by_workspace {
         let made = webhooks::send_again(app, &mut write, workspace, &deliveries).await?;
-        let (action, subject, detail) = told(&deliveries, &made);
-        audit::append(app, &mut write, workspace, &Actor::operator(), (action, subject, &detail)).await?;
+        if let Some((action, subject, detail)) = webhooks::told(&made) {
+            audit::append(app, &mut write, workspace, &Actor::operator(), (action, subject, &detail)).await?;
+        }
         again.extend(made);
     }
     write.commit().await?;
     again.iter().try_for_each(|delivery| output::line(delivery.id))
-}
-
-/// What the audit log is told of deliveries that were sent again.
-fn told(sent: &[DeliveryId], made: &[Delivery]) -> (Action, String, String) {
-    match made {
-        [one] => (Action::DeliveryResent, sent[0].to_string(), one.event_type.clone()),
-        all if all.iter().all(|one| one.origin == Origin::Replay) => {
-            (Action::DeadLettersReplayed, String::new(), counted(all.len() as u64))
-        }
-        all => (Action::DeliveryResent, String::new(), counted(all.len() as u64)),
-    }
 }
 
 /// "1 delivery", "2 deliveries".
@@ -94,11 +84,11 @@ fn counted(count: u64) -> String {
 async fn all(app: &App, args: &Replay, filter: &DeadFilter) -> Result<(), Failure> {
     let mut replayed = 0;
     for workspace in chosen(app, args).await? {
-        let total = webhooks::count(app, workspace, filter).await?;
-        if total > 0 && !args.dry_run {
-            replayed += job(app, workspace, filter).await?;
+        let wish = webhooks::wish(app, workspace, filter).await?;
+        if wish.total > 0 && !args.dry_run {
+            replayed += job(app, workspace, &wish).await?;
         } else {
-            replayed += total;
+            replayed += wish.total;
         }
     }
     let said = if args.dry_run { "to replay" } else { "replayed" };
@@ -119,9 +109,9 @@ async fn chosen(app: &App, args: &Replay) -> Result<Vec<WorkspaceId>, Failure> {
 }
 
 /// Begins a job and goes on with it to its end, as a worker may do at the same time. Says how many it replayed.
-async fn job(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64, Failure> {
+async fn job(app: &App, workspace: WorkspaceId, wish: &Wish) -> Result<u64, Failure> {
     let mut write = app.begin_write().await?;
-    let mut job = webhooks::start(app, &mut write, workspace, filter).await?;
+    let mut job = webhooks::start(app, &mut write, wish).await?;
     let told = counted(job.total);
     noted::commit(app, write, workspace, (Action::ReplayStarted, job.id, &told)).await?;
     output::say(format_args!(

@@ -12,10 +12,8 @@ use super::find;
 use crate::app::App;
 use crate::config::WebhookFlags;
 use crate::domain::Changed;
-use crate::domain::audit::Action;
-use crate::domain::webhooks::{
-    self, Held, NewSubscription, Subscription, SubscriptionChange, SubscriptionState,
-};
+use crate::domain::audit::{Action, Actor};
+use crate::domain::webhooks::{self, Held, NewSubscription, Subscription, SubscriptionChange};
 use crate::events::KINDS;
 use crate::id::SubscriptionId;
 use crate::secret::{Purpose, Seal};
@@ -212,43 +210,26 @@ pub(super) async fn pause(app: &App, subscription: SubscriptionId) -> Result<(),
 
 pub(super) async fn enable(app: &App, args: &Enable) -> Result<(), Failure> {
     let found = find(app, args.subscription).await?;
-    if args.held == Choice::Drop && found.state != SubscriptionState::Enabled {
-        discard(app, &found).await?;
-    }
     let held = if args.held == Choice::Drop { Held::Drop } else { Held::Send };
-    let mut write = app.begin_write().await?;
-    let enabled = webhooks::enable(app, &mut write, found.workspace, found.id, held).await?;
-    if enabled.changed {
-        noted::commit(app, write, found.workspace, (Action::WebhookEnabled, found.id, &found.url)).await?;
+    let mut progress = None;
+    let dropped = |gone| {
+        let progress = progress.get_or_insert_with(|| Progress::start("delete", None));
+        progress.at(gone, || format!("{gone} deliveries"));
+    };
+    let (workspace, operator) = (found.workspace, Actor::operator());
+    let enabled = webhooks::enable_whole(app, workspace, found.id, held, &operator, dropped).await?;
+    if let Some(progress) = progress {
+        progress.finish();
     }
     let then = match held {
-        _ if !enabled.changed => "as it was before",
+        _ if !enabled.changed && enabled.moved == 0 => "as it was before",
+        _ if !enabled.changed => {
+            "by somebody else, while what was held was deleted; what is left of it is sent"
+        }
         Held::Send => "what was held is sent now",
         Held::Drop => "what was held is deleted",
     };
     output::say(format_args!("{} is enabled: {then}", found.id));
-    Ok(())
-}
-
-/// Deletes what a subscription holds, many short transactions long.
-async fn discard(app: &App, held: &Subscription) -> Result<(), Failure> {
-    let mut progress = Progress::start("delete", None);
-    let mut gone = 0;
-    loop {
-        let mut write = app.begin_write().await?;
-        let some = webhooks::discard(&mut write, held.workspace, held.id).await?;
-        match (some, gone) {
-            (0, _) => break,
-            (_, 0) => {
-                noted::commit(app, write, held.workspace, (Action::WebhookDropped, held.id, &held.url))
-                    .await?;
-            }
-            _ => write.commit().await?,
-        }
-        gone += some;
-        progress.at(gone, || format!("{gone} deliveries"));
-    }
-    progress.finish();
     Ok(())
 }
 

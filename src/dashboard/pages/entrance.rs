@@ -19,7 +19,7 @@ use crate::dashboard::visit::{Guest, Visit};
 use crate::domain::audit::{self, Action, Actor};
 use crate::domain::sessions::{self, Origin};
 use crate::domain::students::fold;
-use crate::domain::users::{self, User};
+use crate::domain::users::{self, Recognised, User};
 use crate::domain::{Error, Result};
 
 /// Where one goes after signing in.
@@ -66,32 +66,39 @@ async fn login(guest: Guest, form: Form) -> Answer {
         return refused(StatusCode::TOO_MANY_REQUESTS, &refusal);
     }
     let password = SecretString::from(form.text("password"));
-    let people = users::recognise(visit.app(), email, &password).await?;
-    let Some(user) = people.first() else {
+    let token = match users::recognise(visit.app(), email, &password).await? {
+        Some(known) => admit(visit, &known).await?,
+        None => None,
+    };
+    let Some(token) = token else {
         return refused(StatusCode::UNPROCESSABLE_ENTITY, "The address or the password is wrong.");
     };
     visit.shared.attempts.succeeded(&account);
-    admitted(visit, user, next).await
+    let mut response = redirect(next)?;
+    cookies::set(response.headers_mut(), Kind::Session, visit.secure, token.expose_secret());
+    cookies::clear(response.headers_mut(), Kind::Visitor, visit.secure);
+    Ok(response)
 }
 
-/// Begins the person's session, in place of the one that this browser may have.
-async fn admitted(visit: &Visit, user: &User, next: &str) -> Answer {
-    let app = visit.app();
-    let mut write = app.begin_write().await.map_err(Error::from)?;
+/// Begins the person's session, in place of the one that this browser may have; its token. `None` when another password was
+/// set meanwhile.
+async fn admit(visit: &Visit, known: &Recognised) -> Result<Option<SecretString>> {
+    let (app, user) = (visit.app(), &known.user);
+    let mut write = app.begin_write().await?;
+    // First, since it holds the person: whoever sets a password does so too before ending sessions.
+    let origin = Origin { address: visit.address, agent: &visit.agent };
+    let Some((session, token)) = sessions::begin(app, &mut write, known, origin).await? else {
+        return Ok(None);
+    };
     if let Some(before) = &visit.viewer {
         // It may have ended meanwhile.
         let ended = sessions::leave(&mut write, before).await;
         ended.or_else(|error| if matches!(error, Error::NotFound(_)) { Ok(()) } else { Err(error) })?;
     }
-    let origin = Origin { address: visit.address, agent: &visit.agent };
-    let (session, token) = sessions::begin(app, &mut write, user, origin).await?;
     let told = (Action::SignedIn, session.to_string(), "");
     audit::append(app, &mut write, user.workspace, &actor(visit, user), told).await?;
-    write.commit().await.map_err(Error::from)?;
-    let mut response = redirect(next)?;
-    cookies::set(response.headers_mut(), Kind::Session, visit.secure, token.expose_secret());
-    cookies::clear(response.headers_mut(), Kind::Visitor, visit.secure);
-    Ok(response)
+    write.commit().await?;
+    Ok(Some(token))
 }
 
 fn actor(visit: &Visit, user: &User) -> Actor {

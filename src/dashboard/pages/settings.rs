@@ -10,9 +10,11 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::{position, ui};
-use crate::domain::audit::{self, Action, Entry};
+use crate::database::Write;
+use crate::domain::Result;
+use crate::domain::audit::{self, Action, Actor, Entry};
 use crate::domain::page::SortKey;
-use crate::domain::sessions::{self, Session};
+use crate::domain::sessions::{self, Ended, Session};
 use crate::domain::users::{self, User};
 use crate::domain::workspaces::Workspace;
 use crate::id::{SessionId, UserId};
@@ -75,9 +77,25 @@ async fn settings(page: Page) -> Answer {
 async fn end(page: Page, Path(session): Path<String>) -> Answer {
     let session: SessionId = session.parse()?;
     let mut write = page.begin_write().await?;
-    sessions::end(&mut write, page.viewer(), session).await?;
+    let ended = sessions::end(&mut write, page.viewer(), session).await?;
+    tell_there(&page, &mut write, &ended, Action::SessionEnded, session.to_string()).await?;
     page.commit(write, Action::SessionEnded, session, "").await?;
     page.redirect_with(SETTINGS, &Flash::done("The session is ended."))
+}
+
+/// Tells the audit log of another workspace of sessions that were ended in it.
+async fn tell_there(
+    page: &Page,
+    write: &mut Write,
+    ended: &Ended,
+    action: Action,
+    subject: String,
+) -> Result<()> {
+    if ended.workspace == page.workspace() {
+        return Ok(());
+    }
+    let actor = Actor { user: Some(ended.user), ..page.actor() };
+    audit::append(page.app(), write, ended.workspace, &actor, (action, subject, "")).await
 }
 
 #[handler]
@@ -85,7 +103,11 @@ async fn end_others(page: Page) -> Answer {
     let viewer = page.viewer();
     let mut write = page.begin_write().await?;
     let ended = sessions::end_others(&mut write, viewer).await?;
+    for there in &ended {
+        tell_there(&page, &mut write, there, Action::SessionsEnded, there.user.to_string()).await?;
+    }
     page.commit(write, Action::SessionsEnded, viewer.user, "").await?;
+    let ended: u64 = ended.iter().map(|there| there.count).sum();
     let text =
         if ended == 1 { "One session is ended.".to_owned() } else { format!("{ended} sessions are ended.") };
     page.redirect_with(SETTINGS, &Flash::done(text))

@@ -9,7 +9,7 @@ use askama::filters::HtmlSafe;
 use jiff::Timestamp;
 
 use super::position;
-use super::query::FAR;
+use super::query::{FAR, REST};
 use crate::domain::page::{LOOKED, Position};
 
 mod fields;
@@ -156,10 +156,13 @@ pub fn pager(path: &str, after: Option<&str>, next: Option<String>) -> Pager {
 impl Pager {
     /// Of a list that was looked through no further back than this: a page that is not full offers the rest, at `path` with
     /// `far` in its query.
-    pub fn beyond(self, path: &str, after: Option<Position>, reach: Option<Timestamp>) -> Self {
+    pub fn beyond(self, path: &str, after: Option<Position>, reach: Option<Position>) -> Self {
         let glue = if path.contains('?') { '&' } else { '?' };
-        let after = after.map(|after| format!("&after={}", position::text(after))).unwrap_or_default();
-        let rest = |reach| (time(&reach), format!("{path}{glue}{FAR}=1{after}"));
+        let far = match after {
+            Some(after) => format!("{FAR}={REST}&after={}", position::text(after)),
+            None => format!("{FAR}=1"),
+        };
+        let rest = |reach: Position| (time(&reach.at), format!("{path}{glue}{far}"));
         Self { beyond: reach.filter(|_| self.next.is_none()).map(rest), ..self }
     }
 
@@ -215,7 +218,8 @@ mod tests {
 
     #[test]
     fn a_page_that_is_not_full_offers_the_rest() {
-        let reach = Some("2026-03-02T10:00:30Z".parse().unwrap());
+        let at = "2026-03-02T10:00:30Z".parse().unwrap();
+        let reach = Some(Position { at, id: uuid::Uuid::nil() });
         let offered =
             |next: Option<&str>| pager("/x?q=a", None, next.map(str::to_owned)).beyond("/x?q=a", None, reach);
         assert!(offered(None).to_string().contains("href=\"/x?q=a&#38;far=1\""), "{}", offered(None));

@@ -5,7 +5,7 @@ use entity::{Keyset, lessons, modules};
 
 use super::super::Result;
 use super::super::find::absent;
-use super::super::page::{Page, PageRequest, Position, Sort, SortKey};
+use super::super::page::{Page, PageRequest, Position, SortKey};
 use super::row::{self, course, stored_status};
 use super::{Course, CourseDetail, CourseFilter, CourseSearch, CourseStatus};
 use crate::app::App;
@@ -44,7 +44,7 @@ pub async fn all(
     after: Option<Position>,
     limit: u32,
 ) -> Result<Page<Course>> {
-    let page = PageRequest { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, limit };
+    let page = PageRequest::newest(after, limit);
     let keyset = page.keyset(app, column).await?;
     let filter = RowFilter {
         status: search.status.map(stored_status),

@@ -1,15 +1,13 @@
 //! The order list.
 
 use entity::orders::{self, Column, OrderFilter as RowFilter};
-use jiff::Timestamp;
 
 use super::super::Result;
 use super::super::find::{self, absent};
-use super::super::page::{LOOKED, Page, PageRequest, SortKey, Span};
+use super::super::page::{LOOKED, Page, PageRequest, Position, SortKey, Span};
 use super::row::{assemble, stored_status};
 use super::{Order, OrderFilter};
 use crate::app::App;
-use crate::clock::from_ms;
 use crate::id::{Order as OrderKind, OrderId, WorkspaceId};
 
 /// The orders of a workspace, a page of them, each whole.
@@ -37,7 +35,7 @@ pub async fn list(
     Ok(Page { items: assemble(conn, workspace, rows, now_ms).await?, next })
 }
 
-/// Back to when a search looks that begins where this page does: so many orders as [`LOOKED`] behind it. `None` when it may
+/// How far a search looks that begins where this page does: so many orders as [`LOOKED`] behind it. `None` when it may
 /// look to the end.
 ///
 /// # Errors
@@ -47,10 +45,10 @@ pub async fn reach(
     workspace: WorkspaceId,
     paid: Span,
     page: PageRequest,
-) -> Result<Option<Timestamp>> {
+) -> Result<Option<Position>> {
     let keyset = page.keyset(app, |key| (key == SortKey::PaidAt).then_some(Column::PaidAt)).await?;
     let rows = orders::in_workspace(workspace.uuid());
-    Ok(rows.reach(app.db.read(), paid.in_ms(), keyset, LOOKED).await?.map(from_ms))
+    Ok(rows.reach(app.db.read(), paid.in_ms(), keyset, LOOKED).await?.map(Position::of))
 }
 
 /// One order, whole.

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use entity::api_requests::{self, Column, Model, RequestFilter as RowFilter};
 use entity::rollups::DAY_MS;
 use entity::{Span, api_request_days};
-use jiff::Timestamp;
 
 use super::super::find::{absent, id};
-use super::super::page::{LOOKED, Page, PageRequest, Position, Sort, SortKey};
+use super::super::page::{LOOKED, Page, PageRequest, Position};
 use super::super::{Error, Result};
 use super::recorder::day_of;
 use super::{COUNTED_DAYS, Day, LoggedRequest, RequestFilter, StatusFilter};
@@ -24,10 +23,8 @@ pub async fn list(
     app: &App,
     workspace: WorkspaceId,
     filter: &RequestFilter,
-    after: Option<Position>,
-    limit: u32,
+    page: PageRequest,
 ) -> Result<Page<LoggedRequest>> {
-    let page = newest_first(after, limit);
     let keyset = page.keyset(app, |_| Some(Column::ReceivedAt)).await?;
     let rows = api_requests::in_workspace(workspace.uuid());
     let rows = rows.page(app.db.read(), &row_filter(filter), keyset).await?;
@@ -35,7 +32,7 @@ pub async fn list(
     Ok(Page { items: rows.into_iter().map(logged).collect(), next })
 }
 
-/// Back to when a page looks that is filtered by what no index knows: so many requests as [`LOOKED`] behind its beginning.
+/// How far a page looks that is filtered by what no index knows: so many requests as [`LOOKED`] behind its beginning.
 /// `None` when it may look to the end.
 ///
 /// # Errors
@@ -45,20 +42,16 @@ pub async fn reach(
     workspace: WorkspaceId,
     filter: &RequestFilter,
     after: Option<Position>,
-) -> Result<Option<Timestamp>> {
+) -> Result<Option<Position>> {
     let wanted = row_filter(filter);
     // SQLite does not always take the index of failures, so that they are no exception.
     if filter.status.is_none() && filter.operation.is_none() {
         return Ok(None);
     }
-    let keyset = newest_first(after, 1).keyset(app, |_| Some(Column::ReceivedAt)).await?;
+    let keyset = PageRequest::newest(after, 1).keyset(app, |_| Some(Column::ReceivedAt)).await?;
     let rows = api_requests::in_workspace(workspace.uuid());
     let reach = rows.reach(app.db.read(), wanted.key_id, wanted.received, keyset, LOOKED).await?;
-    Ok(reach.map(from_ms))
-}
-
-const fn newest_first(after: Option<Position>, limit: u32) -> PageRequest {
-    PageRequest { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, limit }
+    Ok(reach.map(Position::of))
 }
 
 fn row_filter(filter: &RequestFilter) -> RowFilter {

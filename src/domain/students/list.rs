@@ -2,16 +2,14 @@
 
 use entity::enrollments::{self, Standing};
 use entity::students::{self, Column, StudentFilter as RowFilter};
-use jiff::Timestamp;
 use sea_orm::ConnectionTrait;
 
 use super::super::Result;
 use super::super::enrollments::{EnrollmentStatus, enrollment};
 use super::super::find::{self, absent};
-use super::super::page::{LOOKED, Page, PageRequest, SortKey};
+use super::super::page::{LOOKED, Page, PageRequest, Position, SortKey};
 use super::{Student, StudentFilter, fold, summary};
 use crate::app::App;
-use crate::clock::from_ms;
 use crate::id::{Student as StudentKind, StudentId, WorkspaceId};
 
 /// The students of a workspace, a page of them, each with its whole enrolment history.
@@ -35,7 +33,7 @@ pub async fn list(
     Ok(Page { items: with_history(conn, workspace, rows, now_ms).await?, next })
 }
 
-/// Back to when a search looks that begins where this page does: so many students of the workspace as [`LOOKED`] behind it.
+/// How far a search looks that begins where this page does: so many students of the workspace as [`LOOKED`] behind it.
 /// `None` when it may look to the end, as where few are enrolled in the course or have the tag.
 ///
 /// # Errors
@@ -45,14 +43,14 @@ pub async fn reach(
     workspace: WorkspaceId,
     filter: &StudentFilter,
     page: PageRequest,
-) -> Result<Option<Timestamp>> {
+) -> Result<Option<Position>> {
     let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
     let rows = students::in_workspace(workspace.uuid());
     let wanted = row_filter(filter, app.clock.now_ms());
     if rows.are_few(app.db.read(), &wanted).await? {
         return Ok(None);
     }
-    Ok(rows.reach(app.db.read(), wanted.created, keyset, LOOKED).await?.map(from_ms))
+    Ok(rows.reach(app.db.read(), wanted.created, keyset, LOOKED).await?.map(Position::of))
 }
 
 /// One student with the whole enrolment history.

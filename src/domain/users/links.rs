@@ -69,7 +69,7 @@ pub async fn set_password(
     passwords::check(password.expose_secret())?;
     let Some(holder) = holder(app, token).await? else { return Ok(None) };
     // The work is done before the write begins: on SQLite, all others would wait for it.
-    let hash = passwords::hash(password).await?;
+    let hash = passwords::hash(app, password).await?;
     let mut write = app.begin_write().await?;
     if !use_up(&write, &holder, token).await? {
         return Ok(None);

@@ -71,16 +71,32 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<User>> {
     Ok(rows.into_iter().map(user).collect())
 }
 
-/// The rows of the person with this address and password, one a workspace, oldest first; none when either is wrong.
-/// An unknown address takes the same work as a wrong password.
+/// Somebody who gave the right password, and the hash that it was held against: another password may be set before a
+/// session begins.
+pub struct Recognised {
+    /// The person, in the workspace that they came to first.
+    pub user: User,
+    hash: String,
+}
+
+/// The person with this address and password; none when either is wrong. An unknown address takes the same work as a wrong
+/// password.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
-pub async fn recognise(app: &App, email: &str, password: &SecretString) -> Result<Vec<User>> {
+pub async fn recognise(app: &App, email: &str, password: &SecretString) -> Result<Option<Recognised>> {
     let rows = users::by_email_folded(app.db.read(), &fold(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
-    let right = passwords::verify(password, hash).await?;
-    Ok(if right { rows.into_iter().map(user).collect() } else { Vec::new() })
+    let right = passwords::verify(app, password, hash.clone()).await?;
+    let oldest = rows.into_iter().next().filter(|_| right);
+    Ok(oldest.zip(hash).map(|(row, hash)| Recognised { user: user(row), hash }))
+}
+
+/// Whether the password that somebody gave is theirs still. Until the write ends, whoever sets another one waits for it.
+pub(super) async fn is_still(write: &Write, known: &Recognised) -> Result<bool> {
+    let people = users::in_workspace(known.user.workspace.uuid());
+    let row = people.lock(write.conn(), known.user.id.uuid()).await?;
+    Ok(row.is_some_and(|row| row.password_hash.as_ref() == Some(&known.hash)))
 }
 
 /// Whether two addresses name the same person.

@@ -11,6 +11,7 @@ use entity::webhook_subscriptions::{self, State as Standing};
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
+use super::super::audit::Action;
 use super::super::faults::Faults;
 use super::super::find::{absent, fresh, id};
 use super::super::{Error, Result};
@@ -80,6 +81,26 @@ pub async fn replay_chosen(
     let dead = dead.into_iter().map(|row| (row, Origin::Replay)).collect();
     let made = append(app, write, workspace, dead, None).await?;
     Ok(made.into_iter().map(|row| delivery(row, Vec::new())).collect())
+}
+
+/// What the audit log is told of deliveries that were made to send others again: of one, which other; of several, how many.
+/// Nothing of none.
+pub fn told(made: &[Delivery]) -> Option<(Action, String, String)> {
+    let dead = made.iter().all(|one| one.origin == super::Origin::Replay);
+    let action = if dead { Action::DeadLettersReplayed } else { Action::DeliveryResent };
+    match made {
+        [] => None,
+        [one] => {
+            let again = one.replayed_from.map(|of| of.to_string()).unwrap_or_default();
+            Some((action, again, one.event_type.clone()))
+        }
+        all => Some((action, String::new(), many(all.len() as u64))),
+    }
+}
+
+/// "1 delivery", "2 deliveries": how many, as the audit log tells it.
+pub(super) fn many(count: u64) -> String {
+    if count == 1 { "1 delivery".to_owned() } else { format!("{count} deliveries") }
 }
 
 /// How many of these [`replay_chosen`] would send now.

@@ -10,6 +10,8 @@ pub enum Counted {
     Exactly(u64),
     /// More than so many; nobody counted on.
     MoreThan(u64),
+    /// So many of those that were looked through; nobody looked on.
+    AtLeast(u64),
 }
 
 impl Counted {
@@ -21,14 +23,26 @@ impl Counted {
         if count < Self::LIMIT { Self::Exactly(count) } else { Self::MoreThan(MANY) }
     }
 
+    /// What was found where not all was looked through, or all.
+    pub(super) const fn of_those_looked_at(count: u64, is_all: bool) -> Self {
+        if is_all { Self::Exactly(count) } else { Self::AtLeast(count) }
+    }
+
+    /// How many were found.
+    pub const fn found(self) -> u64 {
+        match self {
+            Self::Exactly(count) | Self::MoreThan(count) | Self::AtLeast(count) => count,
+        }
+    }
+
     /// Whether there is none.
     pub const fn is_zero(self) -> bool {
         matches!(self, Self::Exactly(0))
     }
 
-    /// Whether there is one alone.
+    /// Whether one alone is told of.
     pub const fn is_one(self) -> bool {
-        matches!(self, Self::Exactly(1))
+        matches!(self, Self::Exactly(1) | Self::AtLeast(1))
     }
 }
 
@@ -43,5 +57,12 @@ mod tests {
         assert_eq!(Counted::of(10_001), Counted::MoreThan(10_000));
         assert!(Counted::of(0).is_zero() && Counted::of(1).is_one());
         assert!(!Counted::of(10_001).is_one() && !Counted::of(10_001).is_zero());
+    }
+
+    #[test]
+    fn none_among_those_looked_at_is_not_none() {
+        let none = Counted::of_those_looked_at(0, false);
+        assert_eq!((none, none.found(), none.is_zero()), (Counted::AtLeast(0), 0, false));
+        assert!(Counted::of_those_looked_at(0, true).is_zero());
     }
 }

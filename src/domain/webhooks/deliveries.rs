@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use entity::webhook_attempts::{self, Summary};
 use entity::webhook_deliveries::{self as rows, Column, Model};
-use jiff::Timestamp;
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::find::{absent, id};
-use super::super::page::{LOOKED, Page, PageRequest, Position, Sort, SortKey};
+use super::super::page::{LOOKED, Page, PageRequest, Position, SortKey};
 use super::super::{Error, Result};
 use super::subscriptions::{there, unknown};
 use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState, Origin, get};
@@ -26,19 +25,17 @@ pub async fn deliveries(
     workspace: WorkspaceId,
     of: SubscriptionId,
     filter: &DeliveryFilter,
-    after: Option<Position>,
-    limit: u32,
+    page: PageRequest,
 ) -> Result<Page<Delivery>> {
     get(app, workspace, of).await?;
     check_type(filter.event_type.as_deref())?;
-    let page = newest_first(after, limit);
     let keyset = page.keyset(app, column).await?;
     let wanted = wanted_of(of, filter);
     let found = rows::in_workspace(workspace.uuid()).of_subscription(app.db.read(), &wanted, keyset).await?;
     with_attempts(app, workspace, page, found).await
 }
 
-/// Back to when a page looks that is filtered by what no index knows: so many deliveries as [`LOOKED`] behind its beginning.
+/// How far a page looks that is filtered by what no index knows: so many deliveries as [`LOOKED`] behind its beginning.
 /// `None` when it may look to the end.
 ///
 /// # Errors
@@ -49,21 +46,44 @@ pub async fn reach(
     of: SubscriptionId,
     filter: &DeliveryFilter,
     after: Option<Position>,
-) -> Result<Option<Timestamp>> {
+) -> Result<Option<Position>> {
     let rows = rows::in_workspace(workspace.uuid());
     let wanted = wanted_of(of, filter);
     let known = match filter.state {
-        None => filter.event_type.is_none(),
-        Some(DeliveryState::Dead) => true,
+        None | Some(DeliveryState::Dead) => filter.event_type.is_none(),
         Some(DeliveryState::Pending | DeliveryState::Held) => rows.is_few(app.db.read(), &wanted).await?,
         Some(DeliveryState::Delivered) => false,
     };
     if known {
         return Ok(None);
     }
-    let keyset = newest_first(after, 1).keyset(app, column).await?;
-    let reach = rows.reach(app.db.read(), of.uuid(), wanted.created, keyset, LOOKED).await?;
-    Ok(reach.map(from_ms))
+    let (of, created) = (of.uuid(), wanted.created);
+    let keyset = PageRequest::newest(after, 1).keyset(app, column).await?;
+    let reach = match filter.state {
+        Some(DeliveryState::Dead) => {
+            rows.reach_dead(app.db.read(), Some(of), created, keyset, LOOKED).await?
+        }
+        _ => rows.reach(app.db.read(), of, created, keyset, LOOKED).await?,
+    };
+    Ok(reach.map(Position::of))
+}
+
+/// How far a page of the dead ones looks that no other delivery sends again: so many dead ones as [`LOOKED`] behind its
+/// beginning, sent again or not. `None` when it may look to the end.
+///
+/// # Errors
+/// As [`dead`].
+pub async fn reach_dead(
+    app: &App,
+    workspace: WorkspaceId,
+    filter: &DeadFilter,
+    after: Option<Position>,
+) -> Result<Option<Position>> {
+    let rows::Dead { subscription, created, .. } = wanted(app.db.read(), workspace, filter).await?;
+    let keyset = PageRequest::newest(after, 1).keyset(app, column).await?;
+    let rows = rows::in_workspace(workspace.uuid());
+    let reach = rows.reach_dead(app.db.read(), subscription, created, keyset, LOOKED).await?;
+    Ok(reach.map(Position::of))
 }
 
 fn wanted_of(of: SubscriptionId, filter: &DeliveryFilter) -> rows::Wanted {
@@ -83,14 +103,13 @@ pub async fn dead(
     app: &App,
     workspace: WorkspaceId,
     filter: &DeadFilter,
-    after: Option<Position>,
-    limit: u32,
+    page: PageRequest,
 ) -> Result<Page<Delivery>> {
     let wanted = wanted(app.db.read(), workspace, filter).await?;
-    dead_page(app, workspace, rows::Dead { unreplayed: false, ..wanted }, after, limit).await
+    dead_page(app, workspace, rows::Dead { unreplayed: false, ..wanted }, page).await
 }
 
-/// A page of those that no other delivery sends again: what [`count`](super::count) counts and a replay would send.
+/// A page of those that no other delivery sends again: what a [`Wish`](super::Wish) counts and a replay would send.
 ///
 /// # Errors
 /// As [`dead`].
@@ -98,21 +117,18 @@ pub async fn unreplayed(
     app: &App,
     workspace: WorkspaceId,
     filter: &DeadFilter,
-    after: Option<Position>,
-    limit: u32,
+    page: PageRequest,
 ) -> Result<Page<Delivery>> {
     let wanted = wanted(app.db.read(), workspace, filter).await?;
-    dead_page(app, workspace, wanted, after, limit).await
+    dead_page(app, workspace, wanted, page).await
 }
 
 async fn dead_page(
     app: &App,
     workspace: WorkspaceId,
     wanted: rows::Dead,
-    after: Option<Position>,
-    limit: u32,
+    page: PageRequest,
 ) -> Result<Page<Delivery>> {
-    let page = newest_first(after, limit);
     let keyset = page.keyset(app, column).await?;
     let found = rows::in_workspace(workspace.uuid()).dead(app.db.read(), &wanted, keyset).await?;
     with_attempts(app, workspace, page, found).await
@@ -158,10 +174,6 @@ const fn standing(state: DeliveryState) -> rows::State {
         DeliveryState::Dead => rows::State::Dead,
         DeliveryState::Held => rows::State::Held,
     }
-}
-
-const fn newest_first(after: Option<Position>, limit: u32) -> PageRequest {
-    PageRequest { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, limit }
 }
 
 fn column(key: SortKey) -> Option<Column> {

@@ -23,15 +23,15 @@ use super::page::Span;
 use super::word::words;
 use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
-pub use again::{count_chosen, replay_chosen, send_again, test};
+pub use again::{count_chosen, replay_chosen, send_again, test, told};
 pub use counted::Counted;
-pub use deliveries::{dead, deliveries, reach, unreplayed, workspace_of};
+pub use deliveries::{dead, deliveries, reach, reach_dead, unreplayed, workspace_of};
 pub use exchange::exchange;
 pub use outcomes::{Hour, MOST_COUNTED, Outcomes, outcomes};
 pub use queue::{Queue, queue};
-pub use replays::{advance, cancel, count, count_some, replay, running, running_in, start, start_alone};
+pub use replays::{Wish, advance, cancel, count_some, replay, running, running_in, start, start_alone, wish};
 pub use secrets::{Rotated, live, rotate};
-pub use standing::{align, disable, discard, enable, pause, waiting};
+pub use standing::{align, disable, enable, enable_whole, pause, waiting};
 pub use subscriptions::{create, delete, edit, erase, find, get, list};
 
 /// Whether a subscription's deliveries are sent.
@@ -106,7 +106,7 @@ pub struct Enabled {
     pub subscription: Subscription,
     /// Whether it was not enabled before.
     pub changed: bool,
-    /// Held deliveries that were released or dropped at once; more may follow when they are sent.
+    /// Held deliveries that were released at once, more of which may follow, or dropped.
     pub moved: u64,
 }
 

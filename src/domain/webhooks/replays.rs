@@ -9,64 +9,84 @@ use entity::{Keyset, Set, Span, webhook_subscriptions};
 use uuid::Uuid;
 
 use super::super::find::{absent, fresh, id};
+use super::super::page::LOOKED;
 use super::super::{Changed, Result};
 use super::again::{append, unreplayed};
 use super::deliveries::wanted;
+use super::subscriptions::there;
 use super::{Begun, Counted, DeadFilter, Replay, ReplayState};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
 use crate::id::{Replay as ReplayKind, ReplayId, WorkspaceId};
 
+/// What somebody wants to replay, counted: before a write begins, which others wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    workspace: WorkspaceId,
+    dead: Dead,
+    /// How many deliveries it is.
+    pub total: u64,
+}
+
 /// Deliveries replayed in one transaction.
 const BATCH: u64 = 500;
 /// Jobs named at once to whoever works on them.
 const JOBS: u64 = 100;
 
-/// How many deliveries a replay would send now.
+/// What a replay would send now: for whoever begins one, or asks before.
 ///
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent subscription,
 /// [`Error::Invalid`](crate::domain::Error::Invalid) for a type of event that there is not.
-pub async fn count(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<u64> {
-    let wanted = wanted(app.db.read(), workspace, filter).await?;
-    Ok(webhook_deliveries::in_workspace(workspace.uuid()).count_dead(app.db.read(), &wanted, None).await?)
+pub async fn wish(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<Wish> {
+    let dead = wanted(app.db.read(), workspace, filter).await?;
+    let rows = webhook_deliveries::in_workspace(workspace.uuid());
+    let total = rows.count_dead(app.db.read(), &dead, None).await?;
+    Ok(Wish { workspace, dead, total })
 }
 
-/// The same, counted no further than a page tells: for whoever only mentions it.
+/// How many deliveries a replay would send, of the newest dead ones: for whoever only mentions it. So many as [`LOOKED`] are
+/// looked through, sent again or not.
 ///
 /// # Errors
-/// As [`count`].
+/// As [`wish`].
 pub async fn count_some(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<Counted> {
     let wanted = wanted(app.db.read(), workspace, filter).await?;
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
-    let count = rows.count_dead(app.db.read(), &wanted, Some(Counted::LIMIT)).await?;
-    Ok(Counted::of(count))
+    let page = Keyset {
+        column: Column::CreatedAt,
+        descending: true,
+        after: None,
+        to: None,
+        limit: LOOKED,
+        below_updated_at: None,
+    };
+    let (of, created) = (wanted.subscription, wanted.created);
+    let to = rows.reach_dead(app.db.read(), of, created, page, LOOKED).await?;
+    let count = rows.count_dead(app.db.read(), &wanted, Some(Keyset { to, ..page })).await?;
+    Ok(Counted::of_those_looked_at(count, to.is_none()))
 }
 
 /// Begins a replay; [`advance`] does its work.
 ///
 /// # Errors
-/// As [`count`].
-pub async fn start(
-    app: &App,
-    write: &mut Write,
-    workspace: WorkspaceId,
-    filter: &DeadFilter,
-) -> Result<Replay> {
-    let wanted = wanted(write.conn(), workspace, filter).await?;
-    let total =
-        webhook_deliveries::in_workspace(workspace.uuid()).count_dead(write.conn(), &wanted, None).await?;
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when its subscription was deleted meanwhile.
+pub async fn start(app: &App, write: &mut Write, wish: &Wish) -> Result<Replay> {
+    let dead = &wish.dead;
+    if let Some(of) = dead.subscription {
+        there(write.conn(), wish.workspace, id(of)).await?;
+    }
     let now = write.now_ms();
     let row = Model {
         id: fresh::<ReplayKind>(app, write),
-        workspace_id: workspace.uuid(),
-        subscription_id: wanted.subscription,
-        event_type: wanted.event_type,
-        from_ms: wanted.created.from,
-        to_ms: wanted.created.until,
+        workspace_id: wish.workspace.uuid(),
+        subscription_id: dead.subscription,
+        event_type: dead.event_type.clone(),
+        from_ms: dead.created.from,
+        to_ms: dead.created.until,
         state: State::Running,
-        total: i64::try_from(total).unwrap_or(i64::MAX),
+        total: i64::try_from(wish.total).unwrap_or(i64::MAX),
         done: 0,
         position_at: None,
         position_id: None,
@@ -74,34 +94,29 @@ pub async fn start(
         updated_at: now,
         ended_at: None,
     };
-    webhook_replays::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
+    webhook_replays::in_workspace(wish.workspace.uuid()).insert(write.conn(), row.clone()).await?;
     Ok(record(row))
 }
 
 /// Begins a replay unless one of the same wish runs already, so that whoever asks twice has one.
 ///
 /// # Errors
-/// As [`count`].
-pub async fn start_alone(
-    app: &App,
-    write: &mut Write,
-    workspace: WorkspaceId,
-    filter: &DeadFilter,
-) -> Result<Begun> {
-    let subscriptions = webhook_subscriptions::in_workspace(workspace.uuid());
+/// As [`start`].
+pub async fn start_alone(app: &App, write: &mut Write, wish: &Wish) -> Result<Begun> {
+    let (workspace, dead) = (wish.workspace.uuid(), &wish.dead);
+    let subscriptions = webhook_subscriptions::in_workspace(workspace);
     let of: Vec<Uuid> = subscriptions.list(write.conn()).await?.iter().map(|one| one.id).collect();
     // Others who begin one wait here, and then see this one.
-    let subscriptions = webhook_subscriptions::in_workspace(workspace.uuid());
+    let subscriptions = webhook_subscriptions::in_workspace(workspace);
     subscriptions.lock_many(write.conn(), &of).await?;
-    let wish = wanted(write.conn(), workspace, filter).await?;
     let same = |row: &Model| {
         let span = Span { from: row.from_ms, until: row.to_ms };
-        (row.subscription_id, &row.event_type, span) == (wish.subscription, &wish.event_type, wish.created)
+        (row.subscription_id, &row.event_type, span) == (dead.subscription, &dead.event_type, dead.created)
     };
-    let running = webhook_replays::in_workspace(workspace.uuid()).running(write.conn()).await?;
+    let running = webhook_replays::in_workspace(workspace).running(write.conn()).await?;
     Ok(match running.into_iter().find(same) {
         Some(running) => Begun::Before(record(running)),
-        None => Begun::Now(start(app, write, workspace, filter).await?),
+        None => Begun::Now(start(app, write, wish).await?),
     })
 }
 
@@ -162,6 +177,7 @@ pub async fn advance(app: &App, workspace: WorkspaceId, of: ReplayId) -> Result<
         column: Column::CreatedAt,
         descending: false,
         after: row.position_at.zip(row.position_id),
+        to: None,
         limit: BATCH,
         below_updated_at: None,
     };
@@ -193,7 +209,8 @@ fn its_own(row: &Model) -> Dead {
         subscription: row.subscription_id,
         event_type: row.event_type.clone(),
         created: Span { from: row.from_ms, until: Some(row.to_ms.map_or(end, |to| to.min(end))) },
-        unreplayed: true,
+        // A batch is of so many dead ones, whichever are passed over: the write is short where all were sent again.
+        unreplayed: false,
         not_of_job: Some(row.id),
     }
 }

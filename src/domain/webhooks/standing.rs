@@ -7,7 +7,9 @@ use entity::webhook_deliveries::hold::{self, Misplaced};
 use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
 use entity::{Set, webhook_deliveries};
 
+use super::super::audit::{self, Action, Actor};
 use super::super::{Changed, Error, Result};
+use super::again::many;
 use super::subscriptions::{lock, subscription};
 use super::{Counted, Enabled, Held, Subscription, get};
 use crate::app::App;
@@ -41,8 +43,8 @@ pub async fn pause(
 }
 
 /// Sends a paused or disabled subscription's deliveries from now on, with a clean record of health. What it held is
-/// sent, or deleted in this one transaction: [`discard`] deletes a long queue piece by piece before. Once more changes
-/// nothing.
+/// sent, or deleted in this one transaction: [`enable_whole`] deletes a long queue piece by piece before. Once more
+/// changes nothing.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent subscription.
@@ -75,6 +77,69 @@ pub async fn enable(
     Ok(Enabled { subscription: subscription(row), changed: true, moved })
 }
 
+/// [`enable`], with all that it takes: what was held is dropped many short transactions long, the first of which tells the
+/// audit log, and the last of all, which enables, tells it of that. `dropped` hears after each how many are gone.
+/// Whoever enables the subscription meanwhile ends it: the outcome has then dropped some and changed nothing.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent subscription.
+pub async fn enable_whole(
+    app: &App,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+    held: Held,
+    actor: &Actor,
+    dropped: impl FnMut(u64),
+) -> Result<Enabled> {
+    let gone = match held {
+        Held::Drop => discard_all(app, workspace, of, actor, dropped).await?,
+        Held::Send => 0,
+    };
+    let mut write = app.begin_write().await?;
+    let enabled = enable(app, &mut write, workspace, of, held).await?;
+    let enabled = Enabled { moved: gone + enabled.moved, ..enabled };
+    if enabled.changed {
+        let url = &enabled.subscription.url;
+        let detail = match held {
+            Held::Drop if enabled.moved > 0 => format!("{url}, {} dropped", many(enabled.moved)),
+            Held::Drop | Held::Send => url.clone(),
+        };
+        let told = (Action::WebhookEnabled, of.to_string(), detail.as_str());
+        audit::append(app, &mut write, workspace, actor, told).await?;
+        write.commit().await?;
+    }
+    Ok(enabled)
+}
+
+/// Drops what a subscription holds until nothing is left, or somebody enables it. Says how much it was.
+async fn discard_all(
+    app: &App,
+    workspace: WorkspaceId,
+    of: SubscriptionId,
+    actor: &Actor,
+    mut dropped: impl FnMut(u64),
+) -> Result<u64> {
+    let mut gone = 0;
+    loop {
+        let mut write = app.begin_write().await?;
+        let row = lock(&write, workspace, of).await?;
+        if row.state == State::Enabled {
+            return Ok(gone);
+        }
+        let some = hold::discard(write.conn(), row.id, write.now_ms(), BATCH).await?;
+        if some == 0 {
+            return Ok(gone);
+        }
+        if gone == 0 {
+            let told = (Action::WebhookDropped, of.to_string(), row.url.as_str());
+            audit::append(app, &mut write, workspace, actor, told).await?;
+        }
+        write.commit().await?;
+        gone += some;
+        dropped(gone);
+    }
+}
+
 /// How many of a subscription's deliveries are not settled, counted no further than a page tells. While it is paused or
 /// disabled, these are what it holds.
 ///
@@ -84,18 +149,6 @@ pub async fn waiting(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> R
     let of = get(app, workspace, of).await?.id;
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
     Ok(Counted::of(rows.count_waiting(app.db.read(), of.uuid(), Counted::LIMIT).await?))
-}
-
-/// Deletes some of what a subscription that is not enabled has not sent, and says how much: nothing is left at 0.
-///
-/// # Errors
-/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for an enabled one.
-pub async fn discard(write: &mut Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<u64> {
-    let row = lock(write, workspace, of).await?;
-    if row.state == State::Enabled {
-        return Err(Error::invalid("subscription", format!("{of} is enabled: pause it first")));
-    }
-    Ok(hold::discard(write.conn(), row.id, write.now_ms(), BATCH).await?)
 }
 
 /// Disables an enabled subscription, whose endpoint failed for too long. True when this did it: whoever is told so

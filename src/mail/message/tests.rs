@@ -4,6 +4,8 @@ use uuid::Uuid;
 
 use super::*;
 
+const PAGE: &str = "https://api.example.com/dashboard/developer/webhooks/whs_7";
+
 fn failing(workspace: &str, url: &str, last_error: &str) -> Message {
     Message::WebhookFailing {
         workspace: workspace.to_owned(),
@@ -15,12 +17,12 @@ fn failing(workspace: &str, url: &str, last_error: &str) -> Message {
     }
 }
 
-fn disabled() -> Message {
+fn disabled(page: Option<&str>) -> Message {
     Message::WebhookDisabled {
         workspace: "Acme School".to_owned(),
         subscription: SubscriptionId::from_uuid(Uuid::from_u128(7)),
         url: "https://hooks.acme.example/creator?tenant=1&x=y".to_owned(),
-        page: "https://api.example.com/dashboard/developer/webhooks/whs_7".to_owned(),
+        page: page.map(str::to_owned),
         failed_since: "2026-03-02T10:00:30Z".parse().unwrap(),
         last_error: "timeout".to_owned(),
     }
@@ -51,7 +53,12 @@ fn a_warning_says_until_when_it_must_work_again() {
 
 #[test]
 fn a_disabled_webhook_says_how_to_enable_it_again() {
-    insta::assert_snapshot!(shown(&disabled()));
+    insta::assert_snapshot!(shown(&disabled(Some(PAGE))));
+}
+
+#[test]
+fn where_no_page_is_known_a_command_enables_a_webhook() {
+    insta::assert_snapshot!(disabled(None).render().text);
 }
 
 #[test]

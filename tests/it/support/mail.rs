@@ -40,7 +40,7 @@ impl Workspace<'_> {
             workspace: "Müller & Söhne".to_owned(),
             subscription: SubscriptionId::from_uuid(self.id.uuid()),
             url: "https://hooks.acme.example/in".to_owned(),
-            page: "https://api.example.com/dashboard/developer/webhooks".to_owned(),
+            page: Some("https://api.example.com/dashboard/developer/webhooks".to_owned()),
             failed_since: START.parse().expect("a time"),
             last_error: "status 503".to_owned(),
         };

@@ -2,6 +2,7 @@
 
 use creator_api::database::Write;
 use creator_api::domain::Result;
+use creator_api::domain::page::PageRequest;
 use creator_api::domain::webhooks::{self, Delivery, NewSubscription};
 use creator_api::id::{Attempt, SubscriptionId};
 use creator_api::secret::{MasterKey, Purpose, Seal};
@@ -75,9 +76,15 @@ impl Workspace<'_> {
 
     /// All deliveries of a subscription, oldest first.
     pub async fn deliveries(&self, of: SubscriptionId) -> Vec<Delivery> {
-        let page = webhooks::deliveries(&self.app.app, self.id, of, &Default::default(), None, 10_000)
-            .await
-            .expect("deliveries");
+        let page = webhooks::deliveries(
+            &self.app.app,
+            self.id,
+            of,
+            &Default::default(),
+            PageRequest::newest(None, 10_000),
+        )
+        .await
+        .expect("deliveries");
         assert_eq!(page.next, None);
         page.items.into_iter().rev().collect()
     }

@@ -17,7 +17,7 @@ use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Raw, Tone};
 use crate::domain::Error;
 use crate::domain::keys::{self, KeyRecord};
-use crate::domain::page::{Page as Found, Span};
+use crate::domain::page::{Page as Found, PageRequest, Span};
 use crate::domain::requests::{self, LoggedRequest, RequestFilter, StatusFilter};
 use crate::id::{KeyId, LoggedRequestId};
 
@@ -95,15 +95,15 @@ async fn list(page: Page, asked: Asked) -> Answer {
             Err(error) => return Err(error.into()),
         }
     }
-    let mut filter = filter(&page, &asked, &mut faults);
+    let filter = filter(&page, &asked, &mut faults);
     let after = asked.after().and_then(position::read);
     let reach = match faults.is_empty() && !asked.is_far() {
         true => requests::reach(page.app(), page.workspace(), &filter, after).await?,
         false => None,
     };
-    filter.received.from = filter.received.from.max(reach);
     let found = if faults.is_empty() {
-        requests::list(page.app(), page.workspace(), &filter, after, ROWS).await?
+        let within = PageRequest { to: reach, ..PageRequest::newest(after, ROWS) };
+        requests::list(page.app(), page.workspace(), &filter, within).await?
     } else {
         Found { items: Vec::new(), next: None }
     };

@@ -1,7 +1,6 @@
 //! Orders: the list with search, and one with its receipt, its refunds and what it gave.
 
 use askama::Template;
-use jiff::Timestamp;
 use poem::handler;
 use poem::web::Path;
 
@@ -15,7 +14,7 @@ use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
 use crate::domain::Result;
 use crate::domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
-use crate::domain::page::{Page as Found, PageRequest, SortKey, Span};
+use crate::domain::page::{Page as Found, PageRequest, Position, SortKey};
 use crate::domain::students;
 use crate::domain::students::{StudentFilter, StudentSummary};
 use crate::id::OrderId;
@@ -108,7 +107,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
     };
     let request = position::request(asked.after(), SortKey::PaidAt);
     let (found, reach) = if faults.is_empty() {
-        search(&page, filter, request, asked.is_far()).await?
+        search(&page, filter, request, &asked).await?
     } else {
         (Found { items: Vec::new(), next: None }, None)
     };
@@ -125,39 +124,56 @@ async fn list(page: Page, asked: Asked) -> Answer {
     if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
 }
 
-/// A page of what fits, and back to when was looked: to the end only where an index finds what is asked for, or when it is
+/// A page of what fits, and how far was looked: to the end only where an index finds what is asked for, or when it is
 /// wanted.
 async fn search(
     page: &Page,
     filter: OrderFilter,
     request: PageRequest,
-    far: bool,
-) -> Result<(Found<Order>, Option<Timestamp>)> {
+    asked: &Asked,
+) -> Result<(Found<Order>, Option<Position>)> {
     let (app, workspace) = (page.app(), page.workspace());
     let is_id = filter.search.as_ref().is_some_and(|text| text.parse::<OrderId>().is_ok());
     let narrowed = filter.search.is_some() || filter.status.is_some();
     let known = !narrowed || is_id || filter.student.is_some();
-    let reach = match known || far {
+    let reach = match known || asked.is_far() {
         true => None,
         false => orders::reach(app, workspace, filter.paid, request).await?,
     };
-    let within = OrderFilter { paid: Span { from: filter.paid.from.max(reach), ..filter.paid }, ..filter };
-    let mut found = orders::list(app, workspace, &within, request).await?;
-    if let Some(reach) = reach.filter(|_| request.after.is_none()) {
-        let before = OrderFilter { paid: Span { to: Some(reach), ..filter.paid }, ..within };
-        let room = request.limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
-        found.items.splice(..0, named(page, before, room).await?);
+    let mut found = orders::list(app, workspace, &filter, PageRequest { to: reach, ..request }).await?;
+    if asked.is_cut() && !known {
+        let first = named_first(page, &filter, PageRequest { after: None, ..request }).await?;
+        found.items.retain(|order| first.iter().all(|first| first.id != order.id));
+    } else if let Some(reach) = reach {
+        let first = named(page, &filter, reach, found.items.len()).await?;
+        found.items.splice(..0, first);
     }
     Ok((found, reach))
 }
 
-/// What a search names by the whole number, or by the customer's whole address, among what was paid before it looks: so many
-/// of an address as the page has room for. The pages themselves come to the others.
-async fn named(page: &Page, before: OrderFilter, room: u32) -> Result<Vec<Order>> {
+/// What the first page of a search puts first.
+async fn named_first(page: &Page, filter: &OrderFilter, first: PageRequest) -> Result<Vec<Order>> {
     let (app, workspace) = (page.app(), page.workspace());
-    let Some(text) = before.search.clone() else { return Ok(Vec::new()) };
-    let exact = OrderFilter { search: None, ..before };
-    let first = PageRequest { limit: room.max(1), ..position::request(None, SortKey::PaidAt) };
+    let Some(reach) = orders::reach(app, workspace, filter.paid, first).await? else { return Ok(Vec::new()) };
+    let within = PageRequest { to: Some(reach), ..first };
+    // The page tells how many of an address had room; of a number, one has.
+    let shown = match filter.search.as_ref().is_some_and(|text| text.contains('@')) {
+        true => orders::list(app, workspace, filter, within).await?.items.len(),
+        false => 0,
+    };
+    named(page, filter, reach, shown).await
+}
+
+/// What a search names by the whole number, or by the customer's whole address, among what stands behind where its first page
+/// looks: so many of an address as have room beside those that it shows. That page puts them first, and the others leave
+/// them out.
+async fn named(page: &Page, filter: &OrderFilter, behind: Position, shown: usize) -> Result<Vec<Order>> {
+    let (app, workspace) = (page.app(), page.workspace());
+    let Some(text) = filter.search.clone() else { return Ok(Vec::new()) };
+    let exact = OrderFilter { search: None, ..filter.clone() };
+    let request = position::request(None, SortKey::PaidAt);
+    let room = request.limit.saturating_sub(u32::try_from(shown).unwrap_or(u32::MAX));
+    let first = PageRequest { after: Some(behind), limit: room.max(1), ..request };
     if !text.contains('@') {
         let exact = OrderFilter { number: Some(text), ..exact };
         return Ok(orders::list(app, workspace, &exact, first).await?.items);

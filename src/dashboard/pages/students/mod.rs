@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use jiff::Timestamp;
 use poem::handler;
 use poem::web::Path;
 
@@ -18,7 +17,7 @@ use crate::domain::Result;
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course};
 use crate::domain::enrollments::{Enrollment, EnrollmentStatus};
-use crate::domain::page::{SortKey, Span};
+use crate::domain::page::{PageRequest, SortKey};
 use crate::domain::students::{self, Student, StudentFilter, StudentSummary};
 use crate::id::{CourseId, StudentId};
 
@@ -57,7 +56,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
         Some(course) => Some(courses::detail(app, workspace, course.parse()?).await?.course),
         None => None,
     };
-    let mut filter = StudentFilter {
+    let filter = StudentFilter {
         search: asked.given("q"),
         course: course.as_ref().map(|course| course.id),
         ..StudentFilter::default()
@@ -68,11 +67,14 @@ async fn list(page: Page, asked: Asked) -> Answer {
         Some(_) if !asked.is_far() && !is_id => students::reach(app, workspace, &filter, request).await?,
         _ => None,
     };
-    filter.created.from = reach;
-    let found = students::list(app, workspace, &filter, request).await?;
+    let within = PageRequest { to: reach, ..request };
+    let found = students::list(app, workspace, &filter, within).await?;
     let mut students: Vec<StudentSummary> = found.items.into_iter().map(|student| student.summary).collect();
-    if let Some(reach) = reach.filter(|_| request.after.is_none()) {
-        students.splice(..0, named(&page, &filter, reach).await?);
+    if asked.is_cut() {
+        let first = named(&page, &filter, PageRequest { after: None, ..request }).await?;
+        students.retain(|student| first.as_ref().is_none_or(|first| first.id != student.id));
+    } else if reach.is_some() {
+        students.splice(..0, named(&page, &filter, request).await?);
     }
     let path = asked.path(LIST, FIELDS);
     let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
@@ -86,14 +88,14 @@ async fn list(page: Page, asked: Asked) -> Answer {
     })
 }
 
-/// Whom a search names by the whole address among those who joined before it looks; the pages themselves come to the others.
-async fn named(page: &Page, filter: &StudentFilter, before: Timestamp) -> Result<Option<StudentSummary>> {
+/// Whom a search names by the whole address among those behind where its first page looks: it puts that one first, and the
+/// others leave it out.
+async fn named(page: &Page, filter: &StudentFilter, first: PageRequest) -> Result<Option<StudentSummary>> {
+    let (app, workspace) = (page.app(), page.workspace());
     let Some(email) = filter.search.clone().filter(|text| text.contains('@')) else { return Ok(None) };
-    let created = Span { from: None, to: Some(before) };
-    let exact =
-        StudentFilter { email: Some(email), course: filter.course, created, ..StudentFilter::default() };
-    let request = position::request(None, SortKey::CreatedAt);
-    let found = students::list(page.app(), page.workspace(), &exact, request).await?;
+    let Some(behind) = students::reach(app, workspace, filter, first).await? else { return Ok(None) };
+    let exact = StudentFilter { email: Some(email), course: filter.course, ..StudentFilter::default() };
+    let found = students::list(app, workspace, &exact, PageRequest::newest(Some(behind), 1)).await?;
     Ok(found.items.into_iter().next().map(|student| student.summary))
 }
 

@@ -12,18 +12,20 @@ use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::position::{self, ROWS};
-use crate::dashboard::query::Asked;
+use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Choice};
 use crate::domain::audit::Action;
-use crate::domain::page::Page as Found;
+use crate::domain::page::{Page as Found, PageRequest};
 use crate::domain::webhooks::{self, Begun, Counted, DeadFilter, Delivery, Replay, Subscription};
 use crate::domain::{Error, Fault, Result};
 use crate::id::{DeliveryId, SubscriptionId};
 
 /// The fields of the filter.
 const FIELDS: &[&str] = &["subscription", "event", "from", "to"];
+/// The same, and how far the list looks.
+const LISTED: &[&str] = &["subscription", "event", "from", "to", FAR];
 /// The page that asks before a replay.
 const REPLAY: &str = "/dashboard/developer/webhooks/dead-letters/replay";
 
@@ -39,7 +41,7 @@ struct DeadLettersPage {
     faults: Faults,
     subscriptions: Vec<(String, String)>,
     letters: Vec<Letter>,
-    /// All that the filter finds, on whichever page.
+    /// What the filter finds, on whichever page, of the newest letters.
     total: Counted,
     running: Vec<Replay>,
     pager: ui::Pager,
@@ -62,7 +64,7 @@ impl DeadLettersPage {
         match self.total {
             Counted::Exactly(1) => "Replay this one".to_owned(),
             Counted::Exactly(total) => format!("Replay all {}", ui::number(total)),
-            Counted::MoreThan(_) => "Replay all".to_owned(),
+            Counted::MoreThan(_) | Counted::AtLeast(_) => "Replay all".to_owned(),
         }
     }
 
@@ -91,16 +93,25 @@ async fn list(page: Page, asked: Asked) -> Answer {
     let mut faults = Faults::default();
     let filter = filter(|field| asked.text(field), &mut faults);
     let after = asked.after().and_then(position::read);
-    let (found, total) = if faults.is_empty() {
-        let found = webhooks::unreplayed(app, workspace, &filter, after, ROWS).await?;
-        (found, webhooks::count_some(app, workspace, &filter).await?)
+    let none = || (Found { items: Vec::new(), next: None }, Counted::Exactly(0));
+    let mut to = None;
+    let (found, total) = if !faults.is_empty() {
+        none()
+    } else if asked.is_far() {
+        let found = webhooks::unreplayed(app, workspace, &filter, PageRequest::newest(after, ROWS)).await?;
+        (found, Counted::Exactly(webhooks::wish(app, workspace, &filter).await?.total))
     } else {
-        (Found { items: Vec::new(), next: None }, Counted::Exactly(0))
+        to = webhooks::reach_dead(app, workspace, &filter, after).await?;
+        let within = PageRequest { to, ..PageRequest::newest(after, ROWS) };
+        let found = webhooks::unreplayed(app, workspace, &filter, within).await?;
+        (found, webhooks::count_some(app, workspace, &filter).await?)
     };
+    let path = asked.path(DEAD_LETTERS, LISTED);
+    let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
     let subscriptions = webhooks::list(app, workspace).await?;
     let shown = DeadLettersPage {
         frame: page.frame(Section::DeadLetters, "Dead letters"),
-        pager: ui::pager(&back(&asked), asked.after(), found.next.map(position::text)),
+        pager: pager.beyond(&path, after, to).among("Of the dead letters, sent again or not"),
         letters: letters(found.items, &subscriptions),
         subscriptions: subscriptions.into_iter().map(|one| (one.id.to_string(), one.url)).collect(),
         total,
@@ -192,7 +203,9 @@ async fn ask(page: Page, asked: Asked) -> Answer {
     }
     let (count, chosen) = match Chosen::read(asked.all("delivery"), |field| asked.text(field))? {
         Chosen::Some(ids) => (webhooks::count_chosen(page.app(), page.workspace(), &ids).await?, ids),
-        Chosen::All(filter) => (webhooks::count(page.app(), page.workspace(), &filter).await?, Vec::new()),
+        Chosen::All(filter) => {
+            (webhooks::wish(page.app(), page.workspace(), &filter).await?.total, Vec::new())
+        }
     };
     if count == 0 {
         return page.redirect_with(&back, &nothing());
@@ -227,13 +240,11 @@ async fn some(page: &Page, form: &Form, ids: &[DeliveryId]) -> Answer {
     let back = back(&form.into());
     let mut write = page.begin_write().await?;
     let made = webhooks::replay_chosen(page.app(), &mut write, page.workspace(), ids).await?;
-    let subject = match made.as_slice() {
-        [] => return page.redirect_with(&back, &nothing()),
-        [one] => one.id.to_string(),
-        _ => String::new(),
+    let Some((action, subject, detail)) = webhooks::told(&made) else {
+        return page.redirect_with(&back, &nothing());
     };
+    page.commit_once(form, write, action, subject, &detail).await?;
     let told = deliveries(made.len() as u64);
-    page.commit_once(form, write, Action::DeadLettersReplayed, subject, &told).await?;
     let verb = if made.len() == 1 { "is" } else { "are" };
     page.redirect_with(&back, &Flash::done(format!("{told} {verb} sent again.")))
 }
@@ -241,11 +252,12 @@ async fn some(page: &Page, form: &Form, ids: &[DeliveryId]) -> Answer {
 /// Begins a job that replays all that the filter finds; the worker does its work.
 async fn all(page: &Page, form: &Form, filter: &DeadFilter) -> Answer {
     let (app, workspace) = (page.app(), page.workspace());
+    let wish = webhooks::wish(app, workspace, filter).await?;
     let mut write = page.begin_write().await?;
-    let job = match webhooks::start_alone(app, &mut write, workspace, filter).await? {
+    let job = match webhooks::start_alone(app, &mut write, &wish).await? {
         Begun::Now(job) => job,
         Begun::Before(running) => {
-            let told = "This replay was begun before, and still runs.";
+            let told = "This replay was begun before, and still runs. Begin another once it has ended.";
             return page.redirect_with(&replay_path(&running.id), &Flash::note(told));
         }
     };

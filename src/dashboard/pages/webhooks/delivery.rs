@@ -13,7 +13,6 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Raw, Tone};
-use crate::domain::audit::Action;
 use crate::domain::webhooks::{
     self, Attempt, Delivery, DeliveryState, Exchange, Messages, Origin, Subscription, SubscriptionState,
 };
@@ -151,10 +150,10 @@ async fn resend(page: Page, Path((of, delivery)): Path<(String, String)>, form: 
             return page.redirect_with(&here, &Flash::note(told));
         }
     };
-    let Some(again) = made.first() else {
+    let (Some(again), Some((action, subject, detail))) = (made.first(), webhooks::told(&made)) else {
         return page.redirect_with(&here, &Flash::note("It was sent again before; nothing was changed."));
     };
-    page.commit_once(&form, write, Action::DeliveryResent, delivery.id, &delivery.event_type).await?;
+    page.commit_once(&form, write, action, subject, &detail).await?;
     let told = match again.state {
         DeliveryState::Held => "It is sent again once the webhook is enabled.",
         _ => "It is being sent again; the newest delivery below tells what comes of it.",

@@ -90,19 +90,22 @@ fn last(of: &Delivery) -> String {
     of.attempts.last().map(outcome).unwrap_or_default()
 }
 
-/// "1,204", "more than 10,000".
+/// "1,204", "more than 10,000", "at least 5,000".
 fn some(count: &Counted) -> String {
     match *count {
         Counted::Exactly(count) => number(count),
         Counted::MoreThan(count) => format!("more than {}", number(count)),
+        Counted::AtLeast(count) => format!("at least {}", number(count)),
     }
 }
 
-/// "One delivery", "1,204 deliveries", "More than 10,000 deliveries".
+/// "One delivery", "1,204 deliveries", "More than 10,000 deliveries", "At least one delivery".
 pub(super) fn counted(count: &Counted) -> String {
     match *count {
         Counted::Exactly(count) => deliveries(count),
         Counted::MoreThan(count) => format!("More than {} deliveries", number(count)),
+        Counted::AtLeast(1) => "At least one delivery".to_owned(),
+        Counted::AtLeast(count) => format!("At least {}", deliveries(count)),
     }
 }
 
@@ -121,5 +124,7 @@ mod tests {
         assert_eq!(counted(&Counted::Exactly(1)), "One delivery");
         assert_eq!(counted(&Counted::MoreThan(10_000)), "More than 10,000 deliveries");
         assert_eq!(some(&Counted::MoreThan(10_000)), "more than 10,000");
+        assert_eq!(counted(&Counted::AtLeast(1)), "At least one delivery");
+        assert_eq!(counted(&Counted::AtLeast(5_000)), "At least 5,000 deliveries");
     }
 }

@@ -44,6 +44,11 @@ impl Progress {
         self.replay.state == ReplayState::Running
     }
 
+    /// Whether it has ended with fewer than were counted when it began.
+    fn is_overtaken(&self) -> bool {
+        self.replay.state == ReplayState::Done && self.replay.done < self.replay.total
+    }
+
     fn badge(&self) -> Badge<'static> {
         match self.replay.state {
             ReplayState::Running => badge(Tone::Busy, "running"),

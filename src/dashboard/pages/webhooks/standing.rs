@@ -89,26 +89,21 @@ async fn enable(page: Page, Path(of): Path<String>, form: Form) -> Answer {
             return page.show_faults(&EnablePage::of(&page, found, form, faults).await?);
         }
     };
-    let dropped = match held {
-        Held::Drop => discard(&page, &found).await?,
-        Held::Send => 0,
-    };
-    let mut write = page.begin_write().await?;
-    let enabled = webhooks::enable(page.app(), &mut write, page.workspace(), of, held).await?;
-    if !enabled.changed && dropped == 0 {
+    let (app, workspace, actor) = (page.app(), page.workspace(), page.actor());
+    let enabled = webhooks::enable_whole(app, workspace, of, held, &actor, |_| ()).await?;
+    if !enabled.changed && enabled.moved == 0 {
         return enabled_before(&page, of);
     }
     if !enabled.changed {
-        let told = format!("Somebody else enabled the webhook meanwhile, after {} dropped.", were(dropped));
+        let were = were(enabled.moved);
+        let told = format!("Somebody else enabled the webhook meanwhile, after {were} dropped.");
         return page.redirect_with(&path(&of), &Flash::note(told));
     }
-    let dropped = if held == Held::Drop { dropped + enabled.moved } else { 0 };
-    let url = enabled.subscription.url;
-    let detail = if dropped > 0 { format!("{url}, {} dropped", deliveries(dropped)) } else { url };
-    page.commit(write, Action::WebhookEnabled, of, &detail).await?;
     let told = match held {
         Held::Send if enabled.moved > 0 => "The webhook is enabled. What was held is sent now.".to_owned(),
-        Held::Drop if dropped > 0 => format!("The webhook is enabled. {} dropped.", were(dropped)),
+        Held::Drop if enabled.moved > 0 => {
+            format!("The webhook is enabled. {} dropped.", were(enabled.moved))
+        }
         Held::Send | Held::Drop => "The webhook is enabled. Nothing was held.".to_owned(),
     };
     page.redirect_with(&path(&of), &Flash::done(told))
@@ -116,29 +111,6 @@ async fn enable(page: Page, Path(of): Path<String>, form: Form) -> Answer {
 
 fn were(count: u64) -> String {
     format!("{} {}", deliveries(count), if count == 1 { "was" } else { "were" })
-}
-
-/// Deletes what a subscription holds, many short transactions long, the first of which tells the audit log. Says how much
-/// it was. Whoever enables the subscription meanwhile ends it.
-async fn discard(page: &Page, of: &Subscription) -> Result<u64> {
-    let mut gone = 0;
-    loop {
-        let mut write = page.begin_write().await?;
-        let some = match webhooks::discard(&mut write, page.workspace(), of.id).await {
-            Ok(some) => some,
-            Err(Error::Invalid(_)) => 0,
-            Err(error) => return Err(error),
-        };
-        if some == 0 {
-            return Ok(gone);
-        }
-        if gone == 0 {
-            page.commit(write, Action::WebhookDropped, of.id, &of.url).await?;
-        } else {
-            write.commit().await?;
-        }
-        gone += some;
-    }
 }
 
 #[derive(Template)]

@@ -18,7 +18,7 @@ use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Choice, Tone, piece};
 use crate::domain::audit::Action;
-use crate::domain::page::Page as Found;
+use crate::domain::page::{Page as Found, PageRequest};
 use crate::domain::webhooks::{
     self, Counted, Delivery, DeliveryFilter, DeliveryState, Origin, Subscription, SubscriptionState,
 };
@@ -149,15 +149,15 @@ struct Table {
 async fn show(page: Page, Path(of): Path<String>, asked: Asked) -> Answer {
     let of: SubscriptionId = of.parse()?;
     let mut faults = Faults::default();
-    let mut filter = filter(&asked, &mut faults);
+    let filter = filter(&asked, &mut faults);
     let after = asked.after().and_then(position::read);
     let reach = match faults.is_empty() && !asked.is_far() {
         true => webhooks::reach(page.app(), page.workspace(), of, &filter, after).await?,
         false => None,
     };
-    filter.created.from = filter.created.from.max(reach);
     let found = if faults.is_empty() {
-        webhooks::deliveries(page.app(), page.workspace(), of, &filter, after, ROWS).await?
+        let within = PageRequest { to: reach, ..PageRequest::newest(after, ROWS) };
+        webhooks::deliveries(page.app(), page.workspace(), of, &filter, within).await?
     } else {
         Found { items: Vec::new(), next: None }
     };
