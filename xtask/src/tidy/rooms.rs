@@ -175,6 +175,11 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         why: "the process notes its API requests in one place, and only `domain::requests` writes them",
     },
     Exception {
+        from: "app",
+        path: &["domain", "passwords", "Passwords"],
+        why: "the process works on few passwords at once, however many ask, and only `domain::passwords` does",
+    },
+    Exception {
         from: "events",
         path: &["domain"],
         why: "an event carries the domain's snapshot of the record, as a type; it calls no operation",
