@@ -1,5 +1,7 @@
 //! `creator-api worker`: sends webhooks and mail until it is asked to stop, without serving the API.
 
+use std::net::{Ipv4Addr, SocketAddr};
+
 use super::background::Background;
 use super::failure::{Failure, Outcome};
 use super::{output, serve, signals, start};
@@ -20,7 +22,9 @@ impl Args {
     }
 }
 
-pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
+pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
+    // Nothing is served here, so that no mail may lead here.
+    config.server.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let listener = match config.worker.metrics_listen {
         Some(address) => Some(serve::bind(address, "--metrics-listen").await?),
         None => None,

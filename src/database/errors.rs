@@ -43,9 +43,9 @@ pub enum ConnectError {
 /// Why the schema could not be brought up to date.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
-    /// A newer version of this server has changed the schema.
+    /// A version of this server that knows more, or other, steps has changed the schema.
     #[error(
-        "the database was changed by a newer version (step {0}); run that version, or restore an older backup"
+        "the database was changed by another version, most likely a newer one (step {0}); run that version, or restore an older backup"
     )]
     Newer(String),
     /// A statement failed; nothing was changed.

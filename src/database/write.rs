@@ -17,6 +17,7 @@ type Effect = Box<dyn FnOnce() + Send + Sync>;
 pub struct Write {
     transaction: DatabaseTransaction,
     registered: Registered,
+    began_ms: i64,
     shard: i16,
     revenue: revenue_rollups::Deltas,
     activity: activity_rollups::Deltas,
@@ -33,7 +34,8 @@ impl Database {
     /// # Errors
     /// When the database does not answer, or another process holds the SQLite file for too long.
     pub async fn begin_write(&self, clock: &Clock) -> Result<Write, DbErr> {
-        let recorded = if clock.is_fixed() { Recorded::Own(clock.now_ms()) } else { Recorded::Server };
+        let began_ms = clock.now_ms();
+        let recorded = if clock.is_fixed() { Recorded::Own(began_ms) } else { Recorded::Server };
         let transaction = dialect::begin(&self.inner.writer).await?;
         let server_ms = dialect::announce_write(&transaction, recorded).await?;
         let registered = self.inner.running.register(|| server_ms.unwrap_or_else(|| clock.now_ms()));
@@ -41,6 +43,7 @@ impl Database {
         Ok(Write {
             transaction,
             registered,
+            began_ms,
             shard: i16::try_from(turn).unwrap_or_default(),
             revenue: revenue_rollups::Deltas::default(),
             activity: activity_rollups::Deltas::default(),
@@ -59,6 +62,12 @@ impl Write {
     /// The time at which this write is recorded: what `updated_at` becomes. The same for all of the write.
     pub fn now_ms(&self) -> i64 {
         self.registered.start()
+    }
+
+    /// When this process asked for the write, by its own clock. What is granted from the moment of the write on, for a while,
+    /// ends no later than that while after this.
+    pub fn began_ms(&self) -> i64 {
+        self.began_ms
     }
 
     /// Adds to the revenue sums when the write is committed.

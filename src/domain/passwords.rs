@@ -2,8 +2,8 @@
 //!
 //! Whoever asks with an address that nobody has waits for the same work as with a wrong password.
 
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use anyhow::Context;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -30,13 +30,13 @@ const AT_ONCE: usize = 2;
 /// The work on passwords in one process.
 #[derive(Debug)]
 pub struct Passwords {
-    working: Semaphore,
+    working: Arc<Semaphore>,
     verified: AtomicU64,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { working: Semaphore::new(AT_ONCE), verified: AtomicU64::new(0) }
+        Self { working: Arc::new(Semaphore::new(AT_ONCE)), verified: AtomicU64::new(0) }
     }
 }
 
@@ -88,9 +88,15 @@ async fn work<T: Send + 'static>(
     app: &App,
     work: impl FnOnce(&Passwords) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
-    let _turn = app.passwords().working.acquire().await?;
+    // The turn ends with the work, which goes on when nobody waits for it any more.
+    let turn = Arc::clone(&app.passwords().working).acquire_owned().await?;
     let app = app.clone();
-    tokio::task::spawn_blocking(move || work(app.passwords())).await?
+    let worked = move || {
+        let outcome = work(app.passwords());
+        drop(turn);
+        outcome
+    };
+    tokio::task::spawn_blocking(worked).await?
 }
 
 fn argon2() -> anyhow::Result<Argon2<'static>> {

@@ -35,8 +35,8 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
         }
         rows.push(row);
     }
-    // Before the row is written, so that it is an early end.
-    let began = app.clock.now_ms();
+    // By this process's own clock, and rather too early than too late.
+    let began = write.began_ms();
     let (app, body) = (app.clone(), Bytes::copy_from_slice(&event.body));
     write.add_event(event, rows);
     write.after_commit(move || {

@@ -48,7 +48,7 @@ pub(super) struct Turns {
 
 impl Turns {
     /// Takes up to `most` due deliveries; of one subscription no more than `cap` are then in flight. They are taken once
-    /// the write commits. `began_ms` is when this process began the write, by its own clock.
+    /// the write commits.
     ///
     /// # Errors
     /// When the database fails; nothing is taken then, or given back when its lease ends.
@@ -56,14 +56,16 @@ impl Turns {
         &mut self,
         app: &App,
         seal: &Seal,
-        (write, began_ms): (&Write, i64),
+        write: &Write,
         most: usize,
         cap: usize,
     ) -> anyhow::Result<Vec<Task>> {
         let now = write.now_ms();
         let lease_ms = i64::try_from(LEASE.as_millis())?;
-        let lease =
-            Lease { token: app.ids.next::<Delivery>(from_ms(now)).uuid(), ends_ms: began_ms + lease_ms };
+        let lease = Lease {
+            token: app.ids.next::<Delivery>(from_ms(now)).uuid(),
+            ends_ms: write.began_ms() + lease_ms,
+        };
         let claim = Claim {
             now,
             lease_until: now + lease_ms,

@@ -36,6 +36,8 @@ struct Inner {
     places: Arc<Semaphore>,
     lanes: Mutex<HashMap<Uuid, Arc<Semaphore>>>,
     running: Mutex<JoinSet<()>>,
+    /// Deliveries under way, each with the name of its lease.
+    hand: Mutex<HashMap<Uuid, Uuid>>,
 }
 
 /// A delivery that left the flight. Its place is another's once this is dropped.
@@ -66,8 +68,8 @@ impl Flight {
     pub(super) fn new(app: App, client: Client) -> (Self, UnboundedReceiver<Ended>) {
         let (ended, endings) = mpsc::unbounded_channel();
         let places = Arc::new(Semaphore::new(IN_HAND));
-        let (lanes, running) = (Mutex::default(), Mutex::default());
-        (Self { inner: Arc::new(Inner { app, client, ended, places, lanes, running }) }, endings)
+        let (lanes, running, hand) = (Mutex::default(), Mutex::default(), Mutex::default());
+        (Self { inner: Arc::new(Inner { app, client, ended, places, lanes, running, hand }) }, endings)
     }
 
     /// How many more may be taken.
@@ -87,11 +89,14 @@ impl Flight {
         };
         let lane = self.lane(task.claimed.subscription_id);
         let inner = Arc::clone(&self.inner);
+        let (delivery, lease) = (task.claimed.id, task.lease.token);
+        locked(&self.inner.hand).insert(delivery, lease);
         locked(&self.inner.running).spawn(async move {
             let outcome = match lane.acquire_owned().await {
                 Ok(_turn) => attempt(&inner.app, &inner.client, task).await,
                 Err(_) => Err(task),
             };
+            locked(&inner.hand).remove(&delivery);
             let _ = inner.ended.send(Ended { outcome, place: Some(place), _born: born });
         });
     }
@@ -117,6 +122,11 @@ impl Flight {
     pub(super) fn land(&self) -> JoinSet<()> {
         locked(&self.inner.lanes).values().for_each(|lane| lane.close());
         std::mem::take(&mut *locked(&self.inner.running))
+    }
+
+    /// Deliveries that never came out, each with the name of its lease: once nothing is under way any more.
+    pub(super) fn left(&self) -> Vec<(Uuid, Uuid)> {
+        locked(&self.inner.hand).drain().collect()
     }
 
     fn lane(&self, subscription: Uuid) -> Arc<Semaphore> {

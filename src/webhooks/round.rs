@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use entity::webhook_deliveries::queue;
@@ -16,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use uuid::Uuid;
 
-use super::claim::{Lease, Task, Turns};
+use super::claim::{Task, Turns};
 use super::flight::{Ended, Flight};
 use super::settle::{settle, tell};
 use super::worker::{BATCH, PER_SUBSCRIPTION, Worker};
@@ -35,6 +34,10 @@ const GATHER: Duration = Duration::from_millis(5);
 const POLL: Duration = Duration::from_millis(500);
 /// How soon it is looked at again when some may be left, though few attempts end.
 const SOON: Duration = Duration::from_millis(20);
+/// How soon it is looked at again for what may not be taken yet.
+const BARREN: Duration = Duration::from_millis(100);
+/// A share below which what ended is recorded before anything is taken, so that it makes room in the same turn.
+const SMALL: usize = 64;
 /// The wait after a failure of the database.
 const PAUSE: Duration = Duration::from_millis(250);
 /// What is left of the patience of a stop for recording and giving back.
@@ -48,17 +51,14 @@ pub(super) struct Round {
     /// What ended and is not recorded yet.
     ended: Vec<Ended>,
     turns: Turns,
-    leases: Leases,
     /// Whether something may be due that was not taken.
     more: bool,
-    /// Whether it is time to look, whatever is in hand.
-    time: bool,
-    /// How many were taken the last time.
-    taken: usize,
-    /// How many attempts ended since.
-    gone: usize,
-    /// When to look at the queue though nothing happens.
+    /// So many attempts have to end before what may be due is worth a look.
+    worth: usize,
+    /// When to look at the queue whatever happens.
     look_at: Instant,
+    /// Whether the last look found what is due and may not be taken yet.
+    barren: bool,
     /// Whether nothing may be taken any more.
     landing: bool,
 }
@@ -72,12 +72,10 @@ impl Round {
             endings,
             ended: Vec::with_capacity(RECORDED),
             turns: Turns::default(),
-            leases: Leases::default(),
             more: true,
-            time: true,
-            taken: 0,
-            gone: 0,
+            worth: 0,
             look_at: Instant::now(),
+            barren: false,
             landing: false,
         }
     }
@@ -93,15 +91,23 @@ impl Round {
             biased;
             () = &mut stopped => return false,
             _ = self.endings.recv_many(&mut self.ended, RECORDED) => {}
-            () = app.deliveries_due().notified() => (self.more, self.time) = (true, true),
-            () = sleep_until(self.look_at) => self.time = true,
+            () = app.deliveries_due().notified() => self.hear(),
+            () = sleep_until(self.look_at) => {}
         }
         self.gather().await;
         // Under a load of endings a bell would not be heard.
         if app.deliveries_due().notified().now_or_never().is_some() {
-            (self.more, self.time) = (true, true);
+            self.hear();
         }
         true
+    }
+
+    /// Something is due: looks at once, or later when the last look was for nothing. What rings may be of a subscription that
+    /// has as much in flight as it may have.
+    fn hear(&mut self) {
+        let wait = if self.barren { BARREN } else { Duration::ZERO };
+        self.more = true;
+        self.look_at = self.look_at.min(Instant::now() + wait);
     }
 
     /// Waits a moment for more attempts to end, once one has, so that a transaction records many of them.
@@ -131,7 +137,7 @@ impl Round {
                 );
                 self.forget_lost();
                 // What ended is recorded first, so that a queue that cannot be read does not keep it from that.
-                (self.more, self.look_at) = (false, Instant::now() + PAUSE);
+                (self.more, self.look_at) = (false, Instant::now() + 2 * PAUSE);
             }
             Err(_) => {
                 tracing::error!(
@@ -144,16 +150,17 @@ impl Round {
     }
 
     async fn try_turn(&mut self) -> anyhow::Result<()> {
-        let polled = !self.more && self.ended.is_empty();
-        if polled && !self.look().await? {
+        let time = Instant::now() >= self.look_at;
+        if !self.more && time && !self.look().await? && self.ended.is_empty() {
             return Ok(());
         }
         // What comes back unsent is due at once.
         self.more |= self.ended.iter().any(|ended| ended.outcome.is_err());
-        self.gone += self.ended.len();
-        // A look costs as much as is in hand: it is worth that once as many went as came the last time.
-        let worth = std::mem::take(&mut self.time) || self.gone >= self.taken.min(WORTH);
-        let looked = !self.landing && (polled || self.more && worth);
+        self.worth = self.worth.saturating_sub(self.ended.len());
+        let looked = !self.landing && self.more && (time || self.worth == 0);
+        if !looked && self.ended.is_empty() {
+            return Ok(());
+        }
         // The places of what ended are free once it is recorded.
         let free = self.flight.free() + self.ended.iter().filter(|ended| ended.has_place()).count();
         // The fuller it is, the smaller everybody's share: receivers that hang, however many, leave room for others.
@@ -162,45 +169,49 @@ impl Round {
         let (recorded, taken) = self.write(room, cap).await;
         let taken = taken.map(|tasks| {
             let taken = tasks.len();
-            self.leases.note(tasks.first());
             tasks.into_iter().for_each(|task| self.flight.start(task, None));
             taken
         });
         recorded?;
         let taken = taken?;
         if looked {
-            (self.taken, self.gone) = (taken, 0);
-        }
-        match taken {
-            _ if !looked => {}
-            0 if room > 0 => {
-                self.look().await?;
-            }
-            taken => {
-                // Some may be left; if all that there was room for came, certainly.
-                let wait = match taken {
-                    0 => POLL,
-                    _ if taken == room => Duration::ZERO,
-                    _ => SOON,
-                };
-                (self.more, self.look_at) = (true, Instant::now() + wait);
-            }
+            self.looked(room, taken).await?;
         }
         Ok(())
     }
 
+    /// Decides, after a look that had room for so many and took so many, when there is another.
+    async fn looked(&mut self, room: usize, taken: usize) -> anyhow::Result<()> {
+        // A look costs as much as is in hand: as many have to go first as came.
+        (self.barren, self.worth) = (false, taken.min(WORTH));
+        if taken == 0 && room > 0 {
+            self.barren = self.look().await?;
+            if self.barren {
+                (self.worth, self.look_at) = (WORTH, Instant::now() + BARREN);
+            }
+            return Ok(());
+        }
+        // Some may be left; if all that there was room for came, certainly.
+        let wait = match taken {
+            0 => POLL,
+            _ if taken == room => Duration::ZERO,
+            _ => SOON,
+        };
+        (self.more, self.look_at) = (true, Instant::now() + wait);
+        Ok(())
+    }
+
     /// Records what ended and takes up to `room`. On SQLite, where one writes at a time, in one transaction; on PostgreSQL
-    /// in two at once, which share the work among its processes.
+    /// in two at once, which share the work among its processes, unless the taking has to see what the recording frees.
     async fn write(&mut self, room: usize, cap: usize) -> (anyhow::Result<()>, anyhow::Result<Vec<Task>>) {
         let Worker { app, seal, .. } = &self.worker;
-        if app.db.backend() == DbBackend::Postgres {
+        if app.db.backend() == DbBackend::Postgres && cap >= SMALL {
             let take = async {
                 if room == 0 {
                     return anyhow::Ok(Vec::new());
                 }
-                let began_ms = app.clock.now_ms();
                 let write = app.begin_write().await?;
-                let tasks = self.turns.take(app, seal, (&write, began_ms), room, cap).await?;
+                let tasks = self.turns.take(app, seal, &write, room, cap).await?;
                 write.commit().await?;
                 anyhow::Ok(tasks)
             };
@@ -217,12 +228,11 @@ impl Round {
             return tokio::join!(record, take);
         }
         let both = async {
-            let began_ms = app.clock.now_ms();
             let mut write = app.begin_write().await?;
             let settled = record(app, &mut write, &mut self.ended).await?;
             let tasks = match room {
                 0 => Vec::new(),
-                room => self.turns.take(app, seal, (&write, began_ms), room, cap).await?,
+                room => self.turns.take(app, seal, &write, room, cap).await?,
             };
             write.commit().await?;
             told(&mut self.ended, &settled);
@@ -253,12 +263,12 @@ impl Round {
     /// Lets what is in flight end, records it, and gives the rest back, all within `patience` or a little more.
     pub(super) async fn land(mut self, born: Option<(Uuid, JoinHandle<()>)>, patience: Duration) {
         self.landing = true;
-        let mut tokens = Vec::new();
+        let mut lost = None;
         if let Some((token, lane)) = born {
             self.worker.app.handoff().close();
             lane.abort();
             let _ = lane.await;
-            tokens.push(token);
+            lost = Some(token);
         }
         let until = Instant::now() + patience.saturating_sub(FAREWELL).max(patience / 2);
         let mut running = self.flight.land();
@@ -271,13 +281,12 @@ impl Round {
             }
         }
         let last = until + FAREWELL;
-        tokens.extend(self.leases.live().iter().map(|lease| lease.token));
         running.shutdown().await;
         while let Ok(ended) = self.endings.try_recv() {
             self.ended.push(ended);
         }
         self.settle_ended(last).await;
-        let given = timeout_at(last, give_back(&self.worker.app, tokens)).await;
+        let given = timeout_at(last, give_back(&self.worker.app, &self.flight.left(), lost)).await;
         if let Err(error) = given.map_err(anyhow::Error::from).flatten() {
             let error = format!("{error:#}");
             tracing::warn!(
@@ -324,30 +333,18 @@ fn told(ended: &mut Vec<Ended>, settled: &HashSet<Uuid>) {
     }
 }
 
-/// The leases under which something may still be in hand.
-#[derive(Debug, Default)]
-struct Leases(Vec<Weak<Lease>>);
-
-impl Leases {
-    fn note(&mut self, task: Option<&Task>) {
-        let Some(task) = task else { return };
-        if self.0.len() >= 64 {
-            self.0.retain(|lease| lease.strong_count() > 0);
-        }
-        self.0.push(Arc::downgrade(&task.lease));
+/// Gives back what is left in hand; then what was handed over under this lease and never came to hand, for which all that is
+/// pending has to be read.
+async fn give_back(app: &App, left: &[(Uuid, Uuid)], lost: Option<Uuid>) -> anyhow::Result<()> {
+    if !left.is_empty() {
+        let write = app.begin_write().await?;
+        queue::give_back_some(write.conn(), left).await?;
+        write.commit().await?;
     }
-
-    fn live(&self) -> Vec<Arc<Lease>> {
-        self.0.iter().filter_map(Weak::upgrade).collect()
+    if let Some(token) = lost {
+        let write = app.begin_write().await?;
+        queue::give_back(write.conn(), token).await?;
+        write.commit().await?;
     }
-}
-
-async fn give_back(app: &App, tokens: Vec<Uuid>) -> anyhow::Result<()> {
-    if tokens.is_empty() {
-        return Ok(());
-    }
-    let write = app.begin_write().await?;
-    queue::give_back(write.conn(), &tokens).await?;
-    write.commit().await?;
     Ok(())
 }

@@ -54,10 +54,8 @@ impl Worker {
         let mut turns = Turns::default();
         let mut made = 0;
         loop {
-            let began_ms = self.app.clock.now_ms();
             let write = self.app.begin_write().await?;
-            let tasks =
-                turns.take(&self.app, &self.seal, (&write, began_ms), BATCH, PER_SUBSCRIPTION).await?;
+            let tasks = turns.take(&self.app, &self.seal, &write, BATCH, PER_SUBSCRIPTION).await?;
             write.commit().await?;
             if tasks.is_empty() {
                 return Ok(made);

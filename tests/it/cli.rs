@@ -247,7 +247,7 @@ async fn a_database_of_a_newer_version_is_left_alone() {
         said.push(refusal(&machine, 1, machine.command(words)).await);
     }
     assert!(said.iter().all(|sentence| *sentence == said[0]), "{said:?}");
-    assert_snapshot!(said[0], @"error: the database was changed by a newer version (step m0099_future); run that version, or restore an older backup");
+    assert_snapshot!(said[0], @"error: the database was changed by another version, most likely a newer one (step m0099_future); run that version, or restore an older backup");
 }
 
 #[tokio::test]

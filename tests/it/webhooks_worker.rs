@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use creator_api::domain::webhooks;
 use creator_api::events::KINDS;
+use creator_api::id::Delivery;
 use creator_api::webhooks::upkeep;
+use entity::webhook_deliveries::{self, Origin};
+use futures_util::future::join_all;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::conformance::Contract;
-use crate::support::{Endpoint, TestApp};
+use crate::support::{Endpoint, Subscribed, TestApp};
 
 /// How long a story waits for what runs beside it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -134,6 +137,46 @@ async fn a_running_worker_is_woken_and_stops_with_nothing_in_hand() {
     stop.send(()).unwrap();
     tokio::time::timeout(PATIENCE, running).await.expect("it stops").unwrap();
     assert_eq!(subscription.standing().await, ["delivered 1", "delivered 1"]);
+}
+
+/// Writes a delivery that sends the first one again, as another process may: nobody here is told.
+async fn one_more_by_another_process(subscription: &Subscribed<'_>) {
+    let (app, workspace) = (subscription.workspace.app, subscription.workspace.id);
+    let first = subscription.deliveries().await[0].id.uuid();
+    let write = app.write().await;
+    let deliveries = webhook_deliveries::in_workspace(workspace.uuid());
+    let first = deliveries.by_id(write.conn(), first).await.unwrap().unwrap();
+    let id = app.app.ids.next::<Delivery>(app.clock.now()).uuid();
+    let more = first.again(id, Origin::Replay, true, write.now_ms());
+    deliveries.insert(write.conn(), more).await.unwrap();
+    write.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_another_process_committed_is_found_under_a_steady_load() {
+    let app = TestApp::start_beside_receivers().await;
+    let endpoint = Endpoint::start().await;
+    let (busy, quiet) = (app.workspace("busy").await, app.workspace("quiet").await);
+    busy.subscribe_at(&endpoint, &["student.created"]).await;
+    let subscription = quiet.subscribe_at(&endpoint, &["student.created"]).await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, PATIENCE));
+    quiet.student_by_change("ada").await;
+    until("the first arrives", async || subscription.standing().await == ["delivered 1"]).await;
+
+    let load = join_all((0..8).map(async |client| {
+        for number in 0.. {
+            busy.student_by_change(&format!("s-{client}-{number}")).await;
+        }
+    }));
+    let found = async {
+        until("the load runs", async || endpoint.sent().len() > 50).await;
+        one_more_by_another_process(&subscription).await;
+        until("it is found", async || subscription.standing().await == ["delivered 1"; 2]).await;
+    };
+    tokio::select! { _ = load => {} () = found => {} }
+    stop.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, running).await.expect("it stops").unwrap();
 }
 
 #[tokio::test]

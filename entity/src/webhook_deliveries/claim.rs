@@ -80,7 +80,18 @@ fn head() -> String {
             SELECT d.id, d.next_attempt_at, d.lease_until FROM webhook_deliveries AS d
             WHERE {DUE} AND d.subscription_id = s.id ORDER BY d.next_attempt_at, d.id LIMIT $2
         ) AS first
-        WHERE {FREE} ORDER BY next_attempt_at, id LIMIT 16 + $3 / (SELECT count(subscription_id) FROM waiting)"
+        WHERE {FREE} ORDER BY next_attempt_at, id LIMIT 4 + $3 / (SELECT count(*) FROM ready)"
+    )
+}
+
+/// The subscriptions that are enabled and have something due.
+fn ready() -> String {
+    format!(
+        "ready (id) AS MATERIALIZED (
+    SELECT s.id FROM waiting AS w CROSS JOIN webhook_subscriptions AS s
+    WHERE s.id = w.subscription_id AND s.state = 0
+      AND EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE {DUE} AND d.subscription_id = s.id)
+)"
     )
 }
 
@@ -89,14 +100,14 @@ fn head() -> String {
 /// `chosen` takes no lock, `locked` then passes over what others have: two workers that choose at the same moment choose
 /// the same rows, and each row goes to one of them.
 fn postgres() -> String {
-    let head = head();
+    let (ready, head) = (ready(), head());
     format!(
         "{WAITING},
+{ready},
 free AS (
     SELECT s.id AS subscription_id, head.id,
         row_number() OVER (PARTITION BY s.id ORDER BY head.next_attempt_at, head.id) AS turn
-    FROM waiting AS w CROSS JOIN webhook_subscriptions AS s CROSS JOIN LATERAL ({head}) AS head
-    WHERE s.id = w.subscription_id AND s.state = 0
+    FROM ready AS s CROSS JOIN LATERAL ({head}) AS head
 ),
 chosen AS (
     SELECT id, turn FROM free ORDER BY turn, (subscription_id > $4) DESC, subscription_id LIMIT $3
@@ -115,13 +126,14 @@ RETURNING d.id, d.workspace_id, d.subscription_id, d.event_id, d.event_type, e.b
 
 /// Chooses; what is chosen is taken by the statement after it.
 fn sqlite() -> String {
-    let head = head();
+    let (ready, head) = (ready(), head());
     format!(
         "{WAITING},
+{ready},
 free (id, subscription_id, turn) AS (
     SELECT d.id, s.id, row_number() OVER (PARTITION BY s.id ORDER BY d.next_attempt_at, d.id)
-    FROM waiting AS w CROSS JOIN webhook_subscriptions AS s CROSS JOIN webhook_deliveries AS d
-    WHERE s.id = w.subscription_id AND s.state = 0 AND d.id IN (SELECT id FROM ({head}) AS head)
+    FROM ready AS s CROSS JOIN webhook_deliveries AS d
+    WHERE d.id IN (SELECT id FROM ({head}) AS head)
 ),
 chosen (id, turn) AS MATERIALIZED (
     SELECT id, turn FROM free ORDER BY turn, (subscription_id > $4) DESC, subscription_id LIMIT $3

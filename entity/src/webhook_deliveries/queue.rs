@@ -90,25 +90,15 @@ pub async fn settle<C: ConnectionTrait>(conn: &C, settlements: &[Settlement]) ->
     rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
-/// Gives back what was taken under these leases and is not settled, as if it had never been taken. Says how much it was.
+/// Gives back what was taken under this lease and is not settled, as if it had never been taken. Says how much it was.
 /// Reads all that is pending: for a worker's end.
 ///
 /// # Errors
 /// When the database does.
-pub async fn give_back<C: ConnectionTrait>(conn: &C, lease_tokens: &[Uuid]) -> Result<u64, DbErr> {
-    if lease_tokens.is_empty() {
-        return Ok(0);
-    }
-    let tokens = match conn.get_database_backend() {
-        DbBackend::Postgres => "SELECT value::uuid FROM json_array_elements_text($1::json)",
-        _ => "SELECT unhex(value) FROM json_each($1)",
-    };
-    let sql = format!(
-        "UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
-         WHERE state = 0 AND lease_token IN ({tokens})"
-    );
-    let tokens = statement::json_ids(lease_tokens.iter().copied());
-    Ok(conn.execute_raw(statement::raw(conn, &sql, [tokens.into()])).await?.rows_affected())
+pub async fn give_back<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> Result<u64, DbErr> {
+    let sql = "UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
+        WHERE state = 0 AND lease_token = $1";
+    Ok(conn.execute_raw(statement::raw(conn, sql, [lease_token.into()])).await?.rows_affected())
 }
 
 /// What each database makes of the one parameter: a row for each lease and delivery.

@@ -95,7 +95,9 @@ async fn a_batch_is_one_subscription_s_alone_or_shared_by_all_that_wait() {
         assert_eq!(numbers(&all.take(&database).await.unwrap()), (101..141).collect::<Vec<_>>());
         let next = Claim { lease_token: id(2), ..all };
         assert_eq!(numbers(&next.take(&database).await.unwrap()), (141..151).collect::<Vec<_>>(), "the cap");
-        assert_eq!(queue::give_back(&database, &[id(1), id(2)]).await.unwrap(), 50);
+        for (token, many) in [(1, 40), (2, 10)] {
+            assert_eq!(queue::give_back(&database, id(token)).await.unwrap(), many);
+        }
 
         let rows = (201..261).map(|number| delivery(number, 2, number as i64)).collect();
         ours.insert_many(&database, rows).await.unwrap();
@@ -151,8 +153,8 @@ async fn only_who_holds_the_lease_settles() {
         assert_eq!(row(&database, 103).await.state, State::Dead);
         assert_eq!(row(&database, 201).await.lease_token, Some(id(1)));
 
-        assert_eq!(queue::give_back(&database, &[]).await.unwrap(), 0);
-        assert_eq!(queue::give_back(&database, &[id(7), id(1)]).await.unwrap(), 2);
+        assert_eq!(queue::give_back(&database, id(7)).await.unwrap(), 0);
+        assert_eq!(queue::give_back(&database, id(1)).await.unwrap(), 2);
         let one = row(&database, 201).await;
         assert_eq!((one.lease_token, one.lease_until, one.attempts), (None, None, 0));
         assert_eq!(numbers(&claim(2, 10).take(&database).await.unwrap()), [104, 201, 105, 202]);

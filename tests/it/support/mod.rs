@@ -24,6 +24,7 @@ pub use key::{Key, send};
 pub use mailbox::{Mailbox, Reply, Security};
 pub use receiver::{Receiver, request};
 pub use subscription::done;
+pub use webhook::Subscribed;
 pub use workspace::{Workspace, course};
 
 /// The instant at which every story begins.
