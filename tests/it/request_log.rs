@@ -162,7 +162,7 @@ async fn requests_that_find_no_room_are_missing_and_told_of() {
     // Nothing else runs meanwhile: there is one thread, and no await.
     crowd.for_each(|request| recorder.log(request));
     let written = requests::flush(&app.app).await.unwrap();
-    assert!((1000..10_000).contains(&written), "{written}");
+    assert!((500..10_000).contains(&written), "{written}");
     let figures = String::from_utf8(app.get("/metrics").await.body.to_vec()).unwrap();
     let line = figures.lines().find(|line| line.starts_with("request_log_dropped_total ")).unwrap();
     let told: u64 = line.rsplit(' ').next().unwrap().parse().unwrap();

@@ -16,7 +16,7 @@ use super::Request;
 use crate::id::WorkspaceId;
 
 /// Requests that wait at most.
-const CAPACITY: usize = 1024;
+const CAPACITY: usize = 512;
 
 /// The requests of one process that have yet to be written; one stands in the `App`.
 #[derive(Debug)]
