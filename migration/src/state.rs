@@ -16,7 +16,7 @@ pub enum State {
     Current,
     /// These steps are still to be applied, oldest first; all of them on an empty database.
     Behind(Vec<String>),
-    /// A newer binary applied this step, which this one does not know.
+    /// Another binary, most likely a newer one, applied this step, which this one does not know.
     Ahead(String),
 }
 
