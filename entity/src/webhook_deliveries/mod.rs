@@ -1,20 +1,21 @@
 //! Deliveries: one row for each event and each subscription that wants it, which is also its place in the queue.
 //!
 //! What people ask for stands here, inside a workspace. [`queue`] holds what workers do across all of them,
-//! [`outcomes`] what charts show, and [`hold`] what follows when a subscription is paused or enabled.
+//! [`outcomes`] what charts show, and [`hold`] what follows when a subscription is paused or enabled; dead ones have finders
+//! of their own.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{
-    Condition, QueryOrder, QuerySelect, QueryTrait, Select,
-    sea_query::{Expr, ExprTrait},
-};
+use sea_orm::{Condition, QueryOrder, QuerySelect, QueryTrait, Select, sea_query::Expr};
 
 use crate::{InWorkspace, Keyset, Span, scope, statement, webhook_subscriptions};
 
 mod claim;
+mod dead;
 pub mod hold;
 pub mod outcomes;
 pub mod queue;
+
+pub use dead::Dead;
 
 /// Where a delivery stands. Delivered and dead ones never change again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -183,21 +184,6 @@ pub struct Wanted {
     pub created: Span,
 }
 
-/// Which dead deliveries are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dead {
-    /// Of this subscription.
-    pub subscription: Option<Uuid>,
-    /// Of events of this type.
-    pub event_type: Option<String>,
-    /// Made in this span.
-    pub created: Span,
-    /// Only those that no other delivery sends again.
-    pub unreplayed: bool,
-    /// None that this job has made.
-    pub not_of_job: Option<Uuid>,
-}
-
 impl InWorkspace<Entity> {
     /// A page of a subscription's deliveries, ordered by their making.
     ///
@@ -256,61 +242,11 @@ impl InWorkspace<Entity> {
         page.reach(conn, rows.filter(page.within(Column::CreatedAt, created)), many).await
     }
 
-    /// The same for the dead deliveries of a subscription, or of all of them: whether or not others send them again, and
-    /// whichever event they tell of.
-    ///
-    /// # Errors
-    /// When the database does.
-    pub async fn reach_dead<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        subscription: Option<Uuid>,
-        created: Span,
-        page: Keyset<Column>,
-        many: u64,
-    ) -> Result<Option<(i64, Uuid)>, DbErr> {
-        let rows = subscription.map_or_else(|| self.select(), |subscription| self.of(subscription));
-        let dead = rows.filter(is(State::Dead));
-        page.reach(conn, dead.filter(page.within(Column::CreatedAt, created)), many).await
-    }
-
     /// The deliveries of a subscription. One check of the subscription in place of one a row, which the index could not make.
     fn of(self, subscription: Uuid) -> Select<Entity> {
         let ours =
             webhook_subscriptions::in_workspace(self.workspace()).identified(subscription).into_query();
         Entity::find().filter(Column::SubscriptionId.eq(subscription)).filter(Expr::exists(ours))
-    }
-
-    /// A page of the workspace's dead deliveries, ordered by their making.
-    ///
-    /// # Errors
-    /// When the database does.
-    pub async fn dead<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        which: &Dead,
-        page: Keyset<Column>,
-    ) -> Result<Vec<Model>, DbErr> {
-        let dead = self.select_dead(which, page.within(Column::CreatedAt, which.created));
-        statement::all(conn, page.page(dead, Column::CreatedAt)).await
-    }
-
-    /// How many dead deliveries there are of those wanted, or on a page of them.
-    ///
-    /// # Errors
-    /// When the database does.
-    pub async fn count_dead<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        which: &Dead,
-        page: Option<Keyset<Column>>,
-    ) -> Result<u64, DbErr> {
-        let Some(page) = page else {
-            let dead = self.select_dead(which, which.created.holds(Column::CreatedAt));
-            return statement::count(conn, dead).await;
-        };
-        let dead = self.select_dead(which, page.within(Column::CreatedAt, which.created));
-        statement::count_to(conn, page.page(dead, Column::CreatedAt), page.limit).await
     }
 
     /// How many of a subscription's deliveries are not settled: to be sent, and held; counts no further than the limit.
@@ -342,26 +278,6 @@ impl InWorkspace<Entity> {
         }
         let again = self.checked().filter(Column::ReplayedFrom.is_in(statement::padded(of)));
         statement::all(conn, again.order_by_desc(Column::Id)).await
-    }
-
-    /// The condition on the state is spelled out for the sake of the indexes that hold dead ones only: one has them by
-    /// subscription, the other all of the workspace.
-    fn select_dead(self, which: &Dead, created: Condition) -> Select<Entity> {
-        let rows = match which.subscription {
-            Some(subscription) => self.checked().filter(Column::SubscriptionId.eq(subscription)),
-            None => self.select(),
-        };
-        let unreplayed = "NOT EXISTS (SELECT 1 FROM webhook_deliveries AS again
-            WHERE again.replayed_from = webhook_deliveries.id)";
-        // One that is deleted takes its letters with it, batch by batch.
-        let deleted = "subscription_id NOT IN
-            (SELECT gone.id FROM webhook_subscriptions AS gone WHERE gone.deleted_at IS NOT NULL)";
-        let filters = Condition::all()
-            .add(Expr::cust(deleted))
-            .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)))
-            .add_option(which.not_of_job.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))))
-            .add_option(which.unreplayed.then(|| Expr::cust(unreplayed)));
-        rows.filter(is(State::Dead)).filter(created).filter(filters)
     }
 }
 
