@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use sea_orm::DbErr;
-use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -25,7 +24,6 @@ pub struct App {
 struct Inner {
     parts: Parts,
     catalogue: Catalogue,
-    deliveries_due: Notify,
     handoff: Handoff,
     requests: Recorder,
     passwords: Passwords,
@@ -52,9 +50,9 @@ pub struct Parts {
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Self {
-        let (catalogue, deliveries_due) = (Catalogue::default(), Notify::new());
-        let (handoff, requests, passwords) = (Handoff::default(), Recorder::default(), Passwords::default());
-        Self { inner: Arc::new(Inner { parts, catalogue, deliveries_due, handoff, requests, passwords }) }
+        let (catalogue, handoff) = (Catalogue::default(), Handoff::default());
+        let (requests, passwords) = (Recorder::default(), Passwords::default());
+        Self { inner: Arc::new(Inner { parts, catalogue, handoff, requests, passwords }) }
     }
 
     /// When the courses of each workspace changed.
@@ -70,11 +68,6 @@ impl App {
     /// The passwords that are worked on.
     pub fn passwords(&self) -> &Passwords {
         &self.inner.passwords
-    }
-
-    /// Rings when a write of this process has committed deliveries that are due. Only a hint: other processes write too.
-    pub fn deliveries_due(&self) -> &Notify {
-        &self.inner.deliveries_due
     }
 
     /// Where new deliveries meet the worker of this process.

@@ -20,18 +20,19 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
         write.add_event(event, []);
         return Ok(());
     }
-    let (mut rows, mut born, mut queued) = (Vec::with_capacity(listening.len()), Vec::new(), false);
+    let (mut rows, mut born, mut queued) = (Vec::with_capacity(listening.len()), Vec::new(), Vec::new());
     let now = write.now_ms();
     for (subscription, state) in listening {
         let id = app.ids.next::<Delivery>(from_ms(now)).uuid();
-        let mut row = Model::new(id, subscription, &event, state == State::Enabled, now);
-        let place = (state == State::Enabled).then(|| app.handoff().place(subscription)).flatten();
-        match place {
-            Some(place) => {
+        let enabled = state == State::Enabled;
+        let mut row = Model::new(id, subscription, &event, enabled, now);
+        match enabled.then(|| app.handoff().place(subscription)) {
+            Some(Some(place)) => {
                 lease(&mut row, &place);
                 born.push((row.clone(), place));
             }
-            None => queued = true,
+            Some(None) => queued.push(subscription),
+            None => {}
         }
         rows.push(row);
     }
@@ -44,9 +45,7 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
             let lease_ends_ms = began.saturating_add(place.lease_ms());
             place.hand_over(row, body.clone(), lease_ends_ms);
         }
-        if queued {
-            app.deliveries_due().notify_one();
-        }
+        app.handoff().bell().ring_for(queued);
     });
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! While a worker has the desk open, a new delivery may be written with the worker's lease on it, and is handed over
 //! once it is committed: nobody has to claim it. A few of each subscription at a time, so that one whose endpoint
 //! hangs leaves the others their turns; the rest takes the way through the queue. What is handed over and lost is due
-//! again when its lease ends. Never asks the database anything.
+//! again when its lease ends. Beside it hangs the bell for what goes through the queue. Never asks the database anything.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +13,8 @@ use bytes::Bytes;
 use entity::webhook_deliveries::Model;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use uuid::Uuid;
+
+use super::bell::Bell;
 
 /// Deliveries of one subscription that are born in hand at once, at most.
 pub const OF_ONE: usize = 64;
@@ -26,6 +28,7 @@ const SHARES: usize = 4;
 #[derive(Debug, Clone, Default)]
 pub struct Handoff {
     state: Arc<Mutex<State>>,
+    bell: Arc<Bell>,
 }
 
 #[derive(Debug, Default)]
@@ -69,6 +72,11 @@ pub struct Place {
 }
 
 impl Handoff {
+    /// Rings for what is due and was not handed over.
+    pub fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
     /// Opens the desk for a worker whose leases have this name and length; what is handed over comes out of the
     /// receiver. `None` while another worker of this process has it.
     pub fn open(&self, lease_token: Uuid, lease: Duration) -> Option<UnboundedReceiver<Born>> {

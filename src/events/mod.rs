@@ -3,6 +3,7 @@
 //! Owns the list of events and their envelope. Never sends anything, and never knows how `data` is spelled
 //! in JSON: the encoder that `App` carries writes the body once, and those bytes are stored.
 
+mod bell;
 mod deliveries;
 mod handoff;
 
@@ -22,6 +23,7 @@ use crate::domain::recordings::Recording;
 use crate::domain::students::{DeletedStudent, StudentSummary};
 use crate::id::{EventId, WorkspaceId};
 
+pub use bell::{Bell, Rung};
 pub use handoff::{Born, Handoff, OF_ONE as BORN_OF_ONE, Place};
 
 macro_rules! events {

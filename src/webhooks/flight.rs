@@ -45,7 +45,7 @@ pub(super) struct Ended {
     /// The attempt, or the delivery when none was made.
     pub(super) outcome: Result<Attempted, Task>,
     place: Option<OwnedSemaphorePermit>,
-    _born: Option<Place>,
+    born: Option<Place>,
 }
 
 impl Ended {
@@ -56,9 +56,23 @@ impl Ended {
 
     /// The lease under which it was in hand.
     pub(super) fn lease(&self) -> &Lease {
+        &self.task().lease
+    }
+
+    /// Whether it had been taken from the queue, and was not born in hand.
+    pub(super) fn was_taken(&self) -> bool {
+        self.born.is_none()
+    }
+
+    /// Whose delivery it is.
+    pub(super) fn subscription(&self) -> Uuid {
+        self.task().claimed.subscription_id
+    }
+
+    fn task(&self) -> &Task {
         match &self.outcome {
-            Ok(attempted) => &attempted.task.lease,
-            Err(task) => &task.lease,
+            Ok(attempted) => &attempted.task,
+            Err(task) => task,
         }
     }
 }
@@ -82,6 +96,11 @@ impl Flight {
         IN_HAND - self.free()
     }
 
+    /// What is under way toward one subscription, or waits for its turn.
+    pub(super) fn of(&self, subscription: Uuid) -> usize {
+        locked(&self.inner.lanes).get(&subscription).map_or(0, |lane| Arc::strong_count(lane) - 1)
+    }
+
     /// Begins with an attempt. A delivery for which there is no place comes out as it is.
     pub(super) fn start(&self, task: Task, born: Option<Place>) {
         let Ok(place) = Arc::clone(&self.inner.places).try_acquire_owned() else {
@@ -97,13 +116,13 @@ impl Flight {
                 Err(_) => Err(task),
             };
             locked(&inner.hand).remove(&delivery);
-            let _ = inner.ended.send(Ended { outcome, place: Some(place), _born: born });
+            let _ = inner.ended.send(Ended { outcome, place: Some(place), born });
         });
     }
 
     /// Lets a delivery out as it is.
     pub(super) fn refuse(&self, task: Task, born: Option<Place>) {
-        let _ = self.inner.ended.send(Ended { outcome: Err(task), place: None, _born: born });
+        let _ = self.inner.ended.send(Ended { outcome: Err(task), place: None, born });
     }
 
     /// Forgets attempts that ended, and lanes that nobody uses.

@@ -1,6 +1,6 @@
 //! A worker's round: records what ended, takes what there is room for, waits for more.
 //!
-//! Owns when the queue is looked at, and how a stop gives back what is in hand. Never sends anything itself.
+//! Owns the worker's transactions, and how a stop gives back what is in hand. Never sends anything itself.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::claim::{Task, Turns};
 use super::flight::{Ended, Flight};
+use super::outlook::{Outlook, WORTH};
 use super::settle::{settle, tell};
 use super::worker::{BATCH, PER_SUBSCRIPTION, Worker};
 use crate::app::App;
@@ -26,16 +27,8 @@ use crate::database::Write;
 const SHARES: usize = 8;
 /// Attempts recorded by one transaction, at most.
 const RECORDED: usize = 256;
-/// Attempts that are worth a transaction: so many are gathered, or what ends within [`GATHER`].
-const WORTH: usize = 128;
-/// How long attempts that end are gathered while others are under way.
+/// How long attempts that end are gathered while others are under way, unless as many ended as are worth a transaction.
 const GATHER: Duration = Duration::from_millis(5);
-/// How often the queue is looked at when nothing says that there is something.
-const POLL: Duration = Duration::from_millis(500);
-/// How soon it is looked at again when some may be left, though few attempts end.
-const SOON: Duration = Duration::from_millis(20);
-/// How soon it is looked at again for what may not be taken yet.
-const BARREN: Duration = Duration::from_millis(100);
 /// A share below which what ended is recorded before anything is taken, so that it makes room in the same turn.
 const SMALL: usize = 64;
 /// The wait after a failure of the database.
@@ -51,14 +44,9 @@ pub(super) struct Round {
     /// What ended and is not recorded yet.
     ended: Vec<Ended>,
     turns: Turns,
-    /// Whether something may be due that was not taken.
-    more: bool,
-    /// So many attempts have to end before what may be due is worth a look.
-    worth: usize,
-    /// When to look at the queue whatever happens.
-    look_at: Instant,
-    /// Whether the last look found what is due and may not be taken yet.
-    barren: bool,
+    outlook: Outlook,
+    /// How far the clock of the queue was ahead of this process's, in milliseconds.
+    ahead_ms: i64,
     /// Whether nothing may be taken any more.
     landing: bool,
 }
@@ -72,10 +60,8 @@ impl Round {
             endings,
             ended: Vec::with_capacity(RECORDED),
             turns: Turns::default(),
-            more: true,
-            worth: 0,
-            look_at: Instant::now(),
-            barren: false,
+            outlook: Outlook::new(Instant::now()),
+            ahead_ms: 0,
             landing: false,
         }
     }
@@ -91,23 +77,23 @@ impl Round {
             biased;
             () = &mut stopped => return false,
             _ = self.endings.recv_many(&mut self.ended, RECORDED) => {}
-            () = app.deliveries_due().notified() => self.hear(),
-            () = sleep_until(self.look_at) => {}
+            () = app.handoff().bell().heard() => {}
+            () = sleep_until(self.outlook.at()) => {}
         }
         self.gather().await;
-        // Under a load of endings a bell would not be heard.
-        if app.deliveries_due().notified().now_or_never().is_some() {
-            self.hear();
-        }
+        self.hear();
         true
     }
 
-    /// Something is due: looks at once, or later when the last look was for nothing. What rings may be of a subscription that
-    /// has as much in flight as it may have.
+    /// Hears what the bell rang for: also under a load of endings, which leaves no time to wait for it.
     fn hear(&mut self) {
-        let wait = if self.barren { BARREN } else { Duration::ZERO };
-        self.more = true;
-        self.look_at = self.look_at.min(Instant::now() + wait);
+        let (rung, now) = (self.worker.app.handoff().bell().take(), Instant::now());
+        if rung.anywhere {
+            self.outlook.rung(now);
+        }
+        for subscription in rung.of {
+            self.outlook.rung_for(self.flight.of(subscription), now);
+        }
     }
 
     /// Waits a moment for more attempts to end, once one has, so that a transaction records many of them.
@@ -137,80 +123,86 @@ impl Round {
                 );
                 self.forget_lost();
                 // What ended is recorded first, so that a queue that cannot be read does not keep it from that.
-                (self.more, self.look_at) = (false, Instant::now() + 2 * PAUSE);
+                self.outlook.pause(Instant::now() + 2 * PAUSE);
             }
             Err(_) => {
                 tracing::error!(
                     "a turn of the worker panicked; what it had in hand is sent again in a minute"
                 );
                 self.ended.clear();
-                self.look_at = Instant::now() + PAUSE;
+                self.outlook.pause(Instant::now() + PAUSE);
             }
         }
     }
 
     async fn try_turn(&mut self) -> anyhow::Result<()> {
-        let time = Instant::now() >= self.look_at;
-        if !self.more && time && !self.look().await? && self.ended.is_empty() {
+        if self.outlook.is_to_be_asked(Instant::now()) && !self.ask().await? && self.ended.is_empty() {
             return Ok(());
         }
-        // What comes back unsent is due at once.
-        self.more |= self.ended.iter().any(|ended| ended.outcome.is_err());
-        self.worth = self.worth.saturating_sub(self.ended.len());
-        let looked = !self.landing && self.more && (time || self.worth == 0);
-        if !looked && self.ended.is_empty() {
-            return Ok(());
+        if self.ended.iter().any(|ended| ended.outcome.is_err()) {
+            self.outlook.came_back();
         }
+        let freed: Vec<Uuid> =
+            self.ended.iter().filter(|ended| ended.was_taken()).map(Ended::subscription).collect();
+        self.outlook.ended(self.ended.len(), &freed);
+        let looked = !self.landing && self.outlook.is_worth_a_look(Instant::now());
         // The places of what ended are free once it is recorded.
         let free = self.flight.free() + self.ended.iter().filter(|ended| ended.has_place()).count();
         // The fuller it is, the smaller everybody's share: receivers that hang, however many, leave room for others.
         let (room, cap) = (free.min(BATCH), (free / SHARES).clamp(1, PER_SUBSCRIPTION));
         let room = if looked { room } else { 0 };
-        let (recorded, taken) = self.write(room, cap).await;
-        let taken = taken.map(|tasks| {
-            let taken = tasks.len();
-            tasks.into_iter().for_each(|task| self.flight.start(task, None));
-            taken
-        });
-        recorded?;
-        let taken = taken?;
+        let mut taken = 0;
+        if room > 0 || !self.ended.is_empty() {
+            let (recorded, tasks) = self.write(room, cap).await;
+            let tasks = tasks.map(|tasks| {
+                taken = tasks.len();
+                tasks.into_iter().for_each(|task| self.flight.start(task, None));
+            });
+            recorded?;
+            tasks?;
+        }
         if looked {
-            self.looked(room, taken).await?;
+            self.looked((room, cap), taken, &freed).await?;
         }
         Ok(())
     }
 
-    /// Decides, after a look that had room for so many and took so many, when there is another.
-    async fn looked(&mut self, room: usize, taken: usize) -> anyhow::Result<()> {
-        // A look costs as much as is in hand: as many have to go first as came.
-        (self.barren, self.worth) = (false, taken.min(WORTH));
-        if taken == 0 && room > 0 {
-            self.barren = self.look().await?;
-            if self.barren {
-                (self.worth, self.look_at) = (WORTH, Instant::now() + BARREN);
+    /// Tells what a look found that had room for so many, under this cap, while these subscriptions got places free.
+    async fn looked(
+        &mut self,
+        (room, cap): (usize, usize),
+        taken: usize,
+        freed: &[Uuid],
+    ) -> anyhow::Result<()> {
+        if taken > 0 || room == 0 {
+            self.outlook.took(room, taken, Instant::now());
+        } else if self.ask().await? {
+            self.outlook.was_barren(cap, Instant::now());
+            if self.is_apart(cap) {
+                // The look did not see that.
+                self.outlook.ended(0, freed);
             }
-            return Ok(());
         }
-        // Some may be left; if all that there was room for came, certainly.
-        let wait = match taken {
-            0 => POLL,
-            _ if taken == room => Duration::ZERO,
-            _ => SOON,
-        };
-        (self.more, self.look_at) = (true, Instant::now() + wait);
         Ok(())
+    }
+
+    /// Whether what ended is recorded beside the look, which then does not see what that makes free.
+    fn is_apart(&self, cap: usize) -> bool {
+        self.worker.app.db.backend() == DbBackend::Postgres && cap >= SMALL
     }
 
     /// Records what ended and takes up to `room`. On SQLite, where one writes at a time, in one transaction; on PostgreSQL
     /// in two at once, which share the work among its processes, unless the taking has to see what the recording frees.
     async fn write(&mut self, room: usize, cap: usize) -> (anyhow::Result<()>, anyhow::Result<Vec<Task>>) {
+        let apart = self.is_apart(cap);
         let Worker { app, seal, .. } = &self.worker;
-        if app.db.backend() == DbBackend::Postgres && cap >= SMALL {
+        if apart {
             let take = async {
                 if room == 0 {
                     return anyhow::Ok(Vec::new());
                 }
                 let write = app.begin_write().await?;
+                self.ahead_ms = write.now_ms() - app.clock.now_ms();
                 let tasks = self.turns.take(app, seal, &write, room, cap).await?;
                 write.commit().await?;
                 anyhow::Ok(tasks)
@@ -229,6 +221,7 @@ impl Round {
         }
         let both = async {
             let mut write = app.begin_write().await?;
+            self.ahead_ms = write.now_ms() - app.clock.now_ms();
             let settled = record(app, &mut write, &mut self.ended).await?;
             let tasks = match room {
                 0 => Vec::new(),
@@ -241,17 +234,14 @@ impl Round {
         (Ok(()), both.await)
     }
 
-    /// Looks when something is due, and decides when to look again. True when something is due already: it may be that
-    /// others of its subscription have to end first.
-    async fn look(&mut self) -> anyhow::Result<bool> {
+    /// Asks when the first is due that nobody has in hand. True when it is due already: it may be that others of its
+    /// subscription have to end first.
+    async fn ask(&mut self) -> anyhow::Result<bool> {
         let app = &self.worker.app;
-        let now = app.clock.now_ms();
-        let left = queue::oldest_due(app.db.read(), now).await?.map(|due| due - now);
-        let wait =
-            left.filter(|left| *left > 0).map_or(POLL, |left| Duration::from_millis(left.unsigned_abs()));
-        self.more = left.is_some_and(|left| left <= 0);
-        self.look_at = Instant::now() + wait.min(POLL);
-        Ok(self.more)
+        let now = app.clock.now_ms() + self.ahead_ms;
+        let due = queue::oldest_due(app.db.read(), now).await?;
+        let due_in = due.map(|due| Duration::from_millis(u64::try_from(due - now).unwrap_or(0)));
+        Ok(self.outlook.found(due_in, Instant::now()))
     }
 
     /// Forgets what ended and could not be recorded before its lease ended: others may send it by now.

@@ -56,7 +56,7 @@ async fn an_event_becomes_a_delivery_for_each_who_wants_it() {
     let (second, _) = acme.subscribe(&["order.paid", "student.created"]).await;
     let (other, _) = acme.subscribe(&["order.paid"]).await;
     let (foreign, _) = globex.subscribe(CREATED).await;
-    let woken = app.app.deliveries_due().notified();
+    let woken = app.app.handoff().bell().heard();
 
     let key = acme.full_key().await;
     let ada = json!({"email": "ada@example.com"});

@@ -200,5 +200,5 @@ pub async fn test(
 
 fn wake(app: &App, write: &mut Write) {
     let app = app.clone();
-    write.after_commit(move || app.deliveries_due().notify_one());
+    write.after_commit(move || app.handoff().bell().ring());
 }

@@ -73,7 +73,7 @@ pub async fn enable(
     (row.failing_since, row.warned_at, row.disabled_at) = (None, None, None);
     save(write, &mut row).await?;
     let app = app.clone();
-    write.after_commit(move || app.deliveries_due().notify_one());
+    write.after_commit(move || app.handoff().bell().ring());
     Ok(Enabled { subscription: subscription(row), changed: true, moved })
 }
 
@@ -186,7 +186,7 @@ pub async fn align(app: &App) -> Result<bool> {
     }
     write.commit().await?;
     if moved > 0 {
-        app.deliveries_due().notify_one();
+        app.handoff().bell().ring();
     }
     Ok(moved >= u64::from(BATCH))
 }

@@ -157,7 +157,7 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     Exception {
         from: "app",
         path: &["events", "Handoff"],
-        why: "the process keeps one desk where new deliveries meet its worker; only `events` and `webhooks` use it",
+        why: "the process keeps one desk, with a bell, where deliveries meet its worker; only `events` and both `webhooks` use it",
     },
     Exception {
         from: "app",
