@@ -111,8 +111,8 @@ impl Neg for Sums {
     }
 }
 
-const KEY: [Column; 5] =
-    [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt, Column::Shard];
+/// What a sum is over; the shard comes with it.
+const BUCKET: [Column; 4] = [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt];
 
 const SUMS: [Column; 7] = [
     Column::StudentsNew,
@@ -145,7 +145,8 @@ impl Deltas {
         while rows.peek().is_some() {
             let batch = rows.by_ref().take(rollups::ROWS_A_STATEMENT);
             let insert = statement::insertion::<_, ActiveModel>(batch);
-            conn.execute(&rollups::adding::<Entity>(insert, KEY, SUMS)).await?;
+            conn.execute(&rollups::adding::<Entity>(insert, BUCKET.into_iter().chain([Column::Shard]), SUMS))
+                .await?;
         }
         Ok(())
     }
@@ -184,6 +185,15 @@ pub async fn sums_of<C: ConnectionTrait>(
         rollups::read::statement(conn, "activity_rollups", None, &columns, workspace, course, pieces);
     let rows = conn.query_all_raw(statement).await?;
     rows.iter().map(|row| Ok((rollups::read::part(row)?, sums(row, 1)?))).collect()
+}
+
+/// Moves rows of whole days that began before this moment into the first shard, as many as the limit at most, the oldest first; says
+/// how many. The sums stay what they are.
+///
+/// # Errors
+/// When the database does.
+pub async fn fold<C: ConnectionTrait>(conn: &C, before: i64, limit: u32) -> Result<u64, DbErr> {
+    rollups::fold::fold(conn, "activity_rollups", &BUCKET, &SUMS, before, limit).await
 }
 
 /// The sums that stand in a row from this place on.

@@ -110,8 +110,9 @@ impl Neg for Sums {
     }
 }
 
-const KEY: [Column; 6] =
-    [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt, Column::Currency, Column::Shard];
+/// What a sum is over; the shard comes with it.
+const BUCKET: [Column; 5] =
+    [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt, Column::Currency];
 
 const SUMS: [Column; 6] = [
     Column::Orders,
@@ -143,7 +144,8 @@ impl Deltas {
         while rows.peek().is_some() {
             let batch = rows.by_ref().take(rollups::ROWS_A_STATEMENT);
             let insert = statement::insertion::<_, ActiveModel>(batch);
-            conn.execute(&rollups::adding::<Entity>(insert, KEY, SUMS)).await?;
+            conn.execute(&rollups::adding::<Entity>(insert, BUCKET.into_iter().chain([Column::Shard]), SUMS))
+                .await?;
         }
         Ok(())
     }
@@ -189,6 +191,15 @@ pub async fn sums_of<C: ConnectionTrait>(
     );
     let rows = conn.query_all_raw(statement).await?;
     rows.iter().map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, sums(row, 2)?))).collect()
+}
+
+/// Moves rows of whole days that began before this moment into the first shard, as many as the limit at most, the oldest first; says
+/// how many. The sums stay what they are.
+///
+/// # Errors
+/// When the database does.
+pub async fn fold<C: ConnectionTrait>(conn: &C, before: i64, limit: u32) -> Result<u64, DbErr> {
+    rollups::fold::fold(conn, "revenue_rollups", &BUCKET, &SUMS, before, limit).await
 }
 
 /// The sums that stand in a row from this place on.

@@ -19,6 +19,7 @@ mod m0010_deliveries;
 mod m0011_mail;
 mod m0012_identity;
 mod m0013_requests;
+mod m0014_shards;
 mod state;
 mod step;
 
@@ -44,6 +45,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0011_mail::STEP),
             Box::new(m0012_identity::STEP),
             Box::new(m0013_requests::STEP),
+            Box::new(m0014_shards::STEP),
         ]
     }
 }

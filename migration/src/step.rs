@@ -4,7 +4,7 @@
 
 use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 
-/// One step: its tables are made in order, then its indexes; going down drops the tables in reverse.
+/// One step: its tables are made in order, then its indexes; going down drops all in reverse.
 pub(crate) struct Step {
     /// The name recorded in the database; its order is the order of the steps.
     pub(crate) name: &'static str,
@@ -73,6 +73,11 @@ fn sqlite_types(columns: &str) -> String {
     .fold(columns.to_owned(), |sql, (theirs, ours)| sql.replace(theirs, ours))
 }
 
+/// The name in a `CREATE INDEX` statement.
+fn index_name(create: &str) -> &str {
+    create.split_once("INDEX ").and_then(|(_, rest)| rest.split_whitespace().next()).unwrap_or_default()
+}
+
 impl MigrationName for Step {
     fn name(&self) -> &str {
         self.name
@@ -95,6 +100,10 @@ impl MigrationTrait for Step {
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let connection = manager.get_connection();
+        // Some are of an older step's tables.
+        for index in self.indexes.iter().rev() {
+            connection.execute_unprepared(&format!("DROP INDEX {}", index_name(index))).await?;
+        }
         for table in self.tables.iter().rev() {
             connection.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;
         }

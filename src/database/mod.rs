@@ -88,6 +88,11 @@ impl Database {
         self.inner.reader.begin_with_options(options).await
     }
 
+    /// Whether writers that run together add to different shards of a sum.
+    pub fn is_sharded(&self) -> bool {
+        dialect::shards(self.backend()) > 1
+    }
+
     /// Which of the two databases it is.
     pub fn backend(&self) -> DbBackend {
         self.inner.source.backend()

@@ -15,16 +15,25 @@
 //! | a certificate is issued | [`certificate_issued`] |
 //!
 //! Expiry is not recorded: no write happens when `expires_at` passes, and the reader subtracts it.
+//!
+//! On PostgreSQL writers that run together add to different shards of a sum; [`fold`] brings those of old days together.
 
 use std::collections::BTreeSet;
 
-use entity::rollups::{ALL_COURSES, Grain};
+use entity::rollups::{ALL_COURSES, DAY_MS, Grain};
 use entity::{activity_rollups, revenue_rollups};
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::Result;
+use crate::app::App;
 use crate::database::Write;
 use crate::id::{CourseId, WorkspaceId};
+
+/// Rows of each of the two tables that one transaction folds at most.
+const FOLDED: u32 = 2_000;
+/// Transactions of one call at most.
+const FOLDS: u32 = 4;
 
 /// What an order adds when it is paid.
 #[derive(Debug, Clone, Copy)]
@@ -145,6 +154,30 @@ fn count_enrollment(write: &mut Write, workspace: WorkspaceId, facts: Enrollment
 pub fn certificate_issued(write: &mut Write, workspace: WorkspaceId, course: CourseId, issued_at: Timestamp) {
     let sums = activity_rollups::Sums { certificates_issued: 1, ..activity_rollups::Sums::default() };
     add_activity(write, workspace, &[ALL_COURSES, course.uuid()], issued_at, sums);
+}
+
+/// Brings the shards of days that ended a day ago or earlier into one, so that as many rows are read of a year's days whether one
+/// wrote at a time or many did. A few batches, so that it is soon done: says how many rows went, none once all have.
+///
+/// # Errors
+/// [`Error::Internal`](super::Error::Internal) when the database fails; what was brought together stays.
+pub async fn fold(app: &App) -> Result<u64> {
+    let mut folded = 0;
+    if !app.db.is_sharded() {
+        return Ok(folded);
+    }
+    for _ in 0..FOLDS {
+        let write = app.begin_write().await?;
+        let before = Grain::Day.floor(write.now_ms()) - DAY_MS;
+        let revenue = revenue_rollups::fold(write.conn(), before, FOLDED).await?;
+        let activity = activity_rollups::fold(write.conn(), before, FOLDED).await?;
+        write.commit().await?;
+        folded += revenue + activity;
+        if revenue.max(activity) < u64::from(FOLDED) {
+            break;
+        }
+    }
+    Ok(folded)
 }
 
 /// The share of lessons that are done, 0 to 100, rounded down: 100 only when every lesson is done, and 0 of a

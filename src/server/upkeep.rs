@@ -1,4 +1,5 @@
-//! What runs beside the requests: day counts, last uses and the request log are written; what is old is deleted.
+//! What runs beside the requests: day counts, last uses and the request log are written; what is old is deleted, or brought
+//! together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::api::front::Front;
 use crate::app::App;
-use crate::domain::{idempotency, keys, requests, sessions, users};
+use crate::domain::{idempotency, keys, requests, rollups, sessions, users};
 use crate::rate_limit::memory::FLUSH_EVERY;
 use crate::rate_limit::store;
 use crate::telemetry::metrics;
@@ -18,6 +19,8 @@ use crate::telemetry::metrics;
 const USES_EVERY: u32 = 15;
 /// Every how many flushes old idempotency records are looked for.
 const PRUNE_EVERY: u32 = 60;
+/// Every how many flushes the sums of old days are brought together.
+const FOLD_EVERY: u32 = 30;
 /// Every how many flushes old requests are looked for.
 const PRUNE_LOG_EVERY: u32 = 10;
 /// Every how many flushes old day counts, sessions and links are looked for.
@@ -45,6 +48,12 @@ pub(super) async fn run(front: Arc<Front>, mut stopped: oneshot::Receiver<()>) {
         {
             let error = error.to_string();
             tracing::warn!(error, "old idempotency records could not be deleted");
+        }
+        if turn.is_multiple_of(FOLD_EVERY)
+            && let Err(error) = rollups::fold(&front.app).await
+        {
+            let error = error.to_string();
+            tracing::warn!(error, "the sums of old days could not be brought together");
         }
         if turn.is_multiple_of(PRUNE_LOG_EVERY)
             && let Err(error) = requests::prune(&front.app).await
@@ -96,7 +105,7 @@ async fn flush_requests(front: &Front) {
     }
 }
 
-/// Forgets the counts of days that are no longer asked for.
+/// Forgets the counts of days that are no longer asked for, and what opens nothing any more.
 async fn forget_old(front: &Front) {
     if let Err(error) = store::forget_old(&front.app).await {
         let error = format!("{error:#}");

@@ -1,9 +1,10 @@
 //! What the two tables of sums share: their grains, how a change's differences are written, and how spans are read.
 //!
-//! [`read`] sums spans of whole buckets, [`edges`] what is shorter than a bucket. Which change counts where is the
-//! domain's to say.
+//! [`read`] sums spans of whole buckets, [`edges`] what is shorter than a bucket, and [`fold`] keeps them few. Which change counts
+//! where is the domain's to say.
 
 pub mod edges;
+pub(crate) mod fold;
 pub(crate) mod read;
 
 use sea_orm::entity::prelude::*;

@@ -1,12 +1,11 @@
 //! Pages and filters.
 
 use entity::{
-    Keyset, Span, activity_rollups,
+    Keyset, Span,
     courses::{self, CourseFilter},
     enrollments::{self, Standing},
     order_items,
     orders::{self, OrderFilter},
-    rollups::{ALL_COURSES, Grain, Piece},
     student_tags,
     students::{self, StudentFilter},
 };
@@ -187,41 +186,6 @@ async fn courses_are_filtered_by_all_that_is_offered() {
             found(CourseFilter { updated: Span { from: Some(13), until: None }, ..Default::default() }).await,
             []
         );
-    }
-}
-
-#[tokio::test]
-async fn activity_sums_add_up_over_shards() {
-    for database in databases().await {
-        let bucket = |starts_at| activity_rollups::Bucket {
-            workspace_id: OURS,
-            course_id: ALL_COURSES,
-            grain: Grain::Quarter,
-            starts_at,
-        };
-        for shard in [0, 1, 0] {
-            let mut deltas = activity_rollups::Deltas::default();
-            deltas.add(bucket(0), activity_rollups::Sums { students_new: 2, ..Default::default() });
-            deltas.add(
-                bucket(900_000),
-                activity_rollups::Sums { cohort_percent_sum: -1, ..Default::default() },
-            );
-            deltas.add(bucket(1_800_000), activity_rollups::Sums::default());
-            deltas.flush(&database, shard).await.unwrap();
-        }
-        let total = activity_rollups::Sums { students_new: 6, cohort_percent_sum: -3, ..Default::default() };
-        let piece = |part, grain, from_ms, to_ms| Piece::whole(part, grain, 1, from_ms, to_ms);
-        let whole = [piece(0, Grain::Quarter, 0, 2_700_000)];
-        let read = activity_rollups::sums_of(&database, OURS, None, &whole).await.unwrap();
-        assert_eq!(read, [(0, total)]);
-        let days = [piece(0, Grain::Day, 0, 86_400_000)];
-        assert_eq!(activity_rollups::sums_of(&database, OURS, None, &days).await.unwrap(), []);
-        let parts = [0, 1, 2].map(|n| {
-            let from = 900_000 * i64::try_from(n).unwrap_or_default();
-            piece(n, Grain::Quarter, from, from + 900_000)
-        });
-        let read = activity_rollups::sums_of(&database, OURS, None, &parts).await.unwrap();
-        assert_eq!(read.iter().map(|(part, _)| *part).collect::<Vec<_>>(), [0, 1]);
     }
 }
 

@@ -7,6 +7,7 @@ mod once;
 mod outcomes;
 mod queue;
 mod requests;
+mod rollups;
 mod search;
 mod support;
 mod tables;

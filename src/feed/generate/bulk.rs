@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::rows::{Ground, order_rows, student_rows};
 use super::{Counts, Spec, WORKSPACE, changes, model};
 use crate::app::App;
+use crate::domain::rollups;
 use crate::feed;
 
 /// Students of one transaction.
@@ -61,6 +62,7 @@ pub async fn into_database(
         write.commit().await?;
         progress(state.done());
     }
+    while rollups::fold(app).await? > 0 {}
     Ok(changes::count(&spec))
 }
 

@@ -1,0 +1,59 @@
+//! Brings the shards of days that are over into one, so that the days of a busy year are as few rows as those of a quiet one. The
+//! quarter-hours keep theirs: few of them are read, and most have one row anyway.
+
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, IdenStatic};
+
+use super::Grain;
+use crate::statement;
+
+/// Moves rows of whole days that began before this moment into the first shard, as many as the limit at most, the oldest first; says
+/// how many. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
+///
+/// SQLite has one shard, where nothing is to be moved.
+///
+/// # Errors
+/// When the database does.
+pub(crate) async fn fold<C: ConnectionTrait>(
+    conn: &C,
+    table: &str,
+    bucket: &[impl IdenStatic],
+    sums: &[impl IdenStatic],
+    before: i64,
+    limit: u32,
+) -> Result<u64, DbErr> {
+    if conn.get_database_backend() != DbBackend::Postgres {
+        return Ok(0);
+    }
+    let sql = merging(table, &names(bucket), &names(sums));
+    let row =
+        conn.query_one_raw(statement::raw(conn, &sql, [before.into(), i64::from(limit).into()])).await?;
+    let moved: i64 = row.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+    Ok(moved.unsigned_abs())
+}
+
+/// The statement that takes rows away and adds what they held to the first shard, in the order in which writers add to it, so that
+/// none waits for the other crosswise.
+fn merging(table: &str, bucket: &[&str], sums: &[&str]) -> String {
+    let bucket = bucket.join(", ");
+    let each = |what: &dyn Fn(&&str) -> String| sums.iter().map(what).collect::<Vec<_>>().join(", ");
+    let (held, total) = (sums.join(", "), each(&|sum| format!("sum({sum})::bigint")));
+    let added = each(&|sum| format!("{sum} = {table}.{sum} + excluded.{sum}"));
+    let day = Grain::Day.as_str();
+    format!(
+        "WITH stale AS MATERIALIZED (
+            SELECT {bucket}, shard FROM {table} WHERE grain = '{day}' AND shard > 0 AND starts_at < $1
+            ORDER BY starts_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        ),
+        gone AS (DELETE FROM {table} WHERE ({bucket}, shard) IN (SELECT {bucket}, shard FROM stale) RETURNING *),
+        merged AS (
+            INSERT INTO {table} ({bucket}, shard, {held})
+            SELECT {bucket}, 0, {total} FROM gone GROUP BY {bucket} ORDER BY {bucket}
+            ON CONFLICT ({bucket}, shard) DO UPDATE SET {added}
+        )
+        SELECT count(*) FROM gone"
+    )
+}
+
+fn names(columns: &[impl IdenStatic]) -> Vec<&'static str> {
+    columns.iter().map(IdenStatic::as_str).collect()
+}

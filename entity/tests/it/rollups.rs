@@ -1,0 +1,175 @@
+//! Sums by bucket, over their shards.
+
+use entity::{
+    activity_rollups, revenue_rollups,
+    rollups::{ALL_COURSES, DAY_MS, Grain, Piece, QUARTER_MS},
+};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, TransactionTrait};
+
+use crate::support::{OURS, databases};
+
+#[tokio::test]
+async fn activity_sums_add_up_over_shards() {
+    for database in databases().await {
+        let bucket = |starts_at| activity_rollups::Bucket {
+            workspace_id: OURS,
+            course_id: ALL_COURSES,
+            grain: Grain::Quarter,
+            starts_at,
+        };
+        for shard in [0, 1, 0] {
+            let mut deltas = activity_rollups::Deltas::default();
+            deltas.add(bucket(0), activity_rollups::Sums { students_new: 2, ..Default::default() });
+            deltas.add(
+                bucket(900_000),
+                activity_rollups::Sums { cohort_percent_sum: -1, ..Default::default() },
+            );
+            deltas.add(bucket(1_800_000), activity_rollups::Sums::default());
+            deltas.flush(&database, shard).await.unwrap();
+        }
+        let total = activity_rollups::Sums { students_new: 6, cohort_percent_sum: -3, ..Default::default() };
+        let piece = |part, grain, from_ms, to_ms| Piece::whole(part, grain, 1, from_ms, to_ms);
+        let whole = [piece(0, Grain::Quarter, 0, 2_700_000)];
+        let read = activity_rollups::sums_of(&database, OURS, None, &whole).await.unwrap();
+        assert_eq!(read, [(0, total)]);
+        let days = [piece(0, Grain::Day, 0, 86_400_000)];
+        assert_eq!(activity_rollups::sums_of(&database, OURS, None, &days).await.unwrap(), []);
+        let parts = [0, 1, 2].map(|n| {
+            let from = 900_000 * i64::try_from(n).unwrap_or_default();
+            piece(n, Grain::Quarter, from, from + 900_000)
+        });
+        let read = activity_rollups::sums_of(&database, OURS, None, &parts).await.unwrap();
+        assert_eq!(read.iter().map(|(part, _)| *part).collect::<Vec<_>>(), [0, 1]);
+    }
+}
+
+#[tokio::test]
+async fn activity_of_days_that_are_over_counts_the_same_in_one_shard() {
+    for database in databases().await {
+        let bucket = |starts_at| activity_rollups::Bucket {
+            workspace_id: OURS,
+            course_id: ALL_COURSES,
+            grain: Grain::Day,
+            starts_at,
+        };
+        for shard in 0..4_i16 {
+            let of = |place: i64| place * 10_i64.pow(u32::try_from(shard).unwrap());
+            let sums = activity_rollups::Sums {
+                students_new: of(1),
+                enrollments_created: of(2),
+                enrollments_revoked: of(3),
+                enrollments_active: of(4),
+                cohort_completed: of(5),
+                cohort_percent_sum: of(-6),
+                certificates_issued: of(7),
+            };
+            let mut deltas = activity_rollups::Deltas::default();
+            for day in [0, DAY_MS] {
+                deltas.add(bucket(day), sums);
+            }
+            deltas.flush(&database, shard).await.unwrap();
+        }
+        let whole = activity_rollups::Sums {
+            students_new: 1_111,
+            enrollments_created: 2_222,
+            enrollments_revoked: 3_333,
+            enrollments_active: 4_444,
+            cohort_completed: 5_555,
+            cohort_percent_sum: -6_666,
+            certificates_issued: 7_777,
+        };
+        let days =
+            [Piece { part: 0, grain: Grain::Day, sign: 1, from_ms: 0, to_ms: 2 * DAY_MS, step_ms: DAY_MS }];
+        let folded = activity_rollups::fold(&database, DAY_MS, 100).await.unwrap();
+        let (moved, left) = match database.get_database_backend() {
+            DbBackend::Sqlite => (0, 8),
+            _ => (3, 5),
+        };
+        assert_eq!(
+            (folded, activity_rollups::Entity::find().all(&database).await.unwrap().len()),
+            (moved, left)
+        );
+        let mut read = activity_rollups::sums_of(&database, OURS, None, &days).await.unwrap();
+        read.sort_by_key(|(part, _)| *part);
+        assert_eq!(read, [(0, whole), (1, whole)]);
+    }
+}
+
+/// Adds an order of so much in this shard, to its day and to its quarter-hour.
+async fn sell(conn: &impl ConnectionTrait, at: i64, amount: i64, shard: i16) {
+    let mut deltas = revenue_rollups::Deltas::default();
+    for grain in Grain::ALL {
+        let bucket = revenue_rollups::Bucket {
+            workspace_id: OURS,
+            course_id: ALL_COURSES,
+            grain,
+            starts_at: grain.floor(at),
+            currency: "EUR".to_owned(),
+        };
+        deltas.add(bucket, revenue_rollups::Sums { orders: 1, gross_amount: amount, ..Default::default() });
+    }
+    deltas.flush(conn, shard).await.unwrap();
+}
+
+/// Orders and amounts of the first three days, read by days and by quarter-hours.
+async fn sold(database: &DatabaseConnection) -> Vec<Vec<(usize, i64, i64)>> {
+    let mut told = Vec::new();
+    for grain in Grain::ALL {
+        let pieces = [Piece { part: 0, grain, sign: 1, from_ms: 0, to_ms: 3 * DAY_MS, step_ms: DAY_MS }];
+        let mut sums = revenue_rollups::sums_of(database, OURS, None, &pieces).await.unwrap();
+        sums.sort_by_key(|(part, ..)| *part);
+        told.push(sums.iter().map(|(part, _, sums)| (*part, sums.orders, sums.gross_amount)).collect());
+    }
+    told
+}
+
+/// The shards of the day sums, day by day.
+async fn shards(database: &DatabaseConnection) -> Vec<(i64, i16)> {
+    let rows = revenue_rollups::Entity::find().all(database).await.unwrap();
+    let days = rows.iter().filter(|row| row.grain == Grain::Day);
+    let mut shards: Vec<_> = days.map(|row| (row.starts_at / DAY_MS, row.shard)).collect();
+    shards.sort_unstable();
+    shards
+}
+
+#[tokio::test]
+async fn days_that_are_over_are_brought_into_one_shard_and_count_the_same() {
+    for database in databases().await {
+        for shard in 0..4_i16 {
+            for day in 0..3 {
+                let amount = 10_i64.pow(u32::try_from(shard).unwrap());
+                sell(&database, day * DAY_MS + i64::from(shard) * QUARTER_MS, amount, shard).await;
+            }
+        }
+        let before = sold(&database).await;
+        assert_eq!(before, vec![vec![(0, 4, 1_111), (1, 4, 1_111), (2, 4, 1_111)]; 2]);
+        if database.get_database_backend() == DbBackend::Sqlite {
+            assert_eq!(
+                revenue_rollups::fold(&database, 2 * DAY_MS, 100).await.unwrap(),
+                0,
+                "it has one shard"
+            );
+            continue;
+        }
+        // A writer that is not done yet holds a sum of the first day.
+        let writer = database.begin().await.unwrap();
+        sell(&writer, 0, 50_000, 2).await;
+        let mut folded = 0;
+        loop {
+            let batch = revenue_rollups::fold(&database, 2 * DAY_MS, 2).await.unwrap();
+            assert!(batch <= 2);
+            folded += batch;
+            if batch == 0 {
+                break;
+            }
+        }
+        assert_eq!(folded, 5);
+        assert_eq!(sold(&database).await, before);
+        assert_eq!(shards(&database).await, [(0, 0), (0, 2), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)]);
+        writer.commit().await.unwrap();
+
+        assert_eq!(revenue_rollups::fold(&database, 2 * DAY_MS, 100).await.unwrap(), 1);
+        assert_eq!(shards(&database).await, [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)]);
+        assert_eq!(sold(&database).await, vec![vec![(0, 5, 51_111), (1, 4, 1_111), (2, 4, 1_111)]; 2]);
+    }
+}
