@@ -3,7 +3,7 @@
 //! A look costs as much as is in hand, since what is in flight stands at the head of the queue. So it waits for a hint, for attempts
 //! to end, or for a while, whichever comes first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -33,9 +33,15 @@ enum Known {
     Nothing,
     /// Something may be due. So many attempts have to end before it is worth a look.
     Some { worth: usize },
-    /// What is due may not be taken: its subscriptions have as much in flight as they may have, or others have it. How many
-    /// ended here since that had been taken, by subscription, and how many of one have to.
-    Full { ended: HashMap<Uuid, usize>, enough: usize },
+    /// What is due may not be taken: its subscriptions have as much in flight as they may have, or others have it.
+    Full {
+        /// Subscriptions of which more was queued since, behind what they have in flight.
+        behind: HashSet<Uuid>,
+        /// How many attempts ended since of each subscription that has a queue.
+        ended: HashMap<Uuid, usize>,
+        /// How many of one have to.
+        enough: usize,
+    },
 }
 
 impl Outlook {
@@ -56,22 +62,25 @@ impl Outlook {
         self.at = self.at.min(now + wait);
     }
 
-    /// Something is due of a subscription of which so many are in flight here.
-    pub(super) fn rung_for(&mut self, in_flight: usize, now: Instant) {
-        match &self.known {
+    /// Something is due of a subscription that has so many in flight here.
+    pub(super) fn rung_for(&mut self, subscription: Uuid, in_flight: usize, now: Instant) {
+        match &mut self.known {
             // Their end tells.
-            Known::Full { enough, .. } if in_flight >= *enough => {}
+            Known::Full { behind, enough, .. } if in_flight >= *enough => _ = behind.insert(subscription),
             _ => self.rung(now),
         }
     }
 
-    /// So many attempts ended, among them those that had been taken from the queues of these subscriptions: where nothing had to
-    /// be, nothing waits.
-    pub(super) fn ended(&mut self, attempts: usize, taken: &[Uuid]) {
+    /// Attempts ended, each of a subscription; with it stands whether it had been taken from the queue.
+    pub(super) fn ended(&mut self, attempts: &[(Uuid, bool)]) {
         match &mut self.known {
             Known::Nothing => {}
-            Known::Some { worth } => *worth = worth.saturating_sub(attempts),
-            Known::Full { ended, .. } => taken.iter().for_each(|one| *ended.entry(*one).or_default() += 1),
+            Known::Some { worth } => *worth = worth.saturating_sub(attempts.len()),
+            Known::Full { behind, ended, .. } => {
+                // Where nothing had to be taken, nothing waits.
+                let queued = attempts.iter().filter(|(of, taken)| *taken || behind.contains(of));
+                queued.for_each(|(of, _)| *ended.entry(*of).or_default() += 1);
+            }
         }
     }
 
@@ -92,7 +101,9 @@ impl Outlook {
         match &self.known {
             Known::Nothing => false,
             Known::Some { worth } => *worth == 0 || self.is_time(now),
-            Known::Full { ended, enough } => self.is_time(now) || ended.values().any(|ended| ended >= enough),
+            Known::Full { ended, enough, .. } => {
+                self.is_time(now) || ended.values().any(|ended| ended >= enough)
+            }
         }
     }
 
@@ -119,7 +130,8 @@ impl Outlook {
     /// A look took nothing of what is due, though there was room, and a subscription may have so many in flight as this cap.
     pub(super) fn was_barren(&mut self, cap: usize, now: Instant) {
         let enough = (cap / PARTS).max(1);
-        (self.known, self.at) = (Known::Full { ended: HashMap::new(), enough }, now + POLL);
+        let (behind, ended) = (HashSet::new(), HashMap::new());
+        (self.known, self.at) = (Known::Full { behind, ended, enough }, now + POLL);
     }
 
     /// The queue could not be read or written: nothing is known of it until then.
@@ -138,6 +150,7 @@ mod tests {
 
     const FULL: Uuid = Uuid::from_u128(1);
     const OTHER: Uuid = Uuid::from_u128(2);
+    const BORN: Uuid = Uuid::from_u128(3);
     const MOMENT: Duration = Duration::from_millis(1);
 
     fn barren(now: Instant) -> Outlook {
@@ -166,14 +179,24 @@ mod tests {
     fn what_is_queued_behind_a_full_subscription_waits_until_a_part_of_it_ended() {
         let now = Instant::now();
         let mut outlook = barren(now);
-        outlook.rung_for(8, now);
+        outlook.rung_for(BORN, 8, now);
         for subscription in [OTHER, FULL] {
-            outlook.ended(7, &[subscription; 7]);
+            outlook.ended(&[(subscription, true); 7]);
         }
         assert!(!outlook.is_worth_a_look(now + POLL - MOMENT));
-        outlook.ended(100, &[]);
-        assert!(!outlook.is_worth_a_look(now + MOMENT), "what was never queued tells nothing of the queue");
-        outlook.ended(1, &[FULL]);
+        outlook.ended(&[(FULL, true)]);
+        assert!(outlook.is_worth_a_look(now + MOMENT));
+    }
+
+    #[test]
+    fn what_was_born_in_hand_tells_of_the_queue_once_something_is_queued_behind_it() {
+        let now = Instant::now();
+        let mut outlook = barren(now);
+        outlook.ended(&[(BORN, false); 100]);
+        assert!(!outlook.is_worth_a_look(now + MOMENT));
+        outlook.rung_for(BORN, 42, now);
+        assert!(!outlook.is_worth_a_look(now + MOMENT));
+        outlook.ended(&[(BORN, false); 8]);
         assert!(outlook.is_worth_a_look(now + MOMENT));
     }
 
@@ -181,12 +204,12 @@ mod tests {
     fn what_is_queued_behind_few_or_while_there_is_room_is_looked_for_soon() {
         let now = Instant::now();
         let mut outlook = barren(now);
-        outlook.rung_for(7, now);
+        outlook.rung_for(BORN, 7, now);
         assert!(outlook.is_worth_a_look(now + BARREN), "too few are in flight for their end to tell");
 
         let mut outlook = Outlook::new(now);
         assert!(!outlook.found(None, now));
-        outlook.rung_for(64, now + MOMENT);
+        outlook.rung_for(BORN, 64, now + MOMENT);
         assert!(outlook.is_worth_a_look(now + MOMENT));
     }
 
@@ -194,7 +217,7 @@ mod tests {
     fn a_barren_look_is_repeated_in_the_end_whatever_happens() {
         let now = Instant::now();
         let mut outlook = barren(now);
-        outlook.rung_for(64, now);
+        outlook.rung_for(FULL, 64, now);
         assert_eq!(outlook.at(), now + POLL);
         assert!(!outlook.is_worth_a_look(now + POLL - MOMENT) && outlook.is_worth_a_look(now + POLL));
     }
@@ -204,9 +227,9 @@ mod tests {
         let now = Instant::now();
         let mut outlook = Outlook::new(now);
         outlook.took(10, 3, now);
-        outlook.ended(2, &[]);
+        outlook.ended(&[(OTHER, false), (FULL, true)]);
         assert!(!outlook.is_worth_a_look(now));
-        outlook.ended(1, &[OTHER]);
+        outlook.ended(&[(OTHER, false)]);
         assert!(outlook.is_worth_a_look(now));
         outlook.took(10, 10, now);
         assert!(outlook.is_worth_a_look(now), "all that there was room for came");

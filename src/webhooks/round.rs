@@ -92,7 +92,7 @@ impl Round {
             self.outlook.rung(now);
         }
         for subscription in rung.of {
-            self.outlook.rung_for(self.flight.of(subscription), now);
+            self.outlook.rung_for(subscription, self.flight.of(subscription), now);
         }
     }
 
@@ -142,9 +142,9 @@ impl Round {
         if self.ended.iter().any(|ended| ended.outcome.is_err()) {
             self.outlook.came_back();
         }
-        let freed: Vec<Uuid> =
-            self.ended.iter().filter(|ended| ended.was_taken()).map(Ended::subscription).collect();
-        self.outlook.ended(self.ended.len(), &freed);
+        let freed: Vec<(Uuid, bool)> =
+            self.ended.iter().map(|ended| (ended.subscription(), ended.was_taken())).collect();
+        self.outlook.ended(&freed);
         let looked = !self.landing && self.outlook.is_worth_a_look(Instant::now());
         // The places of what ended are free once it is recorded.
         let free = self.flight.free() + self.ended.iter().filter(|ended| ended.has_place()).count();
@@ -167,12 +167,12 @@ impl Round {
         Ok(())
     }
 
-    /// Tells what a look found that had room for so many, under this cap, while these subscriptions got places free.
+    /// Tells what a look found that had room for so many, under this cap, while these attempts ended.
     async fn looked(
         &mut self,
         (room, cap): (usize, usize),
         taken: usize,
-        freed: &[Uuid],
+        freed: &[(Uuid, bool)],
     ) -> anyhow::Result<()> {
         if taken > 0 || room == 0 {
             self.outlook.took(room, taken, Instant::now());
@@ -180,7 +180,7 @@ impl Round {
             self.outlook.was_barren(cap, Instant::now());
             if self.is_apart(cap) {
                 // The look did not see that.
-                self.outlook.ended(0, freed);
+                self.outlook.ended(freed);
             }
         }
         Ok(())
