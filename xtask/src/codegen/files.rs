@@ -23,7 +23,7 @@ pub struct File {
 /// What a folder lacks to be fresh.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Stale {
-    /// A file has another text, or is missing; with the difference.
+    /// A file has another text, or is missing; with the difference below its heading, none where only that differs.
     Differs { path: String, diff: String },
     /// A file that nothing generates.
     Orphan { path: String },
@@ -69,6 +69,7 @@ pub fn compare(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result
         let path = format!("{folder}/{}", file.name);
         let there = fs::read_to_string(workspace.join(&path)).unwrap_or_default();
         if there != file.text {
+            let there = with_heading_of(&file.text, &there);
             let diff = TextDiff::from_lines(&there, &file.text)
                 .unified_diff()
                 .context_radius(2)
@@ -79,6 +80,18 @@ pub fn compare(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result
     }
     stale.extend(orphans(workspace, folder, files)?.into_iter().map(|path| Stale::Orphan { path }));
     Ok(stale)
+}
+
+/// A generated text under the heading of another: of two headings nobody learns more than that the contract has changed.
+fn with_heading_of(other: &str, text: &str) -> String {
+    let parts = |text: &str| {
+        let (heading, rest) = text.split_once('\n')?;
+        heading.starts_with(HEADING).then(|| (heading.to_owned(), rest.to_owned()))
+    };
+    match (parts(other), parts(text)) {
+        (Some((heading, _)), Some((_, rest))) => format!("{heading}\n{rest}"),
+        _ => text.to_owned(),
+    }
 }
 
 /// A file of the folder that a person may have written: Rust without the line that all generated Rust begins with, anything
@@ -143,6 +156,19 @@ mod tests {
         assert_eq!(path, "out/a.rs");
         assert!(diff.contains("-2\n+two\n"), "{diff}");
         assert_eq!(write(workspace.path(), "out", &files).expect("it is written"), ["wrote out/a.rs"]);
+    }
+
+    #[test]
+    fn another_heading_is_stale_and_no_difference_to_read() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let of = |version: &str, line: &str| [file("a.rs", &format!("{HEADING}v1 ({version})\n\n{line}\n"))];
+        write(workspace.path(), "out", &of("old", "one")).expect("it is written");
+        let stale = compare(workspace.path(), "out", &of("new", "one")).expect("it is compared");
+        assert_eq!(stale, [Stale::Differs { path: "out/a.rs".into(), diff: String::new() }]);
+        let stale = compare(workspace.path(), "out", &of("new", "two")).expect("it is compared");
+        let [Stale::Differs { diff, .. }] = &stale[..] else { panic!("{stale:?}") };
+        assert!(diff.contains("@@ -1,3 +1,3 @@") && diff.contains("-one\n+two\n"), "{diff}");
+        assert!(!diff.contains("old"), "{diff}");
     }
 
     #[test]
