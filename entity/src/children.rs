@@ -11,6 +11,8 @@ use crate::{InWorkspace, Tenant, statement};
 pub(crate) struct Children {
     /// Those of the workspace that are asked for, nothing selected yet.
     pub(crate) rows: SelectStatement,
+    /// What else has to be true of them, which is for an index only where the parents are found through them.
+    pub(crate) also: Option<Expr>,
     /// The column that names the parent.
     pub(crate) parent: ColumnRef,
 }
@@ -18,7 +20,9 @@ pub(crate) struct Children {
 impl Children {
     /// The parents' ids.
     fn parents(&self) -> SelectStatement {
-        self.rows.clone().expr(Expr::col(self.parent.clone())).take()
+        let mut rows = self.rows.clone();
+        rows.and_where_option(self.also.clone());
+        rows.expr(Expr::col(self.parent.clone())).take()
     }
 
     /// Whether their parents are soon found through them, and sorted.
@@ -26,10 +30,12 @@ impl Children {
         statement::is_short(conn, self.parents(), statement::FEW).await
     }
 
-    /// True for the rows that have such a child.
+    /// True for the rows that have such a child. Each row's own are looked at, and not for each row all there are.
     pub(crate) fn exist_for<E: Tenant>(&self) -> Expr {
         let theirs = Expr::col(self.parent.clone()).eq(Expr::col(E::ID.as_column_ref()));
-        Expr::exists(self.rows.clone().expr(Expr::value(1)).and_where(theirs).take())
+        let mut rows = self.rows.clone();
+        rows.and_where(theirs).and_where_option(self.also.clone().map(statement::unindexed));
+        Expr::exists(rows.expr(Expr::value(1)).take())
     }
 }
 

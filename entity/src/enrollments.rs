@@ -1,7 +1,10 @@
 //! Enrolments: which student may attend which course, and how far they are.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{Condition, QueryOrder, QuerySelect, sea_query::OnConflict};
+use sea_orm::{
+    Condition, QueryOrder, QuerySelect,
+    sea_query::{Expr, ExprTrait, OnConflict},
+};
 
 use crate::{InWorkspace, Span, scope, statement};
 
@@ -45,15 +48,24 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// True for the rows that stand so at `now`; [`Model::standing_at`] says the same of one row.
-    pub(crate) fn holds_at(self, now: i64) -> Condition {
-        let stored = |status| Condition::all().add(Column::Status.eq(status));
+    /// True for the rows that are stored as it wants them. It is spelled out and not bound, since those that are active have an
+    /// index of their own.
+    pub(crate) fn stored(self) -> Expr {
+        let status = match self {
+            Self::Active | Self::Expired => Status::Active,
+            Self::Completed => Status::Completed,
+            Self::Revoked => Status::Revoked,
+        };
+        Column::Status.into_expr().eq(Expr::Constant(status.to_value().into()))
+    }
+
+    /// What else is true at `now` of the rows that are [stored](Self::stored) so and stand so; [`Model::standing_at`] says
+    /// the same of one row.
+    pub(crate) fn lasts_at(self, now: i64) -> Option<Expr> {
         match self {
-            Self::Active => stored(Status::Active)
-                .add(Condition::any().add(Column::ExpiresAt.is_null()).add(Column::ExpiresAt.gt(now))),
-            Self::Expired => stored(Status::Active).add(Column::ExpiresAt.lte(now)),
-            Self::Completed => stored(Status::Completed),
-            Self::Revoked => stored(Status::Revoked),
+            Self::Active => Some(Column::ExpiresAt.is_null().or(Column::ExpiresAt.gt(now))),
+            Self::Expired => Some(Column::ExpiresAt.lte(now)),
+            Self::Completed | Self::Revoked => None,
         }
     }
 }
@@ -252,7 +264,8 @@ impl InWorkspace<Entity> {
     ) -> Result<u64, DbErr> {
         // Those that have expired are few, so that their index is to be used and not that of the span.
         let made = self.in_course(course).filter(span.holds_unindexed(Column::CreatedAt));
-        statement::count(conn, made.filter(Standing::Expired.holds_at(now))).await
+        let expired = made.filter(Standing::Expired.stored()).filter(Column::ExpiresAt.lte(now));
+        statement::count(conn, expired).await
     }
 
     /// The enrolments revoked in a span, of one course or of all. For the short edges of an analytics window.

@@ -148,7 +148,7 @@ impl OrderFilter {
             .and_where(order_items::Column::WorkspaceId.eq(workspace))
             .and_where(order_items::Column::CourseId.eq(self.course_id?))
             .take();
-        Some(Children { rows, parent: order_items::Column::OrderId.as_column_ref().into() })
+        Some(Children { rows, also: None, parent: order_items::Column::OrderId.as_column_ref().into() })
     }
 }
 

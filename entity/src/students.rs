@@ -4,8 +4,10 @@ use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, sea_query::Query};
 
 use crate::{
-    InWorkspace, Keyset, Span, StringList, StringMap, children::Children, enrollments, scope, search,
-    statement, student_tags,
+    InWorkspace, Keyset, Span, StringList, StringMap,
+    children::Children,
+    enrollments::{self, Standing},
+    scope, search, statement, student_tags,
 };
 
 /// One student.
@@ -73,7 +75,7 @@ pub struct StudentFilter {
     /// Students enrolled in this course, however that stands.
     pub course_id: Option<Uuid>,
     /// Students with an enrolment that stands so.
-    pub standing: Option<enrollments::Standing>,
+    pub standing: Option<Standing>,
     /// The moment at which `standing` is judged.
     pub now: i64,
     /// Students with this tag.
@@ -108,9 +110,10 @@ impl StudentFilter {
         let condition = Condition::all()
             .add(enrollments::Column::WorkspaceId.eq(workspace))
             .add_option(self.course_id.map(|course| enrollments::Column::CourseId.eq(course)))
-            .add_option(self.standing.map(|standing| standing.holds_at(self.now)));
+            .add_option(self.standing.map(Standing::stored));
         Some(Children {
             rows: Query::select().from(enrollments::Entity).cond_where(condition).take(),
+            also: self.standing.and_then(|standing| standing.lasts_at(self.now)),
             parent: enrollments::Column::StudentId.as_column_ref().into(),
         })
     }
@@ -123,7 +126,7 @@ impl StudentFilter {
             .and_where(student_tags::Column::WorkspaceId.eq(workspace))
             .and_where(student_tags::Column::Tag.eq(tag))
             .take();
-        Some(Children { rows, parent: student_tags::Column::StudentId.as_column_ref().into() })
+        Some(Children { rows, also: None, parent: student_tags::Column::StudentId.as_column_ref().into() })
     }
 }
 
@@ -198,5 +201,22 @@ impl InWorkspace<Entity> {
     /// When the database does.
     pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, self.select().filter(span.holds(Column::CreatedAt))).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::sea_query::SqliteQueryBuilder;
+
+    use super::*;
+
+    #[test]
+    fn a_walk_asks_each_student_whether_an_enrolment_has_expired() {
+        let filter = StudentFilter { standing: Some(Standing::Expired), now: 7, ..StudentFilter::default() };
+        let expired = filter.enrolled(Uuid::nil()).unwrap();
+        let walk = Query::select().expr(expired.exist_for::<Entity>()).to_string(SqliteQueryBuilder);
+        // By its index, SQLite would go through all that expired, for each student anew.
+        assert!(walk.contains(r#"("enrollments"."expires_at" <= 7) IS TRUE"#), "{walk}");
+        assert!(walk.contains(r#""enrollments"."status" = 'active'"#), "{walk}");
     }
 }
