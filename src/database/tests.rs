@@ -10,7 +10,7 @@ use std::{
 };
 
 use entity::{revenue_rollups, rollups, server_state, workspaces};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 use tempfile::TempDir;
 
 use crate::clock::{Clock, from_ms};
@@ -80,6 +80,18 @@ fn workspace(number: u128, key: &str) -> workspaces::Model {
         created_at: 1,
         updated_at: 1,
     }
+}
+
+#[tokio::test]
+async fn sqlite_is_built_as_the_settings_of_cargo_say() {
+    let place = Place::sqlite();
+    let database = place.open().await;
+    let question = Statement::from_string(DbBackend::Sqlite, "PRAGMA compile_options");
+    let rows = database.read().query_all_raw(question).await.unwrap();
+    let flags: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
+    let has = |flag: &str| flags.iter().any(|known| known == flag);
+    assert!(has("ENABLE_QPSG") && has("DEFAULT_MEMSTATUS=0"), "see .cargo/config.toml: {flags:?}");
+    assert!(!has("ENABLE_MEMORY_MANAGEMENT") && !has("ENABLE_STAT4"), "see .cargo/config.toml: {flags:?}");
 }
 
 #[tokio::test]
