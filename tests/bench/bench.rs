@@ -27,7 +27,8 @@ pub struct Args {
     /// How much data there is
     #[arg(long, value_enum, default_value = "small")]
     scale: Scale,
-    /// Length of a measured window in seconds
+    /// Length of a measured window in seconds; two sides that are compared have five turns, each of a fifth of it
+    /// and a second at least
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
     /// An empty folder for databases and logs, on the disk that is measured
@@ -100,7 +101,7 @@ impl Bench {
         self.args.scale
     }
 
-    /// The length of a measured window.
+    /// The length of a measured window; comparisons and queues make more or less of it.
     pub fn window(&self) -> Duration {
         Duration::from_secs_f64(self.args.seconds.clamp(0.2, 600.0))
     }

@@ -1,4 +1,5 @@
-//! Two sides measured in turns, so that whatever else the machine does meets both alike.
+//! Two sides measured in turns, close to each other, of which the turn in the middle counts: what else the machine does
+//! meets both alike, or one turn and not the others.
 
 use std::time::Duration;
 
@@ -9,8 +10,11 @@ use crate::load::{Load, Script};
 use crate::measured::Measured;
 use crate::process::Server;
 
-/// Turns that each side gets.
-const TURNS: u32 = 3;
+/// Turns that each side gets: an odd number, so that one of them is in the middle.
+const TURNS: u32 = 5;
+
+/// The shortest turn: what a server does once a second falls into each.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Connections of a full load.
 pub const CONNECTIONS: usize = 32;
@@ -45,21 +49,30 @@ impl<F: Fn(usize) -> Box<dyn Script>> Side for Http<'_, F> {
     }
 }
 
-/// Measures both sides, in turns.
+/// Measures both sides in turns, and gives the two of that turn whose ratio of this figure is the median.
 ///
 /// # Errors
 /// A side could not be measured.
 pub async fn compare(
     bench: &Bench,
+    figure: fn(&Measured) -> f64,
     one: &mut impl Side,
     other: &mut impl Side,
 ) -> Result<(Measured, Measured)> {
-    let window = bench.window() / TURNS;
-    let warm_up = (window / 2).clamp(Duration::from_millis(200), Duration::from_secs(2));
-    let mut both = (one.turn(0, warm_up, window).await?, other.turn(0, warm_up, window).await?);
-    for turn in 1..TURNS {
-        both.0.append(&one.turn(turn, warm_up, window).await?);
-        both.1.append(&other.turn(turn, warm_up, window).await?);
+    let window = (bench.window() / TURNS).max(SHORTEST);
+    let warm_up = (window / 2).min(Duration::from_secs(2));
+    let mut pairs = Vec::new();
+    for turn in 0..TURNS {
+        // Who comes first finds the machine as the other left it, so that they take turns in that, too.
+        pairs.push(if turn % 2 == 0 {
+            let first = one.turn(turn, warm_up, window).await?;
+            (first, other.turn(turn, warm_up, window).await?)
+        } else {
+            let first = other.turn(turn, warm_up, window).await?;
+            (one.turn(turn, warm_up, window).await?, first)
+        });
     }
-    Ok(both)
+    let ratio = |(one, other): &(Measured, Measured)| figure(one) / figure(other);
+    pairs.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    Ok(pairs.swap_remove(pairs.len() / 2))
 }

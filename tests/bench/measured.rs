@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// The figures of one or more windows of the same load.
+/// The figures of one window of a load.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// Requests (or commits, or reads) that were answered inside the windows.
+    /// Requests (or commits, or reads) that were answered inside the window.
     count: u64,
-    /// Length of the windows.
+    /// Length of the window.
     time: Duration,
-    /// Processor time that the measured process used in the windows, where it is known.
+    /// Processor time that the measured process used in the window, where it is known.
     cpu: Option<Duration>,
     /// Microseconds from the request to the end of its answer.
     latency: Histogram<u64>,
 }
 
 impl Measured {
-    /// Nothing yet, for windows of this length in all.
+    /// Nothing yet, for a window of this length.
     pub fn new(time: Duration) -> Self {
         let latency =
             Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds of the histogram are fixed");
@@ -31,22 +31,15 @@ impl Measured {
         self.latency.saturating_record(u64::try_from(latency.as_micros()).unwrap_or(u64::MAX).max(1));
     }
 
-    /// The processor time of the windows.
+    /// The processor time of the window.
     pub fn set_cpu(&mut self, cpu: Option<Duration>) {
         self.cpu = cpu;
     }
 
-    /// Takes in what another client did in the same windows.
+    /// Takes in what another client did in the same window.
     pub fn join(&mut self, other: &Self) {
         self.count += other.count;
         self.latency.add(&other.latency).expect("all histograms have the same bounds");
-    }
-
-    /// Takes in further windows.
-    pub fn append(&mut self, other: &Self) {
-        self.join(other);
-        self.time += other.time;
-        self.cpu = self.cpu.zip(other.cpu).map(|(mine, theirs)| mine + theirs);
     }
 
     /// How many there were.
@@ -57,6 +50,11 @@ impl Measured {
     /// How many there were in a second.
     pub fn per_second(&self) -> f64 {
         self.count as f64 / self.time.as_secs_f64()
+    }
+
+    /// The latency that half of the requests did not exceed, in milliseconds.
+    pub fn median_ms(&self) -> f64 {
+        self.percentile_ms(50.0)
     }
 
     /// The latency that this share of the requests, 0 to 100, did not exceed, in milliseconds.

@@ -43,8 +43,8 @@ impl Bare {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
         let readers = u32::try_from(cores * 2).unwrap_or(4).max(4);
         Ok(Self {
-            reader: Database::connect(sqlite(site.url(), readers)).await?,
-            writer: Database::connect(sqlite(site.url(), 1)).await?,
+            reader: Database::connect(sqlite(site.url(), readers, "-4096")).await?,
+            writer: Database::connect(sqlite(site.url(), 1, "-16384")).await?,
         })
     }
 }
@@ -56,15 +56,15 @@ fn options(url: &str, connections: u32) -> ConnectOptions {
     options
 }
 
-fn sqlite(url: &str, connections: u32) -> ConnectOptions {
+fn sqlite(url: &str, connections: u32, cache_size: &'static str) -> ConnectOptions {
     let mut options = options(url, connections);
-    options.map_sqlx_sqlite_opts(|sqlite| {
+    options.map_sqlx_sqlite_opts(move |sqlite| {
         sqlite
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .pragma("mmap_size", "134217728")
-            .pragma("cache_size", "-16384")
+            .pragma("cache_size", cache_size)
             .pragma("temp_store", "MEMORY")
     });
     options

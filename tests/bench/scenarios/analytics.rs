@@ -10,6 +10,7 @@ use crate::bench::Bench;
 use crate::compare::{Http, compare};
 use crate::http::write_get;
 use crate::load::Script;
+use crate::measured::Measured;
 use crate::process::Server;
 use crate::report::{Goal, Row};
 use crate::site::{Site, orders};
@@ -27,13 +28,13 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     for (what, series) in [("sums of 366 days", ""), ("366 days, day by day", "&interval=day")] {
         let mut few = side(&other, &small, series).await?;
         let mut many = side(&server, &large, series).await?;
-        let (few, many) = compare(bench, &mut few, &mut many).await?;
+        let (few, many) = compare(bench, Measured::median_ms, &mut few, &mut many).await?;
         let scale = bench.scale();
         let row = Row::new(
             NAME,
             format!("{what}, {} orders, {}", orders(scale.large()), site.kind.name()),
-            (many.percentile_ms(50.0), "ms"),
-            Some((&format!("{} orders", orders(scale.small())), few.percentile_ms(50.0))),
+            (many.median_ms(), "ms"),
+            Some((&format!("{} orders", orders(scale.small())), few.median_ms())),
             Goal::AtMostAndBelow(3.0, 20.0),
         );
         bench.report(row.detail(format!("many {}; few {}", many.latencies(), few.latencies())));

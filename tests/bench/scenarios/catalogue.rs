@@ -8,6 +8,7 @@ use crate::compare::{CONNECTIONS, Http, compare};
 use crate::fixed;
 use crate::http::get;
 use crate::load::InTurn;
+use crate::measured::Measured;
 use crate::process::Server;
 use crate::report::{Goal, Row, describe};
 use crate::site::Site;
@@ -42,7 +43,7 @@ async fn measure(
         let script = |number: usize| InTurn::script(requests.clone(), number * 37);
         Http { server, connections: CONNECTIONS, status: 200, script }
     };
-    let (fixed, ours) = compare(bench, &mut side(&limit), &mut side(server)).await?;
+    let (fixed, ours) = compare(bench, Measured::per_second, &mut side(&limit), &mut side(server)).await?;
     let row = Row::new(
         NAME,
         format!("{operation}, {}", site.kind.name()),

@@ -7,6 +7,7 @@ use crate::bench::Bench;
 use crate::compare::{CONNECTIONS, Http, compare};
 use crate::http::write_post;
 use crate::load::Script;
+use crate::measured::Measured;
 use crate::report::{Goal, Row, describe};
 use crate::site::{Site, WRITES};
 
@@ -20,7 +21,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let script =
         |number: usize| -> Box<dyn Script> { Box::new(Create { key: key.clone(), number, next: 0 }) };
     let mut ours = Http { server: &server, connections: CONNECTIONS, status: 201, script };
-    let (bare, ours) = compare(bench, &mut limit, &mut ours).await?;
+    let (bare, ours) = compare(bench, Measured::per_second, &mut limit, &mut ours).await?;
     let row = Row::new(
         NAME,
         format!("createStudent, {}", site.kind.name()),

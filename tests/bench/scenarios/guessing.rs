@@ -9,6 +9,7 @@ use crate::bench::Bench;
 use crate::compare::{CONNECTIONS, Http, compare};
 use crate::http::get;
 use crate::load::Script;
+use crate::measured::Measured;
 use crate::report::{Goal, Row, describe};
 use crate::site::Site;
 use crate::{fixed, keys};
@@ -29,7 +30,8 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
             let script = move |number| Guess::script(number, well_formed);
             Http { server, connections: CONNECTIONS, status: 401, script }
         };
-        let (fixed, ours) = compare(bench, &mut side(&limit), &mut side(&server)).await?;
+        let (fixed, ours) =
+            compare(bench, Measured::per_second, &mut side(&limit), &mut side(&server)).await?;
         let row = Row::new(
             NAME,
             format!("{what}, {}", site.kind.name()),

@@ -7,6 +7,7 @@ use super::walk::List;
 use crate::bare::{Bare, reads};
 use crate::bench::Bench;
 use crate::compare::{CONNECTIONS, Http, compare};
+use crate::measured::Measured;
 use crate::process::Server;
 use crate::report::{Goal, Row, describe};
 use crate::site::{Kind, SYNTHETIC, Site};
@@ -35,7 +36,7 @@ async fn measure(bench: &mut Bench, site: &Site, server: &Server, operation: &st
     let mut limit = reads::Reads::new(Bare::open(site).await?, statements, list.clone(), workspace);
     let script = |number: usize| list.walk(number, LIMIT);
     let mut ours = Http { server, connections: CONNECTIONS, status: 200, script };
-    let (bare, ours) = compare(bench, &mut limit, &mut ours).await?;
+    let (bare, ours) = compare(bench, Measured::per_second, &mut limit, &mut ours).await?;
     let row = Row::new(
         NAME,
         title(operation, site.kind),

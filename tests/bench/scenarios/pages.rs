@@ -7,6 +7,7 @@ use crate::bench::Bench;
 use crate::compare::{Http, compare};
 use crate::http::{Connection, get};
 use crate::load::InTurn;
+use crate::measured::Measured;
 use crate::process::Server;
 use crate::report::{Goal, Row};
 use crate::site::Site;
@@ -28,12 +29,12 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     // The list turned round begins with the same rows, so that both pages have the same to tell.
     let mut first = side(format!("/api/v1/students?sort=-created_at&limit={rows}"));
     let mut last = side(format!("/api/v1/students?sort=created_at&limit={LIMIT}&cursor={last}"));
-    let (first, last) = compare(bench, &mut first, &mut last).await?;
+    let (first, last) = compare(bench, Measured::median_ms, &mut first, &mut last).await?;
     let row = Row::new(
         NAME,
         format!("last page of {count} students, {}", site.kind.name()),
-        (last.percentile_ms(50.0), "ms"),
-        Some(("the same as a first page", first.percentile_ms(50.0))),
+        (last.median_ms(), "ms"),
+        Some(("the same as a first page", first.median_ms())),
         Goal::AtMost(1.2),
     );
     let times = format!("last {}; first {}", last.latencies(), first.latencies());

@@ -7,6 +7,7 @@ use crate::bench::Bench;
 use crate::compare::{CONNECTIONS, Http, compare};
 use crate::http::get;
 use crate::load::InTurn;
+use crate::measured::Measured;
 use crate::process::Server;
 use crate::report::{Goal, Row, describe};
 use crate::site::Site;
@@ -41,7 +42,7 @@ async fn measure(
         let script = |number: usize| InTurn::script(requests.clone(), number * 37);
         Http { server, connections: CONNECTIONS, status: 200, script }
     };
-    let (without, with) = compare(bench, &mut side(without), &mut side(with)).await?;
+    let (without, with) = compare(bench, Measured::per_second, &mut side(without), &mut side(with)).await?;
     let row = Row::new(
         NAME,
         format!("{operation} with the request log, {}", site.kind.name()),

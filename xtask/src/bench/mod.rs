@@ -46,7 +46,8 @@ pub(crate) struct Args {
     /// How much data there is: 50,000 students, or 1,000,000; and half as many more orders
     #[arg(long, value_parser = ["small", "full"], default_value = "small")]
     scale: String,
-    /// Length of a measured window in seconds
+    /// Length of a measured window in seconds; two sides that are compared have five turns, each of a fifth of it
+    /// and a second at least
     #[arg(long, default_value = "3", value_parser = seconds)]
     seconds: f64,
     /// Which databases are measured

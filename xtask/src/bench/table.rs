@@ -75,7 +75,7 @@ impl Table {
         };
         let widths: [usize; 6] = std::array::from_fn(width);
         let mut text = format!(
-            "Scale {}, windows of {} s, {} cores shared by the load generator and everything it measures:\n\
+            "Scale {}, --seconds {}, {} cores shared by the load generator and everything it measures:\n\
              only the ratios of one run count.\n\n",
             self.scale, self.seconds, self.cores
         );
