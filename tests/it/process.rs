@@ -117,6 +117,9 @@ async fn a_caller_who_hangs_up_is_in_the_log_too() {
             let mut stream = TcpStream::connect(&address).await.unwrap();
             stream.write_all(request.as_bytes()).await.unwrap();
             tokio::time::sleep(Duration::from_millis(patience_ms)).await;
+            drop(stream);
+            // Time to notice it, before another one asks.
+            tokio::time::sleep(Duration::from_secs(2)).await;
         }
     };
     tokio::select! {
