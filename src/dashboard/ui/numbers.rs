@@ -36,17 +36,27 @@ pub fn money(amount: i64, currency: &str) -> String {
 }
 
 /// The amount in the currency's smallest unit that a person means by `1,234.50`; `None` for what is no such amount, or has
-/// more digits after the point than the currency.
+/// more digits after the point than the currency. A comma that does not stand before three digits may be meant as a point, and
+/// is never guessed at.
 pub fn minor_units(text: &str, currency: &str) -> Option<i64> {
     let text = text.trim();
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
-    let whole = whole.replace(',', "");
+    let whole = ungrouped(whole)?;
     let width = decimals(currency) as usize;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || rest.len() > width || !digits(&whole) || !digits(rest) {
         return None;
     }
     format!("{whole}{rest:0<width$}").parse().ok()
+}
+
+/// The text without its commas, each of which stands before three characters.
+fn ungrouped(text: &str) -> Option<String> {
+    let (first, groups) = text.split_once(',').map_or((text, None), |(first, rest)| (first, Some(rest)));
+    let sound = groups.is_none_or(|groups| {
+        (1..=3).contains(&first.len()) && groups.split(',').all(|group| group.len() == 3)
+    });
+    sound.then(|| text.replace(',', ""))
 }
 
 /// A share as `98.7 %`; a dash where there is nothing to have a share of.
@@ -80,10 +90,19 @@ mod tests {
             ("49", "EUR", Some(4900)),
             (" 1,234.5 ", "EUR", Some(123_450)),
             ("0.01", "EUR", Some(1)),
+            ("1,234,567", "EUR", Some(123_456_700)),
             ("1000", "JPY", Some(1000)),
             ("1.005", "KWD", Some(1005)),
             ("1.005", "EUR", None),
             ("1.5", "JPY", None),
+            ("12,50", "EUR", None),
+            ("1,5", "EUR", None),
+            ("1,23,456", "EUR", None),
+            ("1234,567", "EUR", None),
+            (",123", "EUR", None),
+            ("1,,234", "EUR", None),
+            ("1.234,50", "EUR", None),
+            ("1,1é", "EUR", None),
             ("-1", "EUR", None),
             ("", "EUR", None),
             (".5", "EUR", None),
