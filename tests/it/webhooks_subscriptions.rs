@@ -197,6 +197,39 @@ async fn a_long_queue_follows_its_subscription_in_batches() {
     assert_eq!(entries.iter().filter(|line| line.contains("Dropped what a webhook held")).count(), 1);
 }
 
+#[tokio::test]
+async fn processes_that_delete_a_subscription_s_deliveries_leave_it_until_all_are_gone() {
+    let app = TestApp::start().await;
+    if !app.has_many_writers() {
+        return;
+    }
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    acme.student("ada").await;
+    copies(&acme, of, 1_200).await;
+    let left = async || {
+        let rows = entity::webhook_deliveries::in_workspace(acme.id.uuid());
+        rows.count(app.app.db.read()).await.unwrap()
+    };
+    done(&app, async |write| webhooks::delete(write, acme.id, of).await).await.unwrap();
+    assert_eq!(left().await, 701);
+
+    // Another process has the next of them in hand.
+    let theirs = app.write().await;
+    assert_eq!(entity::webhook_deliveries::erase(theirs.conn(), of.uuid(), 500).await.unwrap(), 500);
+    let ours = tokio::spawn({
+        let app = app.app.clone();
+        async move { webhooks::erase(&app).await.unwrap() }
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    theirs.commit().await.unwrap();
+    assert!(ours.await.unwrap(), "there is more");
+    assert_eq!(left().await, 201, "none goes with the subscription");
+    while webhooks::erase(&app.app).await.unwrap() {}
+    assert_eq!(left().await, 0);
+    assert!(entity::webhook_subscriptions::by_id(app.app.db.read(), of.uuid()).await.unwrap().is_none());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_enables_a_subscription_while_its_queue_is_dropped_ends_that() {
     let mut app = TestApp::start().await;

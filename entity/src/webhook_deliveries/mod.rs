@@ -294,6 +294,15 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
+/// Whether a subscription has deliveries, wherever they stand.
+///
+/// # Errors
+/// When the database does.
+pub async fn any_of<C: ConnectionTrait>(conn: &C, subscription: Uuid) -> Result<bool, DbErr> {
+    let sql = "SELECT 1 FROM webhook_deliveries WHERE subscription_id = $1 LIMIT 1";
+    Ok(conn.query_one_raw(statement::raw(conn, sql, [subscription.into()])).await?.is_some())
+}
+
 /// Deletes deliveries of a subscription, wherever they stand, with their attempts: as many as the limit at most. Says how
 /// many.
 ///

@@ -160,15 +160,21 @@ pub async fn erase(app: &App) -> Result<bool> {
     // Mostly there are none, and the look costs no write.
     for row in webhook_subscriptions::deleted(app.db.read()).await? {
         let write = app.begin_write().await?;
+        // One process after the other, and before the deliveries, as wherever both are changed.
+        if webhook_subscriptions::lock_many(write.conn(), &[row.id]).await?.is_empty() {
+            continue;
+        }
         more |= erase_some(&write, &row).await?;
         write.commit().await?;
     }
     Ok(more)
 }
 
-/// Deletes a batch of a deleted subscription's deliveries, or what is left of it; true when there is more.
+/// Deletes a batch of a deleted subscription's deliveries, and what is left of it once it has none: with it would go all of
+/// them at once. True when there is more. The subscription is locked.
 async fn erase_some(write: &Write, row: &Model) -> Result<bool> {
-    if webhook_deliveries::erase(write.conn(), row.id, ERASED).await? == u64::from(ERASED) {
+    webhook_deliveries::erase(write.conn(), row.id, ERASED).await?;
+    if webhook_deliveries::any_of(write.conn(), row.id).await? {
         return Ok(true);
     }
     webhook_subscriptions::in_workspace(row.workspace_id).delete(write.conn(), row.id).await?;
