@@ -20,6 +20,7 @@ mod m0011_mail;
 mod m0012_identity;
 mod m0013_requests;
 mod m0014_shards;
+mod m0015_resumes;
 mod state;
 mod step;
 
@@ -46,6 +47,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_identity::STEP),
             Box::new(m0013_requests::STEP),
             Box::new(m0014_shards::STEP),
+            Box::new(m0015_resumes::STEP),
         ]
     }
 }

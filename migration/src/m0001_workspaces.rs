@@ -4,6 +4,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0001_workspaces",
+    added: &[],
     tables: &[
         Table::heap(
             "workspaces",

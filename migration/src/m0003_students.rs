@@ -4,6 +4,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0003_students",
+    added: &[],
     tables: &[
         Table::heap(
             "students",

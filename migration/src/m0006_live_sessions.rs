@@ -4,6 +4,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0006_live_sessions",
+    added: &[],
     tables: &[
         Table::heap(
             "live_sessions",

@@ -4,6 +4,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0007_limits",
+    added: &[],
     tables: &[
         // The workspace by its key, without a foreign key: `workspace.upsert` is a change and creates it.
         Table::keyed(

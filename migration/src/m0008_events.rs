@@ -4,6 +4,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0008_events",
+    added: &[],
     tables: &[Table::heap(
         "events",
         "id UUID NOT NULL,

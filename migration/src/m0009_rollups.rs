@@ -7,6 +7,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0009_rollups",
+    added: &[],
     tables: &[
         Table::keyed(
             "revenue_rollups",

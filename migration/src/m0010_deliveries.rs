@@ -7,6 +7,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0010_deliveries",
+    added: &[],
     tables: &[
         Table::heap(
             "webhook_subscriptions",

@@ -4,6 +4,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0011_mail",
+    added: &[],
     tables: &[Table::heap(
         "mails",
         // State: 0 pending, 1 sent, 2 dead. Due: when a worker may take it, or the end of the lease of one that has.

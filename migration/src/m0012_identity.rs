@@ -4,6 +4,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0012_identity",
+    added: &[],
     tables: &[
         Table::heap(
             "sessions",

@@ -7,6 +7,7 @@ use crate::step::{Step, Table};
 
 pub(crate) const STEP: Step = Step {
     name: "m0013_requests",
+    added: &[],
     tables: &[
         Table::heap(
             "api_requests",

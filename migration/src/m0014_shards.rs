@@ -5,6 +5,7 @@ use crate::step::Step;
 
 pub(crate) const STEP: Step = Step {
     name: "m0014_shards",
+    added: &[],
     tables: &[],
     indexes: &[
         "CREATE INDEX ix_revenue_rollups_shards ON revenue_rollups (starts_at) WHERE grain = 'day' AND shard > 0",

@@ -4,10 +4,12 @@
 
 use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 
-/// One step: its tables are made in order, then its indexes; going down drops all in reverse.
+/// One step: its columns are added and its tables are made in order, then its indexes; going down drops all in reverse.
 pub(crate) struct Step {
     /// The name recorded in the database; its order is the order of the steps.
     pub(crate) name: &'static str,
+    /// Columns of older steps' tables, which may be NULL: the table, and the column with its type as in [`Table`].
+    pub(crate) added: &'static [(&'static str, &'static str)],
     pub(crate) tables: &'static [Table],
     /// Whole `CREATE INDEX` statements.
     pub(crate) indexes: &'static [&'static str],
@@ -50,18 +52,22 @@ impl Table {
     /// The `CREATE TABLE` statement for one database.
     fn create(&self, backend: DbBackend) -> String {
         let Self { name, columns, shape } = self;
+        let columns = types(backend, columns);
         if backend == DbBackend::Postgres {
             let options = if *shape == Shape::Queue { " WITH (fillfactor = 50)" } else { "" };
-            return format!("CREATE TABLE {name} ({}){options}", columns.replace(" BYTES", " BYTEA"));
+            return format!("CREATE TABLE {name} ({columns}){options}");
         }
         // STRICT, so that SQLite refuses a value of the wrong type as PostgreSQL does.
         let options = if *shape == Shape::Keyed { "STRICT, WITHOUT ROWID" } else { "STRICT" };
-        format!("CREATE TABLE {name} ({}) {options}", sqlite_types(columns))
+        format!("CREATE TABLE {name} ({columns}) {options}")
     }
 }
 
-/// The strict types of SQLite in place of those of PostgreSQL.
-fn sqlite_types(columns: &str) -> String {
+/// The columns with their types as this database spells them; those of SQLite are the strict ones.
+fn types(backend: DbBackend, columns: &str) -> String {
+    if backend == DbBackend::Postgres {
+        return columns.replace(" BYTES", " BYTEA");
+    }
     [
         (" UUID", " BLOB"),
         (" BYTES", " BLOB"),
@@ -89,6 +95,10 @@ impl MigrationTrait for Step {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let backend = manager.get_database_backend();
         let connection = manager.get_connection();
+        for (table, column) in self.added {
+            let column = types(backend, column);
+            connection.execute_unprepared(&format!("ALTER TABLE {table} ADD COLUMN {column}")).await?;
+        }
         for table in self.tables {
             connection.execute_unprepared(&table.create(backend)).await?;
         }
@@ -106,6 +116,10 @@ impl MigrationTrait for Step {
         }
         for table in self.tables.iter().rev() {
             connection.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;
+        }
+        for (table, column) in self.added.iter().rev() {
+            let name = column.split_whitespace().next().unwrap_or_default();
+            connection.execute_unprepared(&format!("ALTER TABLE {table} DROP COLUMN {name}")).await?;
         }
         Ok(())
     }

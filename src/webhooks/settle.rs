@@ -68,10 +68,11 @@ impl Attempted {
 
     /// What is written of the delivery. One whose subscription would not take it is not tried again, but held.
     fn settlement(&self, subscriptions: &[Subscription]) -> Settlement {
-        let mut own = subscriptions.iter().filter(|row| row.id == self.task.claimed.subscription_id);
-        let next = match self.next() {
-            Next::Retry(_) if !own.any(|row| row.state == State::Enabled) => Next::Hold,
-            next => next,
+        let own = subscriptions.iter().find(|row| row.id == self.task.claimed.subscription_id);
+        let next = match (self.next(), own.map(|row| row.state)) {
+            (Next::Retry(at), Some(State::Paused)) => Next::Hold(Some(at)),
+            (Next::Retry(_), Some(State::Disabled) | None) => Next::Hold(None),
+            (next, _) => next,
         };
         Settlement {
             id: self.task.claimed.id,
@@ -137,7 +138,7 @@ pub(super) fn tell(attempt: &Attempted, recorded: bool) {
         _ if !recorded => "lost",
         Next::Delivered => "delivered",
         // One that is held is to be tried again all the same.
-        Next::Retry(_) | Next::Hold => "retry",
+        Next::Retry(_) | Next::Hold(_) => "retry",
         Next::Dead => "dead",
     };
     metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);

@@ -69,8 +69,17 @@ async fn what_fails_after_its_subscription_was_paused_is_held() {
     tokio::join!(app.deliver_due(), pause);
     assert_eq!(subscription.standing().await, ["held 1"]);
 
+    app.clock.advance(MINUTE / 2);
     subscription.enable().await;
     assert_eq!(subscription.standing().await, ["pending 1"]);
+    assert_eq!(app.deliver_due().await, 0, "its wait goes on");
+    subscription.pause().await;
+    subscription.enable().await;
+    app.clock.advance(MINUTE / 2 - Duration::from_millis(1));
+    assert_eq!(app.deliver_due().await, 0);
+    app.clock.advance(Duration::from_millis(1));
+    go.notify_one();
+    assert_eq!(app.deliver_due().await, 1);
 }
 
 #[tokio::test]

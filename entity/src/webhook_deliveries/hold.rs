@@ -9,9 +9,10 @@ use uuid::Uuid;
 
 use super::claim::{FREE, WAITING};
 use crate::statement;
+use crate::webhook_subscriptions::State;
 
-/// Makes held deliveries of a subscription due at this moment: as many as the limit at most, the oldest first. Says how
-/// many.
+/// Makes held deliveries of a subscription due, at this moment or when the wait between two attempts ends: as many as the
+/// limit at most, the oldest first. Says how many.
 ///
 /// # Errors
 /// When the database does.
@@ -26,20 +27,27 @@ pub async fn release<C: ConnectionTrait>(
     run(conn, &to_pending(which), [now.into(), subscription.into(), i64::from(limit).into()]).await
 }
 
-/// Holds pending deliveries of a subscription that are not in flight: as many as the limit at most. Says how many.
+/// Holds pending deliveries of a subscription, which stands so, that are not in flight: as many as the limit at most. Says how
+/// many.
+///
+/// While it is paused, the wait between two attempts goes on. That of a disabled one is over: once its owner has mended it,
+/// nothing has to be waited for.
 ///
 /// # Errors
 /// When the database does.
 pub async fn hold<C: ConnectionTrait>(
     conn: &C,
     subscription: Uuid,
+    stands: State,
     now: i64,
     limit: u32,
 ) -> Result<u64, DbErr> {
     let which = format!(
         "SELECT id FROM webhook_deliveries WHERE state = 0 AND {FREE} AND subscription_id = $2 LIMIT $3"
     );
-    run(conn, &to_held(&which), [now.into(), subscription.into(), i64::from(limit).into()]).await
+    let waits = stands == State::Paused;
+    run(conn, &to_held(&which), [now.into(), subscription.into(), i64::from(limit).into(), waits.into()])
+        .await
 }
 
 /// Deletes what a subscription holds, with all attempts at it: what is held, and what is pending and not in flight. As
@@ -64,15 +72,6 @@ pub async fn discard<C: ConnectionTrait>(
     Ok(gone + run(conn, &free, [now.into(), subscription.into(), rest.into()]).await?)
 }
 
-/// Where deliveries stand that their subscription's state wants elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misplaced {
-    /// Held, though their subscription is enabled: to be [released](release).
-    Held(Uuid),
-    /// Pending, though their subscription is not enabled: to be [held](hold), as far as no worker has them in hand.
-    Pending(Uuid),
-}
-
 /// Each subscription that has held deliveries.
 const RESTING: &str = ",
 resting (subscription_id) AS (
@@ -83,46 +82,41 @@ resting (subscription_id) AS (
     FROM resting AS r WHERE r.subscription_id IS NOT NULL
 )";
 
-/// The subscriptions, of any workspaces, with deliveries that do not stand where the subscription's state wants them.
+/// The subscriptions, of any workspaces, with deliveries that do not stand where the subscription's state wants them: held,
+/// though it is enabled, or pending, though it is not, as those in flight may be.
 /// Its cost grows with the subscriptions that have something waiting, and not with what waits.
 ///
 /// # Errors
 /// When the database does.
-pub async fn misplaced<C: ConnectionTrait>(conn: &C) -> Result<Vec<Misplaced>, DbErr> {
+pub async fn misplaced<C: ConnectionTrait>(conn: &C) -> Result<Vec<Uuid>, DbErr> {
     let sql = format!(
         "{WAITING}{RESTING}
-        SELECT s.id, 0 FROM waiting AS w CROSS JOIN webhook_subscriptions AS s
+        SELECT s.id FROM waiting AS w CROSS JOIN webhook_subscriptions AS s
         WHERE s.id = w.subscription_id AND s.state <> 0
         UNION ALL
-        SELECT s.id, 3 FROM resting AS r CROSS JOIN webhook_subscriptions AS s
+        SELECT s.id FROM resting AS r CROSS JOIN webhook_subscriptions AS s
         WHERE s.id = r.subscription_id AND s.state = 0"
     );
     let rows = conn.query_all_raw(statement::raw(conn, &sql, [])).await?;
-    rows.iter()
-        .map(|row| {
-            let id = row.try_get_by_index(0)?;
-            Ok(if row.try_get_by_index::<i32>(1)? == 0 {
-                Misplaced::Pending(id)
-            } else {
-                Misplaced::Held(id)
-            })
-        })
-        .collect()
+    rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
-/// Makes these held deliveries due at the moment $1.
+/// Makes these held deliveries due at the moment $1, or when they resume.
 ///
 /// The state is asked once more, since another may have moved a row between the choice and the change.
 fn to_pending(which: &str) -> String {
     format!(
-        "UPDATE webhook_deliveries SET state = 0, next_attempt_at = $1 WHERE id IN ({which}) AND state = 3"
+        "UPDATE webhook_deliveries SET state = 0, resumes_at = NULL,
+            next_attempt_at = CASE WHEN resumes_at > $1 THEN resumes_at ELSE $1 END
+         WHERE id IN ({which}) AND state = 3"
     )
 }
 
-/// Holds these pending deliveries; $1 is the moment.
+/// Holds these pending deliveries; $1 is the moment, and $4 whether their wait goes on.
 fn to_held(which: &str) -> String {
     format!(
-        "UPDATE webhook_deliveries SET state = 3, next_attempt_at = NULL, lease_token = NULL, lease_until = NULL
+        "UPDATE webhook_deliveries SET state = 3, next_attempt_at = NULL, resumes_at = CASE WHEN $4 THEN next_attempt_at END,
+            lease_token = NULL, lease_until = NULL
          WHERE id IN ({which}) AND state = 0 AND {FREE}"
     )
 }

@@ -81,6 +81,8 @@ pub struct Model {
     pub attempts: i32,
     /// When the next attempt is due, while pending.
     pub next_attempt_at: Option<i64>,
+    /// When the next attempt is due at the earliest, while held: a wait between two attempts goes on.
+    pub resumes_at: Option<i64>,
     /// Names the lease of the worker that has it in hand, so that only its holder settles the delivery.
     pub lease_token: Option<Uuid>,
     /// When that lease ends, and another worker may take the delivery.
@@ -114,6 +116,7 @@ scope::row!(
     state,
     attempts,
     next_attempt_at,
+    resumes_at,
     lease_token,
     lease_until,
     created_at,
@@ -139,6 +142,7 @@ impl Model {
             state: if enabled { State::Pending } else { State::Held },
             attempts: 0,
             next_attempt_at: due,
+            resumes_at: None,
             lease_token: None,
             lease_until: None,
             created_at: now,
@@ -160,6 +164,7 @@ impl Model {
             state: if enabled { State::Pending } else { State::Held },
             attempts: 0,
             next_attempt_at: due,
+            resumes_at: None,
             lease_token: None,
             lease_until: None,
             created_at: now,

@@ -17,8 +17,8 @@ pub enum Next {
     Delivered,
     /// It is tried again at this moment.
     Retry(i64),
-    /// It waits for its subscription to be enabled.
-    Hold,
+    /// It waits for its subscription to be enabled, and is then tried again at this moment at the earliest, if there is one.
+    Hold(Option<i64>),
     /// It is given up.
     Dead,
 }
@@ -45,20 +45,20 @@ fn settled(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
             "WITH v AS MATERIALIZED (SELECT (value->>0)::uuid AS id, (value->>1)::uuid AS token,
-                (value->>2)::smallint AS state, (value->>3)::bigint AS next_at, (value->>4)::bigint AS settled_at,
-                (value->>5)::integer AS status, value->>6 AS error FROM json_array_elements($1::json))"
+                (value->>2)::smallint AS state, (value->>3)::bigint AS next_at, (value->>4)::bigint AS resumes_at,
+                (value->>5)::bigint AS settled_at, (value->>6)::integer AS status, value->>7 AS error FROM json_array_elements($1::json))"
         }
         _ => {
             "WITH v AS MATERIALIZED (SELECT unhex(value->>0) AS id, unhex(value->>1) AS token,
-                value->>2 AS state, value->>3 AS next_at, value->>4 AS settled_at,
-                value->>5 AS status, value->>6 AS error FROM json_each($1))"
+                value->>2 AS state, value->>3 AS next_at, value->>4 AS resumes_at,
+                value->>5 AS settled_at, value->>6 AS status, value->>7 AS error FROM json_each($1))"
         }
     }
 }
 
 const SETTLE: &str = "
 UPDATE webhook_deliveries SET
-    state = v.state, attempts = attempts + 1, next_attempt_at = v.next_at,
+    state = v.state, attempts = attempts + 1, next_attempt_at = v.next_at, resumes_at = v.resumes_at,
     lease_token = NULL, lease_until = NULL, settled_at = v.settled_at, last_status = v.status, last_error = v.error
 FROM v
 WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token
@@ -74,14 +74,14 @@ pub async fn settle<C: ConnectionTrait>(conn: &C, settlements: &[Settlement]) ->
         return Ok(Vec::new());
     }
     let row = |one: &Settlement| {
-        let (state, next_at, settled_at) = match one.next {
-            Next::Delivered => (State::Delivered, None, Some(one.at)),
-            Next::Retry(at) => (State::Pending, Some(at), None),
-            Next::Hold => (State::Held, None, None),
-            Next::Dead => (State::Dead, None, Some(one.at)),
+        let (state, next_at, resumes_at, settled_at) = match one.next {
+            Next::Delivered => (State::Delivered, None, None, Some(one.at)),
+            Next::Retry(at) => (State::Pending, Some(at), None, None),
+            Next::Hold(at) => (State::Held, None, at, None),
+            Next::Dead => (State::Dead, None, None, Some(one.at)),
         };
         let (id, token) = (statement::hex(one.id), statement::hex(one.lease_token));
-        json!([id, token, state.to_value(), next_at, settled_at, one.status, one.error])
+        json!([id, token, state.to_value(), next_at, resumes_at, settled_at, one.status, one.error])
     };
     let rows = serde_json::Value::from_iter(settlements.iter().map(row)).to_string();
     let backend = conn.get_database_backend();

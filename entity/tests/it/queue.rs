@@ -1,9 +1,10 @@
 //! The queue of deliveries: fair claims, fenced settlements, holds.
 
-use entity::webhook_deliveries::hold::{self, Misplaced};
+use entity::Set;
+use entity::webhook_deliveries::hold;
 use entity::webhook_deliveries::queue::{self, Claim, Claimed, Counts, Next, Settlement};
 use entity::webhook_deliveries::{self, State};
-use entity::{Set, webhook_subscriptions};
+use entity::webhook_subscriptions::{self, State as Standing};
 use sea_orm::{DatabaseConnection, DbBackend, TransactionTrait};
 use uuid::Uuid;
 
@@ -36,7 +37,7 @@ async fn queued(database: &DatabaseConnection) {
     webhook_deliveries::in_workspace(OURS).insert_many(database, rows).await.unwrap();
 }
 
-async fn set_state(database: &DatabaseConnection, number: u128, state: webhook_subscriptions::State) {
+async fn set_state(database: &DatabaseConnection, number: u128, state: Standing) {
     let change = webhook_subscriptions::ActiveModel { state: Set(state), ..Default::default() };
     assert!(webhook_subscriptions::in_workspace(OURS).update(database, id(number), change).await.unwrap());
 }
@@ -44,10 +45,11 @@ async fn set_state(database: &DatabaseConnection, number: u128, state: webhook_s
 /// Moves what does not stand where its subscription wants it; says how many deliveries.
 async fn align(database: &DatabaseConnection, now: i64) -> u64 {
     let mut moved = 0;
-    for place in hold::misplaced(database).await.unwrap() {
-        moved += match place {
-            Misplaced::Held(of) => hold::release(database, of, now, 100).await.unwrap(),
-            Misplaced::Pending(of) => hold::hold(database, of, now, 100).await.unwrap(),
+    for of in hold::misplaced(database).await.unwrap() {
+        let row = webhook_subscriptions::by_id(database, of).await.unwrap().unwrap();
+        moved += match row.state {
+            Standing::Enabled => hold::release(database, of, now, 100).await.unwrap(),
+            state => hold::hold(database, of, state, now, 100).await.unwrap(),
         };
     }
     moved
@@ -115,7 +117,7 @@ async fn the_oldest_due_is_of_an_enabled_subscription() {
         assert_eq!(oldest_due(0).await, Some(1));
         claim(1, 2).take(&database).await.unwrap();
         assert_eq!(oldest_due(31).await, Some(3), "the others are in flight");
-        set_state(&database, 1, webhook_subscriptions::State::Paused).await;
+        set_state(&database, 1, Standing::Paused).await;
         assert_eq!(oldest_due(31).await, None);
         assert_eq!(oldest_due(32).await, Some(1), "their lease ended");
     }
@@ -166,13 +168,29 @@ async fn what_nobody_would_take_is_held() {
     for database in databases().await {
         queued(&database).await;
         claim(1, 10).take(&database).await.unwrap();
-        set_state(&database, 1, webhook_subscriptions::State::Paused).await;
-        let settled = [settlement(101, 1, Next::Hold), settlement(102, 1, Next::Delivered)];
+        set_state(&database, 1, Standing::Paused).await;
+        let settled = [settlement(101, 1, Next::Hold(Some(900))), settlement(102, 1, Next::Delivered)];
         assert_eq!(queue::settle(&database, &settled).await.unwrap().len(), 2);
         let one = row(&database, 101).await;
         assert_eq!((one.state, one.next_attempt_at, one.attempts), (State::Held, None, 1));
         assert_eq!(row(&database, 102).await.state, State::Delivered);
         assert_eq!(claim(2, 900).take(&database).await.unwrap().len(), 2, "of the other subscription");
+
+        // A wait goes on while it is held, and is over when it is over.
+        for (now, due) in [(500, 900), (600, 900), (950, 950)] {
+            hold::release(&database, id(1), now, 9).await.unwrap();
+            let one = row(&database, 101).await;
+            assert_eq!((one.state, one.next_attempt_at, one.resumes_at), (State::Pending, Some(due), None));
+            hold::hold(&database, id(1), Standing::Paused, now, 9).await.unwrap();
+        }
+        hold::release(&database, id(1), 1_000, 9).await.unwrap();
+        let later = Claim { lease_until: 1_100, ..claim(3, 1_001) };
+        later.take(&database).await.unwrap();
+        queue::settle(&database, &[settlement(101, 3, Next::Retry(2_000))]).await.unwrap();
+        hold::hold(&database, id(1), Standing::Disabled, 1_002, 9).await.unwrap();
+        hold::release(&database, id(1), 1_003, 9).await.unwrap();
+        let due = row(&database, 101).await.next_attempt_at;
+        assert_eq!(due, Some(1_003), "who mends an endpoint need not wait");
     }
 }
 
@@ -183,8 +201,8 @@ async fn deliveries_follow_their_subscription() {
         let few = Claim { cap_per_subscription: 1, ..claim(1, 10) };
         assert_eq!(numbers(&few.take(&database).await.unwrap()), [101, 201]);
         assert_eq!(align(&database, 11).await, 0);
-        set_state(&database, 1, webhook_subscriptions::State::Paused).await;
-        assert_eq!(hold::hold(&database, id(1), 11, 2).await.unwrap(), 2);
+        set_state(&database, 1, Standing::Paused).await;
+        assert_eq!(hold::hold(&database, id(1), Standing::Paused, 11, 2).await.unwrap(), 2);
         assert_eq!(align(&database, 11).await, 2, "101 is in flight");
         assert_eq!(align(&database, 11).await, 0);
         let counts = queue::counts(&database, 11).await.unwrap();

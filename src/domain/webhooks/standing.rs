@@ -3,7 +3,7 @@
 //! The state changes at once and nothing is sent against it. A long queue follows in batches: the first in the same
 //! transaction, the rest as the worker calls [`align`].
 
-use entity::webhook_deliveries::hold::{self, Misplaced};
+use entity::webhook_deliveries::hold;
 use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
 use entity::{Set, webhook_deliveries};
 
@@ -38,12 +38,12 @@ pub async fn pause(
         State::Enabled => row.state = State::Paused,
     }
     save(write, &mut row).await?;
-    hold::hold(write.conn(), row.id, write.now_ms(), BATCH).await?;
+    hold::hold(write.conn(), row.id, row.state, write.now_ms(), BATCH).await?;
     Ok(Changed::now(subscription(row)))
 }
 
 /// Sends a paused or disabled subscription's deliveries from now on, with a clean record of health. What it held is
-/// sent, or deleted in this one transaction: [`enable_whole`] deletes a long queue piece by piece before. Once more
+/// sent, what a pause met between two attempts when that wait ends, or deleted in this one transaction: [`enable_whole`] deletes a long queue piece by piece before. Once more
 /// changes nothing.
 ///
 /// # Errors
@@ -160,35 +160,35 @@ pub async fn disable(write: &mut Write, of: SubscriptionId) -> Result<bool> {
     let now = write.now_ms();
     let disabled = webhook_subscriptions::disable(write.conn(), of.uuid(), now).await?;
     if disabled {
-        hold::hold(write.conn(), of.uuid(), now, BATCH).await?;
+        hold::hold(write.conn(), of.uuid(), State::Disabled, now, BATCH).await?;
     }
     Ok(disabled)
 }
 
-/// Moves a batch of deliveries, of all workspaces, that do not stand where their subscription's state wants them. True
-/// when there may be more.
+/// Moves a batch of each subscription's deliveries, in all workspaces, that do not stand where its state wants them. True when
+/// there may be more.
 ///
 /// # Errors
 /// [`Error::Internal`] when the database fails.
 pub async fn align(app: &App) -> Result<bool> {
-    // Mostly nothing is, and the look costs no write.
-    let misplaced = hold::misplaced(app.db.read()).await?;
-    if misplaced.is_empty() {
-        return Ok(false);
-    }
-    let write = app.begin_write().await?;
-    let (now, mut moved) = (write.now_ms(), 0);
-    for place in misplaced {
-        moved += match place {
-            Misplaced::Held(of) => hold::release(write.conn(), of, now, BATCH).await?,
-            Misplaced::Pending(of) => hold::hold(write.conn(), of, now, BATCH).await?,
+    let mut more = false;
+    // Mostly none are, and the look costs no write.
+    for of in hold::misplaced(app.db.read()).await? {
+        let write = app.begin_write().await?;
+        // Whoever changes the state, or drops what is held, comes before or after, also between the look and here.
+        let Some(row) = webhook_subscriptions::lock_many(write.conn(), &[of]).await?.pop() else { continue };
+        let now = write.now_ms();
+        let moved = match row.state {
+            State::Enabled => hold::release(write.conn(), of, now, BATCH).await?,
+            state => hold::hold(write.conn(), of, state, now, BATCH).await?,
         };
+        write.commit().await?;
+        if moved > 0 && row.state == State::Enabled {
+            app.handoff().bell().ring();
+        }
+        more |= moved >= u64::from(BATCH);
     }
-    write.commit().await?;
-    if moved > 0 {
-        app.handoff().bell().ring();
-    }
-    Ok(moved >= u64::from(BATCH))
+    Ok(more)
 }
 
 async fn save(write: &Write, row: &mut Model) -> Result<()> {
