@@ -1,6 +1,6 @@
 //! What is in flight: attempts under way, their places, and what came of them.
 //!
-//! Owns how many run at once, in all and toward one subscription. Never asks the database.
+//! Owns how many run at once, in all and toward one subscription. Of the database it asks nothing but where to go.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,11 @@ use uuid::Uuid;
 use super::attempt::attempt;
 use super::claim::{Lease, Task};
 use super::outbound::Client;
+use super::route::LastLook;
 use super::settle::Attempted;
 use crate::app::App;
 use crate::events::{BORN_OF_ONE, Place};
+use crate::secret::Seal;
 
 /// Deliveries in hand at once, of all subscriptions together.
 pub(super) const IN_HAND: usize = 2_048;
@@ -31,13 +33,20 @@ pub(super) struct Flight {
 
 struct Inner {
     app: App,
+    seal: Arc<Seal>,
     client: Client,
     ended: UnboundedSender<Ended>,
     places: Arc<Semaphore>,
-    lanes: Mutex<HashMap<Uuid, Arc<Semaphore>>>,
+    lanes: Mutex<HashMap<Uuid, Arc<Lane>>>,
     running: Mutex<JoinSet<()>>,
     /// Deliveries under way, each with the name of its lease.
     hand: Mutex<HashMap<Uuid, Uuid>>,
+}
+
+/// What is sent to one subscription's endpoint, one after the other where it is much.
+struct Lane {
+    turns: Semaphore,
+    look: LastLook,
 }
 
 /// A delivery that left the flight. Its place is another's once this is dropped.
@@ -79,11 +88,12 @@ impl Ended {
 
 impl Flight {
     /// An empty flight, and what comes out of it.
-    pub(super) fn new(app: App, client: Client) -> (Self, UnboundedReceiver<Ended>) {
+    pub(super) fn new(app: App, seal: Arc<Seal>, client: Client) -> (Self, UnboundedReceiver<Ended>) {
         let (ended, endings) = mpsc::unbounded_channel();
         let places = Arc::new(Semaphore::new(IN_HAND));
         let (lanes, running, hand) = (Mutex::default(), Mutex::default(), Mutex::default());
-        (Self { inner: Arc::new(Inner { app, client, ended, places, lanes, running, hand }) }, endings)
+        let inner = Inner { app, seal, client, ended, places, lanes, running, hand };
+        (Self { inner: Arc::new(inner) }, endings)
     }
 
     /// How many more may be taken.
@@ -111,10 +121,7 @@ impl Flight {
         let (delivery, lease) = (task.claimed.id, task.lease.token);
         locked(&self.inner.hand).insert(delivery, lease);
         locked(&self.inner.running).spawn(async move {
-            let outcome = match lane.acquire_owned().await {
-                Ok(_turn) => attempt(&inner.app, &inner.client, task).await,
-                Err(_) => Err(task),
-            };
+            let outcome = inner.attempt(&lane, task).await;
             locked(&inner.hand).remove(&delivery);
             let _ = inner.ended.send(Ended { outcome, place: Some(place), born });
         });
@@ -139,7 +146,7 @@ impl Flight {
 
     /// All that is still under way, which is then no longer the flight's. What waits for its turn comes out as it is.
     pub(super) fn land(&self) -> JoinSet<()> {
-        locked(&self.inner.lanes).values().for_each(|lane| lane.close());
+        locked(&self.inner.lanes).values().for_each(|lane| lane.turns.close());
         std::mem::take(&mut *locked(&self.inner.running))
     }
 
@@ -148,9 +155,33 @@ impl Flight {
         locked(&self.inner.hand).drain().collect()
     }
 
-    fn lane(&self, subscription: Uuid) -> Arc<Semaphore> {
+    fn lane(&self, subscription: Uuid) -> Arc<Lane> {
         let mut lanes = locked(&self.inner.lanes);
-        Arc::clone(lanes.entry(subscription).or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE))))
+        let new = || Arc::new(Lane { turns: Semaphore::new(AT_ONCE), look: LastLook::default() });
+        Arc::clone(lanes.entry(subscription).or_insert_with(new))
+    }
+}
+
+impl Inner {
+    /// Makes an attempt when it is its turn, to where its subscription wants it by then. What it does not want any more, or
+    /// not yet, comes out as it is.
+    async fn attempt(&self, lane: &Lane, mut task: Task) -> Result<Attempted, Task> {
+        let Ok(_turn) = lane.turns.acquire().await else { return Err(task) };
+        if !task.route.is_fresh() {
+            match lane.look.route(&self.app, &self.seal, task.claimed.subscription_id).await {
+                Ok(Some(route)) => task.route = route,
+                Ok(None) => return Err(task),
+                Err(error) => {
+                    let error = format!("{error:#}");
+                    tracing::warn!(
+                        error,
+                        "where a webhook goes could not be looked up; it waits in the queue"
+                    );
+                    return Err(task);
+                }
+            }
+        }
+        attempt(&self.app, &self.client, task).await
     }
 }
 

@@ -22,7 +22,9 @@ pub(super) const KEPT_MS: i64 = 30 * DAY_MS;
 
 /// How long a worker has a delivery for itself: longer than an attempt can take, with time to record what came of it.
 pub(super) const LEASE: Duration = Duration::from_secs(60);
-const _: () = assert!(LEASE.as_secs() >= DEADLINE.as_secs() * 3);
+/// What is left of the lease when an attempt begins, at least: what came of it is recorded in the last of that.
+pub(super) const LEFT_AT_LEAST: Duration = Duration::from_secs(DEADLINE.as_secs() + 5);
+const _: () = assert!(LEASE.as_secs() >= LEFT_AT_LEAST.as_secs() * 3);
 
 /// When a delivery is tried again whose attempt of this number, from 1 on, failed and ended at `ended_ms`; `None` when
 /// that was the last.

@@ -76,7 +76,7 @@ impl Worker {
     /// Sends what is due until `stopped`. What is in flight then may end, and all is given back or recorded within
     /// `patience`.
     pub async fn run(self, stopped: impl Future<Output = ()>, patience: Duration) {
-        let (flight, endings) = Flight::new(self.app.clone(), self.client.clone());
+        let (flight, endings) = Flight::new(self.app.clone(), Arc::clone(&self.seal), self.client.clone());
         let token = self.app.ids.next::<Delivery>(self.app.clock.now()).uuid();
         let handed = self.app.handoff().open(token, LEASE);
         let born = handed.map(|handed| {

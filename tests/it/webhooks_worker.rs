@@ -1,9 +1,10 @@
 //! The worker as a whole: all kinds of events, several workers, pauses, rotations, a stop and a kill.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use creator_api::domain::webhooks;
+use creator_api::domain::webhooks::{self, SubscriptionChange};
 use creator_api::events::KINDS;
 use creator_api::id::Delivery;
 use creator_api::webhooks::upkeep;
@@ -11,10 +12,12 @@ use entity::webhook_deliveries::{self, Origin};
 use futures_util::future::join_all;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
-use tokio::sync::oneshot;
+use tokio::io::AsyncWriteExt as _;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::conformance::Contract;
-use crate::support::{Endpoint, Subscribed, TestApp};
+use crate::outage;
+use crate::support::{Endpoint, Receiver, Subscribed, TestApp, done, request};
 
 /// How long a story waits for what runs beside it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -118,6 +121,59 @@ async fn several_workers_send_each_delivery_once() {
         endpoint.sent().iter().map(|sent| sent.header("webhook-id").to_owned()).collect();
     assert_eq!((ids.len(), endpoint.sent().len()), (100, 100));
     assert_eq!(subscription.standing().await, vec!["delivered 1"; 100]);
+}
+
+#[tokio::test]
+async fn what_waits_for_its_turn_goes_where_its_subscription_wants_it_by_then() {
+    let app = TestApp::start_beside_receivers().await;
+    // It answers nobody until it is told to.
+    let gate = Arc::new(Semaphore::new(0));
+    let slow = {
+        let gate = Arc::clone(&gate);
+        Receiver::start(move |mut stream| {
+            let gate = Arc::clone(&gate);
+            async move {
+                request(&mut stream).await;
+                gate.acquire().await.expect("it stays open").forget();
+                let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                stream.write_all(answer).await.expect("the worker listens");
+            }
+        })
+        .await
+    };
+    let workspace = app.workspace("acme").await;
+    let subscription =
+        workspace.subscribe_to(slow.url("http", "127.0.0.1").into(), &["student.created"]).await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(app.worker().run(async move { drop(stopped.await) }, PATIENCE));
+    for number in 0..70 {
+        workspace.student(&format!("s-{number}")).await;
+    }
+    until("64 are under way", async || slow.connections() == 64).await;
+    until("the rest waits", async || webhooks::queue(&app.app).await.unwrap().in_flight == 70).await;
+
+    let moved = Endpoint::start().await;
+    let change = SubscriptionChange { url: Some(moved.url()), event_types: None };
+    done(&app, async |write| webhooks::edit(&app.app, write, workspace.id, subscription.id, change).await)
+        .await
+        .unwrap();
+    let seal = app.seal();
+    let rotated = done(&app, async |write| {
+        webhooks::rotate(&app.app, write, &seal, workspace.id, subscription.id, Duration::ZERO).await
+    });
+    let newer = rotated.await.unwrap().secret.expose_secret().to_owned();
+    // Longer than the worker believes what it knew when it took them.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    gate.add_permits(64);
+    until("the rest arrives elsewhere", async || moved.sent().len() == 6).await;
+    let now = app.clock.now().as_second();
+    for sent in moved.sent() {
+        assert!(sent.is_signed(&newer, now) && !sent.is_signed(&subscription.secret, now));
+    }
+    until("all are recorded", async || subscription.standing().await == vec!["delivered 1"; 70]).await;
+    assert_eq!(slow.connections(), 64);
+    stop.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, running).await.expect("it stops").unwrap();
 }
 
 #[tokio::test]

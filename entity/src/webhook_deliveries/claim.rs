@@ -182,8 +182,8 @@ impl Claim {
 }
 
 impl Claimed {
-    /// A delivery that was written under its lease and goes to this URL; its body is where it was made.
-    pub fn born(delivery: Model, url: String) -> Self {
+    /// A delivery that was written under its lease; its body is where it was made, and its URL is not looked up yet.
+    pub fn born(delivery: Model) -> Self {
         Self {
             id: delivery.id,
             workspace_id: delivery.workspace_id,
@@ -191,7 +191,7 @@ impl Claimed {
             event_id: delivery.event_id,
             event_type: delivery.event_type,
             body: Vec::new(),
-            url,
+            url: String::new(),
             attempts: delivery.attempts,
             origin: delivery.origin,
             created_at: delivery.created_at,
