@@ -8,6 +8,7 @@ mod background;
 mod config;
 mod demo;
 mod failure;
+mod files;
 mod generate;
 mod help;
 mod keys;

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 
 use super::background::Background;
 use super::failure::{Failure, Outcome};
-use super::{output, signals, start};
+use super::{files, output, signals, start};
 use crate::app::App;
 use crate::config::{CommonFlags, Config, ServingFlags};
 use crate::secret::MasterKey;
@@ -31,6 +31,7 @@ impl Args {
 }
 
 pub(super) async fn run(config: Config, with_worker: bool) -> Result<Outcome, Failure> {
+    files::raise_limit();
     let listener = bind(config.server.listen, "--listen").await?;
     let address = listener.local_addr()?;
     let app = start::app(config).await?;

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use super::background::Background;
 use super::failure::{Failure, Outcome};
-use super::{output, serve, signals, start};
+use super::{files, output, serve, signals, start};
 use crate::config::{CommonFlags, Config, SendingFlags};
 use crate::server::Watch;
 
@@ -23,6 +23,7 @@ impl Args {
 }
 
 pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
+    files::raise_limit();
     // Nothing is served here, so that no mail may lead here.
     config.server.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let listener = match config.worker.metrics_listen {

@@ -34,16 +34,32 @@ impl Machine {
 
     /// The program with these words: in the machine's folder, on its database, and with no other variable.
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.bare(words);
-        command.env("CREATOR_API_DATA_DIR", self.app.folder()).env("DATABASE_URL", self.app.url());
-        command
+        self.on_database(self.bare(words))
+    }
+
+    /// The same, by a shell that does this first.
+    pub fn after(&self, first: &str, words: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{first} && exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_creator-api")]);
+        command.args(words);
+        self.on_database(self.alone(command))
     }
 
     /// The program without any configuration.
     pub fn bare(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_creator-api"));
-        command.args(words).current_dir(self.app.folder()).env_clear().kill_on_drop(true);
+        command.args(words);
+        self.alone(command)
+    }
+
+    fn alone(&self, mut command: Command) -> Command {
+        command.current_dir(self.app.folder()).env_clear().kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn on_database(&self, mut command: Command) -> Command {
+        command.env("CREATOR_API_DATA_DIR", self.app.folder()).env("DATABASE_URL", self.app.url());
         command
     }
 

@@ -44,6 +44,27 @@ async fn a_request_in_flight_finishes_when_the_server_is_asked_to_stop() {
 }
 
 #[tokio::test]
+async fn a_server_may_have_as_many_files_open_as_the_machine_lets_it() {
+    let machine = Machine::new().await;
+    let mut command = machine.after("ulimit -Sn 256", &["serve", "--no-worker"]);
+    command.env("CREATOR_API_LISTEN", "127.0.0.1:0");
+    let serving = machine.listen(command).await;
+    let limits = format!("/proc/{}/limits", serving.child.id().unwrap());
+    let limits = std::fs::read_to_string(limits).unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let [soft, hard] = [0, 1].map(|place| files.split_whitespace().nth(place).unwrap().to_owned());
+    assert_ne!(soft, "256", "{files}");
+    assert!(soft == hard || soft == "65536", "{files}");
+    assert_eq!(serving.stop().await, Some(0));
+
+    let mut command = machine.after("ulimit -n 256", &["serve", "--no-worker"]);
+    command.env("CREATOR_API_LISTEN", "127.0.0.1:0");
+    let mut serving = machine.listen(command).await;
+    serving.says("few files may be open at once").await;
+    assert_eq!(serving.stop().await, Some(0));
+}
+
+#[tokio::test]
 async fn a_worker_that_serves_nothing_else_shows_its_figures() {
     let machine = Machine::new().await;
     let taken = machine.serve(&["serve", "--no-worker"]).await;

@@ -18,7 +18,7 @@ use super::background::Background;
 use super::failure::{Failure, Outcome};
 use super::progress::Progress;
 use super::workspaces::find;
-use super::{output, serve, signals, start};
+use super::{files, output, serve, signals, start};
 use crate::app::App;
 use crate::config::{Config, Network};
 use crate::domain::keys::{self, NewKey};
@@ -35,6 +35,7 @@ const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
 const KEY_FILE: &str = "demo.key";
 
 pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
+    files::raise_limit();
     let listener = serve::bind(config.server.listen, "--listen").await?;
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();

@@ -4,7 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-use super::resolver::Refused;
+use rustix::io::Errno;
+
+use super::resolver::{Nowhere, Refused};
 
 /// Why there was no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub enum Failure {
     Protocol,
     /// The deadline passed before the head of an answer was there.
     Timeout,
+    /// This machine had no file or memory left to make a connection with. It is not the receiver's fault, and never recorded.
+    Exhausted,
 }
 
 impl Failure {
@@ -44,6 +48,7 @@ impl Failure {
         Self::Closed,
         Self::Protocol,
         Self::Timeout,
+        Self::Exhausted,
     ];
 
     /// Its name in the log of deliveries, in metrics and on pages; never changed.
@@ -59,6 +64,7 @@ impl Failure {
             Self::Closed => "closed",
             Self::Protocol => "protocol",
             Self::Timeout => "timeout",
+            Self::Exhausted => "exhausted",
         }
     }
 }
@@ -105,7 +111,14 @@ fn cause_of(cause: &(dyn Error + 'static), connecting: bool) -> Option<Failure> 
         let closed = error.is_incomplete_message() || error.is_closed() || error.is_canceled();
         return closed.then_some(Failure::Closed);
     }
-    match cause.downcast_ref::<io::Error>()?.kind() {
+    if cause.downcast_ref::<Nowhere>().is_some_and(|nowhere| nowhere.exhausted) {
+        return Some(Failure::Exhausted);
+    }
+    let error = cause.downcast_ref::<io::Error>()?;
+    if is_exhausted(error) {
+        return Some(Failure::Exhausted);
+    }
+    match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
             Some(Failure::Reset)
         }
@@ -117,9 +130,23 @@ fn cause_of(cause: &(dyn Error + 'static), connecting: bool) -> Option<Failure> 
     }
 }
 
+/// Whether it tells of this machine that it has nothing left: no file, no memory.
+pub(super) fn is_exhausted(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    errno.is_some_and(|errno| [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM].contains(&errno))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_that_has_no_file_left_is_told_from_a_receiver_that_is_not_there() {
+        let told = |errno: Errno| cause_of(&io::Error::from(errno), true);
+        assert_eq!(told(Errno::MFILE), Some(Failure::Exhausted));
+        assert_eq!(told(Errno::NOBUFS), Some(Failure::Exhausted));
+        assert_eq!((told(Errno::CONNREFUSED), told(Errno::CONNRESET)), (None, Some(Failure::Reset)));
+    }
 
     #[test]
     fn each_has_a_name_of_its_own() {

@@ -13,6 +13,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
+use tokio::sync::Semaphore;
+
+use super::failure::is_exhausted;
 use crate::config::Network;
 use crate::reach;
 
@@ -69,22 +72,36 @@ impl std::error::Error for Refused {}
 
 /// Why a name leads nowhere; cloned to everybody who waits for it.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{0}")]
-struct Nowhere(Arc<str>);
+#[error("{why}")]
+pub(super) struct Nowhere {
+    why: Arc<str>,
+    /// Since this machine had nothing left to look with.
+    pub(super) exhausted: bool,
+}
+
+impl From<io::Error> for Nowhere {
+    fn from(error: io::Error) -> Self {
+        Self { exhausted: is_exhausted(&error), why: error.to_string().into() }
+    }
+}
 
 /// What everybody who asks for one name at one time waits for.
 type Found = Shared<BoxFuture<'static, Result<Arc<[IpAddr]>, Nowhere>>>;
+
+/// Names looked up at once. Each takes one of the process's threads for work that blocks, which passwords need as well.
+const AT_ONCE: usize = 256;
 
 /// The names that are being looked up, each once however many ask: a name server that hangs takes one thread a name,
 /// and not one an attempt.
 pub(super) struct Names {
     look_up: LookUp,
+    turns: Semaphore,
     running: Mutex<HashMap<String, Found>>,
 }
 
 impl Names {
     pub(super) fn new(look_up: LookUp) -> Self {
-        Self { look_up, running: Mutex::default() }
+        Self { look_up, turns: Semaphore::new(AT_ONCE), running: Mutex::default() }
     }
 
     /// The look-up of this name that is under way, or a new one. It goes on when nobody waits any longer.
@@ -95,16 +112,18 @@ impl Names {
         }
         let (names, owned) = (Arc::clone(self), name.to_owned());
         let task = tokio::spawn(async move {
+            let turn = names.turns.acquire().await;
             let found = (names.look_up)(owned.clone()).await;
+            drop(turn);
             names.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&owned);
             found
         });
         let found = async move {
             match task.await {
                 Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses.into()),
-                Ok(Ok(_)) => Err(Nowhere("there is no address".into())),
-                Ok(Err(error)) => Err(Nowhere(error.to_string().into())),
-                Err(error) => Err(Nowhere(error.to_string().into())),
+                Ok(Ok(_)) => Err(io::Error::other("there is no address").into()),
+                Ok(Err(error)) => Err(error.into()),
+                Err(error) => Err(io::Error::other(error).into()),
             }
         };
         let found = found.boxed().shared();
