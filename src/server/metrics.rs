@@ -8,11 +8,14 @@ use tokio::sync::Mutex;
 
 use super::page;
 use crate::app::App;
-use crate::domain::webhooks;
+use crate::domain::webhooks::{self, Queue};
 use crate::telemetry::metrics as figures;
 
 /// How long a look at the queue is good for: counting it costs as much as it is long.
 const FRESH: Duration = Duration::from_secs(1);
+
+/// The labels of the deliveries that are counted.
+const STATES: [&str; 4] = ["pending", "in_flight", "held", "dead"];
 
 /// The page, and when it last looked at the queue.
 #[derive(Debug, Default)]
@@ -26,10 +29,16 @@ impl Figures {
         // Whoever asks meanwhile waits for this look instead of taking one more.
         let mut looked = self.looked.lock().await;
         if looked.is_none_or(|at| at.elapsed() >= FRESH) {
-            match look(app).await {
-                Ok(()) => *looked = Some(Instant::now()),
-                // What was counted here is worth telling all the same.
-                Err(error) => tracing::warn!(%error, "the queue of webhooks could not be looked at"),
+            match webhooks::queue(app).await {
+                Ok(queue) => {
+                    show(&queue, app.clock.now_ms());
+                    *looked = Some(Instant::now());
+                }
+                Err(error) => {
+                    // What was counted here is worth telling all the same; the queue of a moment ago is not that of now.
+                    tracing::warn!(%error, "the queue of webhooks could not be looked at");
+                    show_nothing();
+                }
             }
         }
         drop(looked);
@@ -41,17 +50,19 @@ impl Figures {
     }
 }
 
-async fn look(app: &App) -> crate::domain::Result<()> {
-    let queue = webhooks::queue(app).await?;
-    for (state, count) in [
-        ("pending", queue.pending),
-        ("in_flight", queue.in_flight),
-        ("held", queue.held),
-        ("dead", queue.dead),
-    ] {
+fn show(queue: &Queue, now_ms: i64) {
+    let Queue { pending, in_flight, held, dead, oldest_due_ms } = *queue;
+    for (state, count) in STATES.into_iter().zip([pending, in_flight, held, dead]) {
         metrics::gauge!("webhook_deliveries", "state" => state).set(count as f64);
     }
-    let seconds = queue.oldest_due_ms.map_or(0, |due| (app.clock.now_ms() - due).max(0)) as f64 / 1000.0;
+    let seconds = oldest_due_ms.map_or(0, |due| (now_ms - due).max(0)) as f64 / 1000.0;
     metrics::gauge!("webhook_oldest_due_seconds").set(seconds);
-    Ok(())
+}
+
+/// Prometheus reads `NaN` as a value that is not known.
+fn show_nothing() {
+    for state in STATES {
+        metrics::gauge!("webhook_deliveries", "state" => state).set(f64::NAN);
+    }
+    metrics::gauge!("webhook_oldest_due_seconds").set(f64::NAN);
 }

@@ -18,6 +18,7 @@ const TABLES: &[&str] = &[
     "activity_rollups",
     "api_keys",
     "idempotency_records",
+    "webhook_deliveries",
     "server_state",
     "seaql_migrations",
 ];

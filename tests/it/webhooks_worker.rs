@@ -310,6 +310,16 @@ async fn the_operator_sees_the_queue_in_the_metrics() {
     ] {
         assert!(page.contains(line), "{line} is not in\n{page}");
     }
+
+    // A look is good for a second. What cannot be looked at is not known, and not what it was.
+    tokio::time::sleep(Duration::from_millis(1_050)).await;
+    let outage = outage::begin(&app).await;
+    let page = app.get("/metrics").await;
+    let page = String::from_utf8_lossy(&page.body).into_owned();
+    for line in ["webhook_deliveries{state=\"pending\"} NaN", "webhook_oldest_due_seconds NaN"] {
+        assert!(page.contains(line), "{line} is not in\n{page}");
+    }
+    outage.end(&app).await;
 }
 
 #[tokio::test]
