@@ -21,6 +21,9 @@ const OF_HTTP: &[&str] = &[
     "vary",
 ];
 
+/// What HTTP itself wants of a request with a body in JSON, whatever it is about.
+const OF_EVERY_REQUEST: [&str; 4] = ["accept", "content-length", "content-type", "host"];
+
 /// The contract as served, made strict: a field that it does not declare is a fault.
 pub struct Contract {
     document: Value,
@@ -70,6 +73,29 @@ impl Contract {
         format!("/webhooks/{event_type}/post/requestBody/content/application~1json/schema")
     }
 
+    /// What the contract has against the headers of a webhook, by their names in lower case: one that is missing, undeclared,
+    /// or not as its schema says.
+    pub fn webhook_header_faults(&self, event_type: &str, sent: &BTreeMap<String, String>) -> Vec<String> {
+        let place = format!("/webhooks/{event_type}/post/parameters");
+        let many = self.at(&place).as_array().map_or(0, Vec::len);
+        let (mut faults, mut known) = (Vec::new(), BTreeSet::from(OF_EVERY_REQUEST.map(str::to_owned)));
+        for parameter in (0..many).map(|number| self.resolved(&format!("{place}/{number}"))) {
+            let name = self.at(&parameter)["name"].as_str().unwrap_or_default().to_lowercase();
+            let schema = format!("{parameter}/schema");
+            match sent.get(&name) {
+                None => faults.push(format!("{name} is missing")),
+                Some(text) => {
+                    let of_it = self.header_faults(&schema, text);
+                    faults.extend(of_it.into_iter().map(|fault| format!("{name}{fault}")));
+                }
+            }
+            known.insert(name);
+        }
+        let undeclared = sent.keys().filter(|name| !known.contains(*name));
+        faults.extend(undeclared.map(|name| format!("{name} is not declared")));
+        faults
+    }
+
     /// Asserts that the operation's contract documents this answer: the status, every header, the body.
     #[track_caller]
     pub fn assert_documents(&self, operation: &Operation, answer: &Answer) {
@@ -107,13 +133,18 @@ impl Contract {
             }
             assert_eq!(answer.headers.get_all(name).iter().count(), 1, "{what} has {name} twice");
             let schema = format!("{pointer}/schema");
-            let text = answer.header(name);
-            let value = match self.at(&schema)["type"].as_str() {
-                Some("integer") => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
-                _ => text.into(),
-            };
-            assert_eq!(self.faults(&schema, &value), [""; 0], "{what}: header {name}");
+            assert_eq!(self.header_faults(&schema, answer.header(name)), [""; 0], "{what}: header {name}");
         }
+    }
+
+    /// What a header's schema has against its text.
+    #[track_caller]
+    fn header_faults(&self, schema: &str, text: &str) -> Vec<String> {
+        let value = match self.at(schema)["type"].as_str() {
+            Some("integer") => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
+            _ => text.into(),
+        };
+        self.faults(schema, &value)
     }
 
     #[track_caller]

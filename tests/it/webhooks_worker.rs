@@ -51,6 +51,8 @@ async fn every_type_of_event_arrives_as_the_contract_says() {
         assert_eq!(event["type"], sent.header("x-svc-event"));
         let schema = Contract::event_schema(sent.header("x-svc-event"));
         assert_eq!(contract.faults(&schema, &event), [""; 0], "{event:#}");
+        let kind = sent.header("x-svc-event");
+        assert_eq!(contract.webhook_header_faults(kind, &sent.headers), [""; 0], "{:#?}", sent.headers);
     }
 }
 
