@@ -264,8 +264,8 @@ impl InWorkspace<Entity> {
     ) -> Result<u64, DbErr> {
         // Those that have expired are few, so that their index is to be used and not that of the span.
         let made = self.in_course(course).filter(span.holds_unindexed(Column::CreatedAt));
-        let expired = made.filter(Standing::Expired.stored()).filter(Column::ExpiresAt.lte(now));
-        statement::count(conn, expired).await
+        let ran_out = Condition::all().add_option(Standing::Expired.lasts_at(now));
+        statement::count(conn, made.filter(Standing::Expired.stored()).filter(ran_out)).await
     }
 
     /// The enrolments revoked in a span, of one course or of all. For the short edges of an analytics window.
