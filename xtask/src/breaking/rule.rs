@@ -40,6 +40,10 @@ pub enum Site {
     Parameter,
     /// A parameter in a header.
     HeaderParameter,
+    /// A parameter that is written as its media type says.
+    ParameterContent,
+    /// A parameter in a header that is written so.
+    HeaderContent,
     /// Anything inside of a parameter.
     ParameterProperty,
     /// Anything inside of a header parameter.
@@ -59,11 +63,13 @@ pub enum Site {
 impl Site {
     /// Every site.
     #[cfg(test)]
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::RequestBody,
         Self::RequestProperty,
         Self::Parameter,
         Self::HeaderParameter,
+        Self::ParameterContent,
+        Self::HeaderContent,
         Self::ParameterProperty,
         Self::HeaderProperty,
         Self::RequestReadOnly,
@@ -78,7 +84,9 @@ impl Site {
         match self {
             Self::RequestBody => "request-body",
             Self::RequestProperty => "request-property",
-            Self::Parameter | Self::HeaderParameter => "request-parameter",
+            Self::Parameter | Self::HeaderParameter | Self::ParameterContent | Self::HeaderContent => {
+                "request-parameter"
+            }
             Self::ParameterProperty => "request-parameter-property",
             Self::HeaderProperty => "request-header-property",
             Self::RequestReadOnly => "request-read-only-property",
@@ -103,8 +111,8 @@ impl Site {
     pub const fn inner(self) -> Self {
         match self {
             Self::RequestBody => Self::RequestProperty,
-            Self::Parameter => Self::ParameterProperty,
-            Self::HeaderParameter => Self::HeaderProperty,
+            Self::Parameter | Self::ParameterContent => Self::ParameterProperty,
+            Self::HeaderParameter | Self::HeaderContent => Self::HeaderProperty,
             Self::ResponseBody => Self::ResponseProperty,
             other => other,
         }
@@ -120,6 +128,11 @@ impl Site {
 
     /// Whether it is a parameter itself.
     pub const fn is_parameter(self) -> bool {
+        self.is_text() || matches!(self, Self::ParameterContent | Self::HeaderContent)
+    }
+
+    /// Whether it is a text, whatever its type: in a URL or a header nothing tells a number from its digits.
+    pub const fn is_text(self) -> bool {
         matches!(self, Self::Parameter | Self::HeaderParameter)
     }
 

@@ -6,6 +6,7 @@
 
 pub mod api;
 mod bodies;
+mod content;
 mod encoding;
 mod lifecycle;
 mod matched;

@@ -9,12 +9,12 @@ use std::rc::Rc;
 use super::api::template;
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
-use super::{Comparison, Origin, Places, Use, bodies, lifecycle, responses};
+use super::{Comparison, Origin, Places, Use, content, lifecycle, responses};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Mirror, Rule, Site};
 use crate::breaking::schema::types::Types;
 use crate::breaking::schema::view::{Parts, View};
-use crate::contract::node::{Entry, Node, Value};
+use crate::contract::node::{Node, Value};
 use crate::contract::source::Span;
 
 const REFUSED: &str = "A client that does not send the parameter, as none does today, is refused.";
@@ -337,35 +337,16 @@ fn is_plain<'n>(side: &Side<'n>, parameter: &Parameter<'n>) -> bool {
 /// The schema of a parameter, or that of its one media type.
 fn schemas<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: &Parameter<'n>, now: &Parameter<'n>) {
     let (base, revision) = ((was.node, was.at), (now.node, now.at));
-    if let Some((facts, places)) = serialization(base, revision) {
+    if let Some((facts, places)) = content::serialization(base, revision) {
         let message = format!("the parameter is written otherwise: from {facts}");
         on.raise("request-parameter-serialization-changed", at, places, &facts, message);
     }
-    let site = if was.place == "header" { Site::HeaderParameter } else { Site::Parameter };
-    on.enter(schema(base), schema(revision), site, Origin::Use(Rc::clone(at)));
-}
-
-/// The one media type that a parameter or a header may name.
-fn content(node: &Node) -> Option<&Entry> {
-    node.get("content").and_then(Node::entries)?.first()
-}
-
-/// From which media type to which other one a parameter or a header went, and where; plain text is written by its style.
-pub fn serialization(was: (&Node, Span), now: (&Node, Span)) -> Option<(String, Places)> {
-    let type_of = |node| content(node).map(|entry| entry.key.text.as_str());
-    let (old, new) = (type_of(was.0), type_of(now.0));
-    if old.map(bodies::essence) == new.map(bodies::essence) {
-        return None;
-    }
-    let shown = |name: Option<&str>| {
-        name.map_or_else(|| "plain text".to_owned(), |name| format!("`{}`", name.to_ascii_lowercase()))
+    let is_text = !content::is_named(was.node) && !content::is_named(now.node);
+    let site = match (was.place, is_text) {
+        ("header", true) => Site::HeaderParameter,
+        ("header", false) => Site::HeaderContent,
+        (_, true) => Site::Parameter,
+        (_, false) => Site::ParameterContent,
     };
-    let places = Places::new(place(was.0, "content", was.1), place(now.0, "content", now.1));
-    Some((format!("{} to {}", shown(old), shown(new)), places))
-}
-
-/// The schema of a parameter or a header: its own, or that of its media type.
-pub fn schema<'n>((node, at): (&'n Node, Span)) -> Parts<'n> {
-    let entry = node.entry("schema").or_else(|| content(node)?.value.entry("schema"));
-    entry.map_or_else(|| Parts::any(at), Parts::under)
+    on.enter(content::schema(base), content::schema(revision), site, Origin::Use(Rc::clone(at)));
 }

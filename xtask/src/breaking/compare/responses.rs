@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
-use super::{Comparison, Origin, Places, Use, bodies, lifecycle, parameters};
+use super::{Comparison, Origin, Places, Use, bodies, content, lifecycle};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Direction, Level, Mirror, Rule, Site};
 use crate::breaking::schema::{is_annotation, value};
@@ -256,14 +256,14 @@ fn both<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, name: &str, was: Header<'n>, 
         on.raise("response-header-explode-changed", at, places("explode"), name, message);
     }
     let (base, revision) = ((was.node, was.named), (now.node, now.named));
-    if let Some((facts, places)) = parameters::serialization(base, revision) {
+    if let Some((facts, places)) = content::serialization(base, revision) {
         let message = format!("the header `{name}` is written otherwise: from {facts}");
         on.raise("response-header-serialization-changed", at, places, &facts, message);
     }
     lifecycle::judge_header(on, at, base, revision);
     on.enter(
-        parameters::schema(base),
-        parameters::schema(revision),
+        content::schema(base),
+        content::schema(revision),
         Site::ResponseHeader,
         Origin::Use(Rc::clone(at)),
     );

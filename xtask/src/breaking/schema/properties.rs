@@ -146,7 +146,7 @@ fn added<'n>(
     let must = property.must.1.is_some();
     let message = format!("the {} property `{name}` was added", if must { "required" } else { "optional" });
     let id = match (two.site.direction(), must && !unsent) {
-        (Direction::Request, true) if matches!(two.site, Site::HeaderProperty | Site::HeaderParameter) => {
+        (Direction::Request, true) if two.site.inner() == Site::HeaderProperty => {
             "new-required-request-header-property"
         }
         (Direction::Request, true) if view.entry("default").is_some() => {

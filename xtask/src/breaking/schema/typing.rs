@@ -82,7 +82,7 @@ fn word(two: &Two<'_>) -> &'static str {
         return "type-compatible";
     }
     // In a URL or a header every plain value is a string already.
-    if two.site.is_parameter() && revision == Types::STRING && Types::PLAIN.holds(base) {
+    if two.site.is_text() && revision == Types::STRING && Types::PLAIN.holds(base) {
         return "type-generalized";
     }
     let listed = base.is_list() || revision.is_list();

@@ -7,11 +7,17 @@ use serde_json::{Value, json};
 use super::super::rule::Level;
 use super::{differences, yaml};
 
-/// A document whose one operation takes or answers with the schema.
+/// A document whose one operation takes the schema, in its body or in a parameter, or answers with it.
 fn document(pair: &Value, side: &str) -> String {
     let content = json!({"application/json": {"schema": pair[side]}});
     let operation = match pair["as"].as_str() {
         Some("request") => json!({"operationId": "a", "requestBody": {"required": true, "content": content}}),
+        Some("parameter") => {
+            json!({"operationId": "a", "parameters": [{"name": "q", "in": "query", "schema": pair[side]}]})
+        }
+        Some("content") => {
+            json!({"operationId": "a", "parameters": [{"name": "q", "in": "query", "content": content}]})
+        }
         Some("response") => json!({"operationId": "a", "responses": {"200": {"content": content}}}),
         other => panic!("{} is a {other:?}", pair["name"]),
     };

@@ -41,6 +41,10 @@ fn mounted(site: Site, schema: &Value) -> String {
     let body = |schema: Value| json!({"requestBody": {"content": {"application/json": {"schema": schema}}}});
     let parameter =
         |place, schema: Value| json!({"parameters": [{"name": "q", "in": place, "schema": schema}]});
+    let content = |place, schema: &Value| {
+        let content = json!({"application/json": {"schema": schema}});
+        json!({"parameters": [{"name": "q", "in": place, "content": content}]})
+    };
     let response =
         |schema: Value| json!({"responses": {"200": {"content": {"application/json": {"schema": schema}}}}});
     let operation = match site {
@@ -49,6 +53,8 @@ fn mounted(site: Site, schema: &Value) -> String {
         Site::RequestReadOnly => body(marked("readOnly")),
         Site::Parameter => parameter("query", schema.clone()),
         Site::HeaderParameter => parameter("header", schema.clone()),
+        Site::ParameterContent => content("query", schema),
+        Site::HeaderContent => content("header", schema),
         Site::ParameterProperty => parameter("query", within(schema)),
         Site::HeaderProperty => parameter("header", within(schema)),
         Site::ResponseBody => response(schema.clone()),
