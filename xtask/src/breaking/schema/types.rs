@@ -34,6 +34,8 @@ impl Types {
     pub const NULL: Self = Self(NULL);
     /// Strings.
     pub const STRING: Self = Self(STRING);
+    /// Numbers that have a fraction.
+    pub const FRACTION: Self = Self(FRACTION);
     /// What is one word in a URL: everything but lists, objects and `null`.
     pub const PLAIN: Self = Self(BOOLEAN | INTEGER | FRACTION | STRING);
 

@@ -27,7 +27,7 @@ pub const ASPECTS: &[Aspect] = &[
 /// The keywords of this family.
 pub const KEYWORDS: &[&str] = &["type", "format", "nullable"];
 
-/// Compares types, then formats where the types are the same, then `null`.
+/// Compares types, then formats, then `null`.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     let (base, revision) = (&two.base, &two.revision);
     if base.never != revision.never {
@@ -41,9 +41,7 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     }
     let places = Places::new(base.types_at.unwrap_or(base.at), revision.types_at.unwrap_or(revision.at));
     let mut compatible = false;
-    if base.types == revision.types {
-        format(on, two);
-    } else {
+    if base.types != revision.types {
         let word = word(two);
         compatible = word == "type-compatible";
         let facts = format!("{} to {}", base.types, revision.types);
@@ -55,6 +53,7 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
             format!("the type went from {} to {}", base.types, revision.types),
         );
     }
+    format(on, two);
     let along = |all: &View<'_>, some: &View<'_>| {
         all.types.is_any() && !some.types.is_any() && all.null && !some.null && !compatible
     };
@@ -82,7 +81,8 @@ fn word(two: &Two<'_>) -> &'static str {
         return "type-compatible";
     }
     // In a URL or a header every plain value is a string already.
-    if two.site.is_text() && revision == Types::STRING && Types::PLAIN.holds(base) {
+    let is_text = two.site.is_text() && Types::PLAIN.holds(base);
+    if is_text && revision == Types::STRING && is_any_text(two) {
         return "type-generalized";
     }
     let listed = base.is_list() || revision.is_list();
@@ -95,6 +95,18 @@ fn word(two: &Two<'_>) -> &'static str {
     "type-changed"
 }
 
+/// Keywords that speak of strings alone.
+const STRING_KEYWORDS: [&str; 6] =
+    ["pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType", "contentSchema"];
+
+/// Whether a string may be whatever was written for a value that is none: what is said of strings was not said of that.
+fn is_any_text(two: &Two<'_>) -> bool {
+    let was = formats(&two.base, Types::ANY);
+    let says = |format: &&str| types_of(format).holds(Types::STRING) || !was.contains(format);
+    STRING_KEYWORDS.iter().all(|keyword| two.revision.entry(keyword).is_none())
+        && !formats(&two.revision, Types::ANY).iter().any(says)
+}
+
 /// What fewer values are called: oasdiff tells them from other changes in responses only, and inside of parameters.
 fn specialized(site: Site) -> &'static str {
     match site {
@@ -104,11 +116,56 @@ fn specialized(site: Site) -> &'static str {
     }
 }
 
+/// Formats of strings.
+const STRING_FORMATS: [&str; 22] = [
+    "date-time",
+    "date",
+    "time",
+    "duration",
+    "email",
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "uri-template",
+    "iri",
+    "iri-reference",
+    "uuid",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+    "byte",
+    "binary",
+    "password",
+];
+
+/// The types whose values a format speaks of: all of them, when nobody knows it.
+fn types_of(format: &str) -> Types {
+    match format {
+        "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64" => {
+            Types::of_integer()
+        }
+        // A number without a fraction is the same in both.
+        "float" | "double" => Types::FRACTION,
+        _ if STRING_FORMATS.contains(&format) => Types::STRING,
+        _ => Types::ANY,
+    }
+}
+
+/// The formats that speak of a value of these types.
+fn formats<'n>(view: &View<'n>, types: Types) -> BTreeSet<&'n str> {
+    let names = view.entries("format").filter_map(|entry| entry.value.as_str());
+    names.filter(|name| types_of(name).and(types) != Types::NONE).collect()
+}
+
+/// Compares formats: where the type changed, those that speak of the values which it left valid.
 fn format<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let names = |view: &View<'n>| -> BTreeSet<&'n str> {
-        view.entries("format").filter_map(|entry| entry.value.as_str()).collect()
-    };
-    let (base, revision) = (names(&two.base), names(&two.revision));
+    let same = two.base.types == two.revision.types;
+    let types = if same { Types::ANY } else { two.base.types.and(two.revision.types) };
+    let (base, revision) = (formats(&two.base, types), formats(&two.revision, types));
     if base == revision {
         return;
     }
