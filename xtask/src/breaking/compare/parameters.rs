@@ -11,7 +11,7 @@ use super::matched::by_key;
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Origin, Places, Use, content, lifecycle, responses};
 use crate::breaking::document::Side;
-use crate::breaking::rule::{Mirror, Rule, Site};
+use crate::breaking::rule::{Level, Mirror, Rule, Site};
 use crate::breaking::schema::types::Types;
 use crate::breaking::schema::view::{Parts, View};
 use crate::contract::node::{Node, Value};
@@ -203,6 +203,43 @@ fn sent<'n>(
     };
     let name = was.or(now).map_or("", |parameter| parameter.name);
     responses::header(on, at, name, was.map(header), now.map(header), lacking);
+}
+
+/// What a receiver answers with is a parameter in a header: it is written there, and the server reads it.
+pub fn answered<'n>(
+    on: &mut Comparison<'n>,
+    at: &Rc<Use>,
+    name: &'n str,
+    was: Option<responses::Header<'n>>,
+    now: Option<responses::Header<'n>>,
+    lacking: Places,
+) {
+    let parameter = |header: responses::Header<'n>| Parameter {
+        place: "header",
+        name,
+        known_by: format!("header {}", name.to_ascii_lowercase()),
+        node: header.node,
+        used: header.used,
+        at: header.named,
+        of_path: false,
+    };
+    match (was.map(parameter), now.map(parameter)) {
+        (None, None) => {}
+        (None, Some(now)) => added(on, at, &now, lacking, true),
+        (Some(was), None) => unheeded(on, at, &was, lacking),
+        (Some(was), Some(now)) => both(on, at, &was, &now),
+    }
+}
+
+/// A header that nobody reads any more refuses no one who still answers with it.
+fn unheeded(on: &mut Comparison<'_>, at: &Rc<Use>, parameter: &Parameter<'_>, lacking: Places) {
+    let level = match lifecycle::removal(parameter.node, on.today) {
+        lifecycle::Removal::Announced => Level::Info,
+        _ => Level::Warning,
+    };
+    let places = Places::new(parameter.used, lacking.revision);
+    let message = format!("the {} was removed", parameter.shown());
+    on.raise_at(level, "request-parameter-removed", at, places, &parameter.known_by, message);
 }
 
 fn removed(on: &mut Comparison<'_>, at: &Rc<Use>, parameter: &Parameter<'_>, lacking: Places) {

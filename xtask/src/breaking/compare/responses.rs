@@ -1,12 +1,13 @@
 //! Responses: their statuses, headers, links and bodies.
 //!
-//! In a webhook it is the receiver who answers: there a status that is gone is an answer that is not understood any more.
+//! In a webhook it is the receiver who answers: there a status that is gone is an answer that is not understood any more, and
+//! a header is one that the server reads.
 
 use std::rc::Rc;
 
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
-use super::{Comparison, Origin, Places, Use, bodies, content, lifecycle};
+use super::{Comparison, Origin, Places, Use, bodies, content, lifecycle, parameters};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Direction, Level, Mirror, Rule, Site};
 use crate::breaking::schema::{is_annotation, value};
@@ -165,6 +166,7 @@ fn headers<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, base: (&'n Node, Span), re
     let is_heeded = |entry: &&Entry| !entry.key.text.eq_ignore_ascii_case("Content-Type");
     let lacking = Places::new(place(base.0, "headers", base.1), place(revision.0, "headers", revision.1));
     let headers = by_key(entries(base.0), entries(revision.0), |entry| entry.key.text.to_ascii_lowercase());
+    let header = if at.flipped { parameters::answered } else { header };
     for (entry, other) in headers.stayed.into_iter().filter(|(entry, _)| is_heeded(entry)) {
         let was = Header::of(&on.base, &entry.value, entry.key.span);
         let now = Header::of(&on.revision, &other.value, other.key.span);
@@ -180,7 +182,7 @@ fn headers<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, base: (&'n Node, Span), re
     }
 }
 
-/// A header that the server sends.
+/// A header of a response.
 #[derive(Clone, Copy)]
 pub struct Header<'n> {
     /// What it says.
@@ -202,7 +204,7 @@ impl<'n> Header<'n> {
 pub fn header<'n>(
     on: &mut Comparison<'n>,
     at: &Rc<Use>,
-    name: &str,
+    name: &'n str,
     was: Option<Header<'n>>,
     now: Option<Header<'n>>,
     lacking: Places,

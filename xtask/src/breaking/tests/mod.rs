@@ -1,6 +1,7 @@
 //! The gate, tried: that it has every rule, that each rule fires and its harmless twin does not, and that nothing it is
 //! given makes it fail.
 
+mod answered;
 mod catalogue;
 mod documents;
 mod gate;
