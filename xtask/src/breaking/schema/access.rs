@@ -182,12 +182,12 @@ pub fn removed_id(site: Site, required: bool) -> String {
     }
 }
 
-/// Compares who sends a property.
+/// Compares who sends a property that had to be there or not, and must be there now or need not.
 pub fn compare<'n>(
     on: &mut Comparison<'n>,
     two: &Two<'n>,
     name: &str,
-    required: bool,
+    (needed_was, needed): (bool, bool),
     (view_was, was): (&View<'n>, Access),
     (view_now, now): (&View<'n>, Access),
 ) {
@@ -195,7 +195,7 @@ pub fn compare<'n>(
         Direction::Request => "request",
         Direction::Response => "response",
     };
-    let kind = if required { "required" } else { "optional" };
+    let kind = |required| if required { "required" } else { "optional" };
     for (keyword, words, was, now) in [
         ("readOnly", "read-only", was.read_only, now.read_only),
         ("writeOnly", "write-only", was.write_only, now.write_only),
@@ -203,9 +203,12 @@ pub fn compare<'n>(
         if was == now {
             continue;
         }
+        // Who goes without it had the promise of the base; who comes by it has that of the revision.
         let (id, message) = if now {
+            let kind = kind(needed_was);
             (format!("{side}-{kind}-property-became-{words}"), format!("`{name}` became {words}"))
         } else {
+            let kind = kind(needed);
             (format!("{side}-{kind}-property-became-not-{words}"), format!("`{name}` is no longer {words}"))
         };
         let places = Places::new(view_was.place(keyword), view_now.place(keyword));

@@ -60,14 +60,13 @@ fn both<'n>(on: &mut Comparison<'n>, two: &Two<'n>, property: &Property<'_>, was
             on,
             two,
             property.name,
-            property.must.1.is_some(),
+            (property.must.0.is_some(), property.must.1.is_some()),
             (&view_was, access_was),
             (&view_now, access_now),
         );
     }
     let has_default = view_now.entry("default").is_some();
-    let heard = if access_now.is_unsent(direction) { two.site.unsent() } else { site };
-    required(on, two, property, heard, now.at, has_default);
+    required(on, two, property, site, now.at, has_default);
     two.enter(on, was, now, site, property.name);
 }
 
