@@ -105,6 +105,12 @@ impl<'n> Side<'n> {
         (self.follow(node), reference.and_then(|target| self.named_at(target)).unwrap_or(at))
     }
 
+    /// A thing with what its references lead to, one after another: where its neighbours count, all of them together say
+    /// what it is.
+    pub fn texts(&self, node: &'n Node) -> Vec<&'n Node> {
+        references::texts(&self.document.root, node)
+    }
+
     /// The thing itself: what the references lead to, one after another.
     pub fn follow(&self, node: &'n Node) -> &'n Node {
         let mut here = node;

@@ -171,3 +171,9 @@ pub fn target<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
         _ => None,
     })
 }
+
+/// A thing, and what its references lead to, one after another.
+pub fn texts<'n>(root: &'n Node, node: &'n Node) -> Vec<&'n Node> {
+    let next = |node: &&'n Node| target(root, node.get("$ref")?.as_str()?);
+    std::iter::successors(Some(node), next).take(64).collect()
+}

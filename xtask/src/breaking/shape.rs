@@ -1,8 +1,8 @@
 //! That the parts of a document are what OpenAPI says they are: a list where a list stands, a type that is one.
 //!
 //! What has another shape would be read as absent, and a promise that is not read cannot be broken. Keywords that
-//! [`keywords`] does not name are compared as they stand. It never follows a reference: what is shared is looked at where it
-//! is written.
+//! [`keywords`] does not name are compared as they stand. What is shared is looked at where it is written; a reference is
+//! followed only from a path, whose text counts beside it.
 
 mod keywords;
 
@@ -11,6 +11,8 @@ use self::keywords::Shape::{
     self, Flag, Limit, List, Named, NamedValues, NamedWords, Number, One, Statuses, Text, Texts, Type,
     Values, Words,
 };
+use super::references;
+use super::schema::is_annotation;
 use super::schema::types::Types;
 use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
@@ -18,7 +20,7 @@ use crate::diagnostic::{Code, Diagnostic};
 
 /// Reports everything that is not what must stand at its place.
 pub fn check(root: &Node, findings: &mut Vec<Diagnostic>) {
-    let mut check = Check { findings };
+    let mut check = Check { root, findings };
     check.part(root, root.span, Part::Document);
     let top = Span { start: root.span.start, end: root.span.start };
     if !["paths", "webhooks", "components"].iter().any(|keyword| root.get(keyword).is_some()) {
@@ -32,6 +34,7 @@ pub fn check(root: &Node, findings: &mut Vec<Diagnostic>) {
 }
 
 struct Check<'a> {
+    root: &'a Node,
     findings: &'a mut Vec<Diagnostic>,
 }
 
@@ -46,6 +49,9 @@ impl Check<'_> {
         };
         if let Some(reference) = node.entry("$ref") {
             self.shape(reference, Text);
+            if part == Part::Item {
+                self.twice(node, entries);
+            }
         } else {
             self.needed(node, at, part);
         }
@@ -66,6 +72,25 @@ impl Check<'_> {
             let known = keywords.iter().find(|(keyword, _)| *keyword == key).map(|(_, shape)| *shape);
             if let Some(shape) = known.or(part.each()) {
                 self.shape(entry, shape);
+            }
+        }
+    }
+
+    /// OpenAPI leaves open which of the two counts that a path says itself and takes from where its reference leads.
+    fn twice(&mut self, node: &Node, entries: &[Entry]) {
+        let taken = references::texts(self.root, node);
+        let counts = |key: &str| key != "$ref" && !is_annotation(key);
+        for Entry { key, .. } in entries.iter().filter(|entry| counts(&entry.key.text)) {
+            if taken.iter().skip(1).any(|text| text.entry(key).is_some()) {
+                self.findings.push(Diagnostic::error(
+                    Code::DuplicateKey,
+                    key.span,
+                    format!(
+                        "`{}` stands beside the reference and where it leads; which of them counts is open",
+                        key.text
+                    ),
+                    "say it in one of the two places",
+                ));
             }
         }
     }

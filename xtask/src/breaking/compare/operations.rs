@@ -8,7 +8,7 @@ use super::{Comparison, Places, Use, bodies, lifecycle, parameters, responses, s
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Mirror, Rule};
 use crate::breaking::schema::{is_annotation, value};
-use crate::contract::node::{Entry, Node};
+use crate::contract::node::{Entry, Node, Value};
 use crate::contract::source::Span;
 
 const GONE: &str = "A client that calls it gets 404 or 405.";
@@ -75,21 +75,38 @@ pub struct Item<'n> {
     pub at: Span,
     /// Whether the server is the one that calls.
     pub flipped: bool,
-    /// What it holds.
-    pub node: &'n Node,
+    /// What it holds: its own text, and those that its references lead to. No two of them say the same thing.
+    texts: Vec<&'n Node>,
 }
 
 impl<'n> Item<'n> {
     /// Takes an item by its entry.
     pub fn new(side: &Side<'n>, entry: &'n Entry, flipped: bool) -> Self {
-        Self { name: &entry.key.text, at: entry.key.span, flipped, node: side.follow(&entry.value) }
+        Self { name: &entry.key.text, at: entry.key.span, flipped, texts: side.texts(&entry.value) }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &'n Entry> {
+        self.texts.iter().flat_map(|text| text.entries().unwrap_or_default())
+    }
+
+    /// What it says by a keyword for all of its operations.
+    pub fn entry(&self, keyword: &str) -> Option<&'n Entry> {
+        self.texts.iter().find_map(|text| text.entry(keyword))
     }
 
     /// Its operations by their methods.
     pub fn operations(&self) -> impl Iterator<Item = (&'n str, &'n Entry)> {
-        let entries = self.node.entries().unwrap_or_default();
-        let methods = entries.iter().filter(|entry| METHODS.contains(&entry.key.text.as_str()));
+        let methods = self.entries().filter(|entry| METHODS.contains(&entry.key.text.as_str()));
         methods.map(|entry| (entry.key.text.as_str(), entry))
+    }
+
+    /// What it says that nobody compares.
+    fn others(&self) -> Node {
+        let known = |key: &str| {
+            METHODS.contains(&key) || ["parameters", "servers", "$ref"].contains(&key) || is_annotation(key)
+        };
+        let others = self.entries().filter(|entry| !known(&entry.key.text));
+        Node::made(Value::Mapping(others.cloned().collect()))
     }
 
     /// An operation as people call it.
@@ -146,10 +163,9 @@ pub fn compare<'n>(
         on.raise("endpoint-added", &at, places, &format!("{method} {}", revision.name), message);
     }
     if let (Some(base), Some(revision)) = (base, revision) {
-        let known = |key: &str| METHODS.contains(&key) || ["parameters", "servers", "$ref"].contains(&key);
         let at =
             Rc::new(Use { operation: base.name.to_owned(), steps: String::new(), flipped: base.flipped });
-        rest(on, &at, base.node, revision.node, (base.at, revision.at), known);
+        rest(on, &at, &base.others(), &revision.others(), (base.at, revision.at), |_| false);
     }
 }
 

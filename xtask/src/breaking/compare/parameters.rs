@@ -128,8 +128,9 @@ const IGNORED: [&str; 3] = ["Accept", "Content-Type", "Authorization"];
 /// Every parameter of an operation: its own, and those of its path that it does not replace.
 fn all<'n>(side: &Side<'n>, operation: Operation<'_, 'n>) -> Vec<Parameter<'n>> {
     let mut parameters: Vec<Parameter<'n>> = Vec::new();
-    for (owner, of_path) in [(operation.node, false), (operation.item.node, true)] {
-        for item in owner.get("parameters").and_then(Node::items).unwrap_or_default() {
+    let lists = [(operation.node.entry("parameters"), false), (operation.item.entry("parameters"), true)];
+    for (list, of_path) in lists {
+        for item in list.and_then(|list| list.value.items()).unwrap_or_default() {
             let (node, at) = side.follow_from(item, item.span);
             let text = |key| node.get(key).and_then(Node::as_str);
             let (Some(place), Some(name)) = (text("in"), text("name")) else { continue };

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::matched::by_key;
-use super::operations::{Operation, place};
+use super::operations::Operation;
 use super::{Comparison, Places, Use};
 use crate::breaking::rule::{Mirror, Rule};
 use crate::breaking::schema::{is_annotation, value};
@@ -48,20 +48,19 @@ pub fn compare(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, no
 /// The servers of an operation, and where they are named.
 fn effective<'n>(root: &'n Node, operation: Operation<'_, 'n>) -> (Vec<Server<'n>>, Span) {
     let head = Span { start: root.span.start, end: root.span.start };
-    let owners = [(operation.node, operation.at), (operation.item.node, operation.item.at), (root, head)];
-    for (owner, at) in owners {
-        if let Some(servers) = of(owner).filter(|servers| !servers.is_empty()) {
-            return (servers, place(owner, "servers", at));
+    let owners = [operation.node.entry("servers"), operation.item.entry("servers"), root.entry("servers")];
+    for owner in owners.into_iter().flatten() {
+        if let Some(servers) = of(&owner.value).filter(|servers| !servers.is_empty()) {
+            return (servers, owner.key.span);
         }
     }
     // A document without servers is served where it was found.
     (vec![Server { url: "/", at: head, variables: None }], head)
 }
 
-/// The servers that a thing names itself.
-fn of(node: &Node) -> Option<Vec<Server<'_>>> {
-    let items = node.get("servers")?.items()?;
-    let servers = items.iter().filter_map(|item| {
+/// The servers of a list.
+fn of(list: &Node) -> Option<Vec<Server<'_>>> {
+    let servers = list.items()?.iter().filter_map(|item| {
         let url = item.entry("url")?;
         Some(Server { url: url.value.as_str()?, at: url.key.span, variables: item.get("variables") })
     });

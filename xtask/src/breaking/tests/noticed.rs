@@ -280,3 +280,33 @@ fn what_openapi_does_not_know_is_seen_at_the_top_too() {
     assert_eq!(found(json!({"components": {"schema": {"A": {"type": "string"}}}})), [unknown]);
     assert_eq!(found(json!({"x-a": 1, "tags": [{"name": "t"}], "components": {"x-b": 2}})), []);
 }
+
+#[test]
+fn what_stands_beside_the_reference_of_a_path_counts_with_what_it_leads_to() {
+    let document = |beside: Value, shared: Value| {
+        let mut item = beside;
+        item["$ref"] = json!("#/components/pathItems/A");
+        json!({"openapi": "3.1.0", "paths": {"/a": item}, "components": {"pathItems": {"A": shared}}})
+            .to_string()
+    };
+    let one = |id: &str, level| vec![(id.to_owned(), level)];
+    let asking = |required: bool| json!({"parameters": [{"name": "q", "in": "query", "required": required, "schema": {"type": "string"}}]});
+    let served = |url: &str| json!({"servers": [{"url": url}]});
+    let (get, post) = (json!({"get": {}}), json!({"post": {}}));
+    for (was, now, expected) in [
+        (post.clone(), json!({}), one("api-removed-without-deprecation", Level::Error)),
+        (asking(false), asking(true), one("request-parameter-became-required", Level::Error)),
+        (served("/v1"), served("/v1"), vec![]),
+        (json!({"x-a": 1, "summary": "S"}), json!({}), vec![]),
+        (json!({"tracing": true}), json!({}), one("unclassified-change", Level::Error)),
+    ] {
+        let found = told(&differences(&document(was.clone(), get.clone()), &document(now, get.clone())));
+        assert_eq!(found, expected, "{was}");
+    }
+    let found =
+        told(&differences(&document(served("/v1"), get.clone()), &document(served("/v2"), get.clone())));
+    assert!(found.contains(&("api-server-removed".to_owned(), Level::Error)), "{found:?}");
+    // Where it is written makes no difference.
+    let (beside, shared) = (document(post.clone(), get.clone()), document(get, post));
+    assert_eq!(told(&differences(&beside, &shared)), []);
+}

@@ -111,3 +111,20 @@ fn a_keyword_of_a_schema_or_scheme_with_another_shape_is_refused() {
     }, "openapi": "3.1.0"});
     read("a.json", &sound.to_string());
 }
+
+#[test]
+fn what_a_path_says_beside_its_reference_and_where_that_leads_is_refused() {
+    let read = |beside: Value, shared: Value| {
+        let mut item = beside;
+        item["$ref"] = json!("#/components/pathItems/A");
+        let components = json!({"pathItems": {"A": {"$ref": "#/components/pathItems/B"}, "B": shared}});
+        let text = json!({"openapi": "3.1.0", "webhooks": {"a": item}, "components": components}).to_string();
+        let findings = document::read(Source::new("a.json", text)).err().map(|refused| refused.findings);
+        findings.unwrap_or_default().into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(
+        read(json!({"get": {}}), json!({"get": {}})),
+        "`get` stands beside the reference and where it leads; which of them counts is open"
+    );
+    assert_eq!(read(json!({"get": {}, "summary": "S", "x-a": 1}), json!({"summary": "T", "x-a": 2})), "");
+}
