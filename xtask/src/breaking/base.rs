@@ -1,7 +1,7 @@
 //! Where the base comes from: a file, or the contract as a git revision has it.
 //!
 //! Owns that a base which cannot be had is an error with a remedy, never an empty one. The waivers come from the same place,
-//! so that a change does not waive itself.
+//! so that a change does not waive itself; those of a revision speak of the contract that was released then, not of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail, ensure};
 
 use super::files::Files;
+use super::waivers::Waivers;
 use crate::contract::{self, source::Source};
 
 /// The contract as last released.
@@ -23,8 +24,8 @@ const WAIVERS: &str = "waivers.toml";
 pub struct Side {
     /// The text of the base.
     pub source: Source,
-    /// The name and the text of the waivers, when there are some.
-    pub waivers: Option<(String, String)>,
+    /// The waivers, when there are some.
+    pub waivers: Option<Waivers>,
 }
 
 /// Takes the base from a file, or else from a git revision of the contract, which is called by its way from the root.
@@ -82,7 +83,7 @@ fn from_file(workspace: &Path, base: &str) -> Result<Side> {
     let waivers = if path.exists() {
         let text =
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", name.display()))?;
-        Some((name.display().to_string(), text))
+        Some(Waivers { name: name.display().to_string(), text, of_another: false })
     } else {
         None
     };
@@ -125,7 +126,8 @@ fn from_revision(workspace: &Path, revision: &str, contract: &str) -> Result<Sid
         None => None,
         Some(bytes) => {
             let name = format!("{revision}:{beside}");
-            Some((name.clone(), String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?))
+            let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?;
+            Some(Waivers { name, text, of_another: true })
         }
     };
     Ok(Side { source, waivers })

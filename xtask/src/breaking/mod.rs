@@ -68,7 +68,8 @@ pub enum Format {
 /// Prints what breaks, and what may break.
 ///
 /// # Errors
-/// When a document cannot be had, read or compared, or a waiver cannot be read, matches nothing or has expired.
+/// When a document cannot be had, read or compared, or a waiver cannot be read, has expired or, but for one of a revision,
+/// matches nothing.
 pub fn run(workspace: &Path, args: &Args) -> Result<Outcome> {
     let compared = compared(workspace, args)?;
     print!("{}", report::gate(&compared, args.format));
@@ -124,7 +125,7 @@ fn judge(side: base::Side, revision: contract::source::Source, today: Date) -> R
     let revision = revision.map_err(|refused| refusal(&refused))?;
     let mut findings = compare::compare(&base, &revision, today);
     let faults = match &side.waivers {
-        Some((name, text)) => waivers::apply(name, text, &mut findings, today)?,
+        Some(waivers) => waivers::apply(waivers, &mut findings, today)?,
         None => Vec::new(),
     };
     Ok(Compared { base, revision, findings, faults })

@@ -2,7 +2,7 @@
 //!
 //! A file of waivers is TOML: `[[waiver]]` with the finding's `fingerprint`, or its `rule` and `path`, a `reason`, and the
 //! day on which it `expires`. It is read beside the base. One that matches nothing or has expired is a fault, so that the
-//! list stays short.
+//! list stays short; where the base is another than the one it was written for, it may match nothing.
 
 use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
@@ -66,11 +66,23 @@ impl Waiver {
     }
 }
 
+/// The text of a file of waivers.
+#[derive(Debug)]
+pub struct Waivers {
+    /// How the file is called.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+    /// Whether it was written for another base: what it lets pass may be in this one already.
+    pub of_another: bool,
+}
+
 /// Marks what is waived; answers with what is wrong with the waivers, one sentence each.
 ///
 /// # Errors
 /// When the file is not a file of waivers.
-pub fn apply(name: &str, text: &str, findings: &mut [Finding], today: Date) -> Result<Vec<String>> {
+pub fn apply(waivers: &Waivers, findings: &mut [Finding], today: Date) -> Result<Vec<String>> {
+    let Waivers { name, text, of_another } = waivers;
     let file: File = toml::from_str(text).with_context(|| format!("cannot read the waivers in {name}"))?;
     let mut faults = Vec::new();
     for (at, waiver) in file.waiver.iter().enumerate() {
@@ -93,9 +105,9 @@ pub fn apply(name: &str, text: &str, findings: &mut [Finding], today: Date) -> R
                 finding.waived = Some(waiver.reason.clone());
             }
         }
-        if !matched {
+        if !matched && !of_another {
             faults.push(format!("{name}: the waiver {named} matches nothing; take it out"));
-        } else if today > expires {
+        } else if matched && today > expires {
             faults.push(format!(
                 "{name}: the waiver {named} expired on {expires}; judge the change anew, or undo it"
             ));

@@ -7,8 +7,10 @@ use std::process::Command;
 use jiff::civil::Date;
 
 use super::super::files::Files;
+use super::super::finding::Finding;
 use super::super::report::{self, Compared};
-use super::super::{Format, base, judge, verdict, waivers};
+use super::super::waivers::{self, Waivers};
+use super::super::{Format, base, judge, verdict};
 use super::TODAY;
 use crate::Outcome;
 use crate::contract::{self, source::Source};
@@ -37,7 +39,7 @@ fn revision() -> String {
 }
 
 fn compared(waivers: Option<&str>, today: Date) -> anyhow::Result<Compared> {
-    let waivers = waivers.map(|text| ("waivers.toml".to_owned(), text.to_owned()));
+    let waivers = waivers.map(waivers_file);
     judge(
         base::Side { source: Source::new("base.yaml", BASE), waivers },
         Source::new("v1.yaml", revision()),
@@ -49,6 +51,10 @@ fn waiver(fingerprint: &str, expires: &str) -> String {
     format!(
         "[[waiver]]\nfingerprint = \"{fingerprint}\"\nreason = \"agreed with all partners\"\nexpires = \"{expires}\"\n"
     )
+}
+
+fn waivers_file(text: &str) -> Waivers {
+    Waivers { name: "waivers.toml".to_owned(), text: text.to_owned(), of_another: false }
 }
 
 fn breaking(compared: &Compared) -> usize {
@@ -87,7 +93,7 @@ fn a_waiver_that_matches_nothing_is_a_fault() {
 #[test]
 fn a_waiver_without_reason_day_or_name_cannot_be_read() {
     let fault =
-        |text: &str| format!("{:#}", waivers::apply("waivers.toml", text, &mut [], TODAY).unwrap_err());
+        |text: &str| format!("{:#}", waivers::apply(&waivers_file(text), &mut [], TODAY).unwrap_err());
     assert!(fault(&waiver("a", "soon")).contains("`soon`, which is not a day"));
     assert!(
         fault("[[waiver]]\nfingerprint = 'a'\nreason = ' '\nexpires = '2027-01-01'")
@@ -178,13 +184,41 @@ fn a_base_is_a_file_or_a_revision_with_the_waivers_of_its_side() {
     assert!(base::read(&at(path), "HEAD", "openapi/v1.yaml").unwrap().waivers.is_some());
     fs::write(path.join("openapi/released/v1.yaml"), BASE).unwrap();
     let side = base::read(&at(path), "openapi/released/v1.yaml", "openapi/v1.yaml").unwrap();
-    assert_eq!(side.waivers.unwrap().0, "openapi/released/waivers.toml");
+    assert_eq!(side.waivers.unwrap().name, "openapi/released/waivers.toml");
     // Whoever stands in a folder names what they see there.
     let inside = Files::new(&path.join("openapi"), path);
     let side = base::read(&inside, "released/v1.yaml", "openapi/v1.yaml").unwrap();
     assert_eq!(side.source.name, "openapi/released/v1.yaml");
-    assert_eq!(side.waivers.unwrap().0, "openapi/released/waivers.toml");
+    assert_eq!(side.waivers.unwrap().name, "openapi/released/waivers.toml");
     assert_eq!(inside.find("v1.yaml").as_deref(), Some("openapi/v1.yaml"));
+}
+
+#[test]
+fn a_waiver_of_a_revision_may_speak_of_what_is_in_it_already() {
+    let folder = repository();
+    let path = folder.path();
+    let found = compared(None, TODAY).unwrap().findings.into_iter().find(Finding::breaks).unwrap();
+    fs::write(path.join("openapi/released/v1.yaml"), BASE).unwrap();
+    fs::write(path.join("openapi/released/waivers.toml"), waiver(&found.fingerprint, "2026-03-01")).unwrap();
+    git(path, &["add", "."]);
+    git(path, &["commit", "--quiet", "--message", "three"]);
+    let against = |base: &str, contract: String, today| {
+        let side = base::read(&at(path), base, "openapi/v1.yaml").unwrap();
+        let compared = judge(side, Source::new("openapi/v1.yaml", contract), today).unwrap();
+        verdict(&compared).map_err(|fault| fault.to_string())
+    };
+    let (on_time, late) = (TODAY, TODAY.tomorrow().unwrap());
+    for today in [on_time, late] {
+        assert_eq!(against("HEAD", revision(), today), Ok(Outcome::Fine), "nothing is left to be waived");
+        assert_eq!(against("HEAD", revision().replace("20", "30"), today), Ok(Outcome::Findings));
+    }
+    assert_eq!(against("openapi/released/v1.yaml", revision(), on_time), Ok(Outcome::Fine));
+    assert!(against("openapi/released/v1.yaml", revision(), late).unwrap_err().contains("expired"));
+    assert!(
+        against("openapi/released/v1.yaml", BASE.to_owned(), on_time)
+            .unwrap_err()
+            .contains("matches nothing")
+    );
 }
 
 #[test]
@@ -226,8 +260,7 @@ fn a_release_moves_forward_only_while_nothing_breaks() {
     fs::write(path.join("openapi/v1.yaml"), revision()).unwrap();
     assert_eq!(super::super::release(path).unwrap(), Outcome::Findings);
     assert_eq!(fs::read_to_string(&released).unwrap(), BASE, "it stays as it was");
-    let found =
-        compared(None, TODAY).unwrap().findings.into_iter().find(super::super::Finding::breaks).unwrap();
+    let found = compared(None, TODAY).unwrap().findings.into_iter().find(Finding::breaks).unwrap();
     let waivers = path.join("openapi/released/waivers.toml");
     fs::write(&waivers, waiver(&found.fingerprint, "2099-01-01")).unwrap();
     assert_eq!(super::super::release(path).unwrap(), Outcome::Fine);
