@@ -204,8 +204,8 @@ pub fn contents<'n>(
             name,
             format!("the media type `{name}` was added"),
         );
-        // A request of this type was taken by a wildcard before, and must be still.
-        if let Some(was) = nearest_wildcard(entries(base), name).filter(|_| direction == Direction::Request) {
+        // A wildcard spoke for this type before: what was taken must be still, and what was sent must be read as it was.
+        if let Some(was) = nearest_wildcard(entries(base), name) {
             media_type(on, at, was, now, direction);
         }
     }

@@ -184,6 +184,26 @@ fn a_request_type_beside_a_wildcard_takes_what_the_wildcard_took() {
 }
 
 #[test]
+fn a_response_type_beside_a_wildcard_is_read_as_the_wildcard_was() {
+    let answered = |content: Value| {
+        let response = json!({"description": "D", "content": content});
+        operating(&json!({}), &json!({"responses": {"200": response}}))
+    };
+    let found = |was: Value, now: Value| told(&differences(&answered(was), &answered(now)));
+    let of = |kind: &str| json!({"schema": {"type": kind}});
+    let added = ("response-media-type-added".to_owned(), Level::Info);
+    let changed = ("response-body-type-changed".to_owned(), Level::Error);
+    let (any, named) = (json!({"*/*": of("object")}), json!({"*/*": of("object"), "a/json": of("array")}));
+    assert_eq!(found(any.clone(), named.clone()), [added.clone(), changed.clone()]);
+    assert_eq!(found(any.clone(), json!({"*/*": of("object"), "a/json": of("object")})), [added]);
+    // Whoever read the one that is gone is told of that alone.
+    assert_eq!(found(named, any), [("response-media-type-removed".to_owned(), Level::Error)]);
+    // Of several that come in the place of the wildcard, each is compared.
+    let several = found(json!({"*/*": of("object")}), json!({"a/json": of("object"), "a/csv": of("string")}));
+    assert!(several.contains(&changed), "{several:?}");
+}
+
+#[test]
 fn a_shared_link_is_followed() {
     let linked = |shared: Value, link: Value| {
         let response = json!({"description": "D", "links": {"next": link}});
