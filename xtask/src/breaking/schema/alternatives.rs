@@ -5,7 +5,7 @@
 
 use super::value::alike;
 use super::view::{Alternatives, Parts, View};
-use super::{Two, is_annotation};
+use super::{Two, discriminator, is_annotation};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Aspect, Effect, Topic};
@@ -121,6 +121,7 @@ pub fn wrapped<'n>(on: &mut Comparison<'n>, two: &Two<'n>) -> bool {
             "",
             message,
         );
+        discriminator::came(on, two);
         let parts = on.pair(two.pair).0;
         two.enter(on, parts, Parts::one(member, member.span), two.site, &label(member));
         return true;
@@ -131,6 +132,7 @@ pub fn wrapped<'n>(on: &mut Comparison<'n>, two: &Two<'n>) -> bool {
         let places = Places::new(among.at, two.revision.at);
         let message = "one of several schemas is left".to_owned();
         two.note(on, &format!("unwrapped-from-{}", word(one_of)), places, "", message);
+        discriminator::went(on, two);
         let parts = on.pair(two.pair).1;
         two.enter(on, Parts::one(member, member.span), parts, two.site, &label(member));
         return true;

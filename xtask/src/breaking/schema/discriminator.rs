@@ -62,16 +62,32 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
         return;
     }
     let places = two.places("discriminator");
-    for now in revision {
-        let message = "a property now tells the alternatives apart".to_owned();
-        let places = Places::new(places.base, now.key.span);
-        two.note(on, "discriminator-added", places, "", message);
+    revision.into_iter().for_each(|now| added(on, two, Places::new(places.base, now.key.span)));
+    base.into_iter().for_each(|was| removed(on, two, Places::new(was.key.span, places.revision)));
+}
+
+/// Tells of the discriminators of alternatives that a schema came to be one of. What it had itself is compared inside.
+pub fn came<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    for now in distinct(&two.revision, "discriminator") {
+        added(on, two, Places::new(two.base.at, now.key.span));
     }
-    for was in base {
-        let message = "no property tells the alternatives apart any more".to_owned();
-        let places = Places::new(was.key.span, places.revision);
-        two.note(on, "discriminator-removed", places, "", message);
+}
+
+/// Tells of the discriminators of alternatives of which one schema is left.
+pub fn went<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+    for was in distinct(&two.base, "discriminator") {
+        removed(on, two, Places::new(was.key.span, two.revision.at));
     }
+}
+
+fn added<'n>(on: &mut Comparison<'n>, two: &Two<'n>, places: Places) {
+    let message = "a property now tells the alternatives apart".to_owned();
+    two.note(on, "discriminator-added", places, "", message);
+}
+
+fn removed<'n>(on: &mut Comparison<'n>, two: &Two<'n>, places: Places) {
+    let message = "no property tells the alternatives apart any more".to_owned();
+    two.note(on, "discriminator-removed", places, "", message);
 }
 
 fn property(discriminator: &Entry) -> &str {
