@@ -136,6 +136,23 @@ struct Bound {
     at: Span,
 }
 
+impl Bound {
+    /// The last whole number that it lets through, where such numbers can be told apart; else the bound itself.
+    fn whole(self, upper: bool) -> (f64, bool) {
+        const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+        if self.value.abs() >= EXACT {
+            return (self.value, self.exclusive);
+        }
+        let last = match (upper, self.exclusive) {
+            (true, false) => self.value.floor(),
+            (true, true) => self.value.ceil() - 1.0,
+            (false, false) => self.value.ceil(),
+            (false, true) => self.value.floor() + 1.0,
+        };
+        (last, false)
+    }
+}
+
 /// Compares every bound.
 pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     for count in &COUNTS {
@@ -148,6 +165,10 @@ pub fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
         (false, ("min", "minimum"), ("exclusive-min", "exclusiveMinimum")),
     ] {
         let (base, revision) = (range(&two.base, upper), range(&two.revision, upper));
+        if is_whole(two) && base.zip(revision).is_some_and(|(was, now)| was.whole(upper) == now.whole(upper))
+        {
+            continue;
+        }
         let named = revision.or(base);
         let names = if named.is_some_and(|bound| bound.exclusive) { exclusive } else { plain };
         bounds(on, two, names, upper, base, revision);
@@ -226,10 +247,15 @@ fn bounds<'n>(
     two.note(on, &format!("{word}-{ending}"), places, &facts, message);
 }
 
+/// Whether only whole numbers count: where fractions come or go, that is a change of the type.
+const fn is_whole(two: &Two<'_>) -> bool {
+    !(two.base.types.has_fractions() && two.revision.types.has_fractions())
+}
+
 fn multiples<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
     let (mut was, mut now) = (steps(&two.base), steps(&two.revision));
-    if !(two.base.types.has_fractions() && two.revision.types.has_fractions()) {
-        // Whole numbers are multiples of one anyway; where fractions come or go, that is a change of the type.
+    if is_whole(two) {
+        // They are multiples of one anyway.
         [&mut was, &mut now].into_iter().for_each(|steps| steps.retain(|step| !divides(*step, 1.0)));
     }
     if follow(&was, &now) && follow(&now, &was) {
