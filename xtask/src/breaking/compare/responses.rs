@@ -100,8 +100,10 @@ pub fn compare<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>
                 (false, false) => "response-non-success-status-removed",
             };
             // The default speaks for failures; a success is one by its own status or that of its class.
-            let covered = covering(revisions, status).is_some_and(|entry| entry.key.text != "default");
-            if !covered || !is_success(status) {
+            let covered = covering(revisions, status)
+                .is_some_and(|entry| !is_success(status) || entry.key.text != "default");
+            // That a failure is gone is news to whoever reads it; whoever answers with it may go on.
+            if !covered || !(at.flipped || is_success(status)) {
                 let places = Places::new(entry.key.span, lacking.revision);
                 on.raise(id, at, places, status, format!("the status {status} was removed"));
             }

@@ -61,3 +61,32 @@ fn the_way_to_a_header_of_an_answer_names_the_status() {
     assert_eq!(findings[0].id, "request-parameter-max-length-decreased");
     assert_eq!(findings[0].reach[0].path, "onMade 200 header X-A");
 }
+
+#[test]
+fn a_status_is_understood_by_its_class_too_and_a_failure_by_the_default() {
+    let with = |status: &str, kind: &str| {
+        let content = json!({"application/json": {"schema": {"type": kind}}});
+        json!({status: {"description": "D", "content": content}})
+    };
+    let (removed, added) = ("webhook-response-status-removed", "webhook-response-status-added");
+    for (was, now, expected) in [
+        ("410", "4XX", vec![(added, Level::Info)]),
+        ("410", "default", vec![(added, Level::Info)]),
+        ("200", "2XX", vec![(added, Level::Info)]),
+        ("200", "default", vec![(removed, Level::Error), (added, Level::Info)]),
+        ("410", "404", vec![(removed, Level::Error), (added, Level::Info)]),
+        ("4XX", "410", vec![(removed, Level::Error), (added, Level::Info)]),
+        ("default", "4XX", vec![(removed, Level::Error), (added, Level::Info)]),
+    ] {
+        for document in [webhook, callback] {
+            let (was, now) = (document(&with(was, "integer")), document(&with(now, "integer")));
+            let mut found = told(&differences(&was, &now));
+            found.sort_by_key(|(_, level)| std::cmp::Reverse(*level));
+            assert_eq!(levels(&found), expected, "{was} to {now}");
+        }
+    }
+    // What the class takes is compared with what the status did.
+    let found = |kind| told(&differences(&webhook(&with("410", "integer")), &webhook(&with("4XX", kind))));
+    assert!(found("number").iter().all(|(_, level)| *level == Level::Info));
+    assert!(found("boolean").contains(&("request-body-type-changed".to_owned(), Level::Error)));
+}
