@@ -14,7 +14,8 @@ use crate::contract::rust_name;
 pub fn events(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
     let names: Vec<&str> = document.webhooks.iter().map(|webhook| &*webhook.name).collect();
     let types_of_events = items(document, types, Module::Events);
-    let event = event(types, &document.webhooks);
+    // Without variants a type says nothing, and a match on it is no Rust.
+    let event = (!document.webhooks.is_empty()).then(|| event(types, &document.webhooks));
     let all = quote!(#event #types_of_events);
     let schemas = all.to_string().contains("schemas ::").then(|| {
         quote!(

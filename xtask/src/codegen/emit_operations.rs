@@ -4,28 +4,40 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::docs;
+use super::imports;
 use crate::contract::model::{Credential, Document, Location, Operation, Parameter, Schema, Shape};
 use crate::contract::rust_name;
 
+/// The types of ours that the tables are made of.
+const DESCRIBED: [&str; 9] = [
+    "Body",
+    "Contract",
+    "Credential",
+    "Describes",
+    "Operation",
+    "Parameter",
+    "ParameterKind",
+    "Place",
+    "Split",
+];
+
 /// The items of `operations.rs`.
 pub fn operations(document: &Document, stem: &str, library: &Ident) -> TokenStream {
-    let items = document.operations.iter().map(|operation| table(document, operation));
+    let items: TokenStream = document.operations.iter().map(|operation| table(document, operation)).collect();
     let statics =
         document.operations.iter().map(|operation| format_ident!("{}", rust_name::constant(&operation.id)));
-    let lists = document.operations.iter().flat_map(|operation| &operation.parameters);
-    let lists = lists.clone().any(|one| matches!(document.resolve(&one.schema).shape, Shape::Array(_)));
-    let split = lists.then(|| quote!(, Split));
     let contract = contract(document, stem);
+    let imports = imports::named(library, "contract", &DESCRIBED, &quote!(#contract #items));
     quote! {
         use super::document;
-        use #library::api::contract::{Body, Contract, Credential, Describes, Operation, Parameter, ParameterKind, Place #split};
+        #imports
 
         /// Every operation, in the order of the contract.
         pub static OPERATIONS: &[&Operation] = &[#(&#statics),*];
 
         #contract
 
-        #(#items)*
+        #items
     }
 }
 

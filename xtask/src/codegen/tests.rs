@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use clap::Parser;
 
+use super::files::File;
 use super::{Args, CONTRACTS, Names, generate};
 use crate::Outcome;
 use crate::contract::{self, Customs, source::Source};
@@ -25,13 +26,17 @@ fn changed(from: &str, to: &str) -> String {
     sound.replacen(from, to, 1)
 }
 
-/// A file that is generated from a contract.
-fn generated(text: &str, file: &str) -> syn::File {
+/// Every file that is generated from a contract.
+fn all(text: &str) -> Vec<File> {
     let contract =
         contract::read(Source::new("things.yaml", text), &Customs { beginning: "/", spelled: &[] })
             .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
-    let files = generate(&contract, &CONTRACTS[0]);
-    let file = files.into_iter().find(|one| one.name == file).expect("the file is generated");
+    generate(&contract, &CONTRACTS[0])
+}
+
+/// One of them.
+fn generated(text: &str, file: &str) -> syn::File {
+    let file = all(text).into_iter().find(|one| one.name == file).expect("the file is generated");
     syn::parse_file(&file.text).expect("it is Rust")
 }
 
@@ -48,6 +53,49 @@ fn an_event_that_is_going_away_says_so() {
     });
     let about = quote::ToTokens::to_token_stream(event.expect("it has a variant")).to_string();
     assert!(about.contains("Deprecated in the contract."), "{about}");
+}
+
+#[test]
+fn a_contract_without_webhooks_has_no_type_for_its_events() {
+    let files = all(&changed("", ""));
+    let events = files.iter().find(|file| file.name == "events.rs").expect("it is generated");
+    assert!(events.text.contains("pub const EVENT_TYPES: &[&str] = &[];"), "{}", events.text);
+    // An enum without variants cannot be matched by reference, which is what derives and methods do.
+    let empty = regex::Regex::new(r"\b(enum|match) [^{};]*\{\s*\}").expect("a pattern");
+    assert!(empty.is_match("pub enum Event {}") && empty.is_match("match self {\n}"));
+    for file in files.iter().filter(|file| file.name.ends_with(".rs")) {
+        assert_eq!(empty.find(&file.text).map(|found| found.as_str()), None, "{}", file.name);
+    }
+}
+
+/// The names that a file imports.
+fn imports(file: &syn::File) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for item in &file.items {
+        if let syn::Item::Use(one) = item {
+            imported(&one.tree, &mut names);
+        }
+    }
+    names
+}
+
+fn imported(tree: &syn::UseTree, names: &mut BTreeSet<String>) {
+    match tree {
+        syn::UseTree::Path(path) => imported(&path.tree, names),
+        syn::UseTree::Name(name) => drop(names.insert(name.ident.to_string())),
+        syn::UseTree::Group(group) => group.items.iter().for_each(|item| imported(item, names)),
+        syn::UseTree::Rename(_) | syn::UseTree::Glob(_) => panic!("nothing is imported so"),
+    }
+}
+
+#[test]
+fn what_a_contract_does_not_have_is_not_imported() {
+    let imports = |text: &str| Vec::from_iter(imports(&generated(text, "operations.rs"))).join(" ");
+    let always = "Contract Credential Describes Operation";
+    assert_eq!(imports(&changed("", "")), format!("{always} Parameter ParameterKind Place document"));
+    let without = changed("        - { name: id, in: path, required: true, schema: { type: string } }\n", "");
+    let without = without.replace("      parameters:\n", "").replace("/things/{id}", "/things");
+    assert_eq!(imports(&without), format!("{always} document"));
 }
 
 /// What becomes of a contract that is generated from: the outcome, or the message of the error.

@@ -2,7 +2,7 @@
 
 use super::super::keywords;
 use super::super::model::{Method, Operation};
-use super::super::node::Text;
+use super::super::node::{Entry, Text};
 use super::super::reader::{At, Reader};
 use super::super::source::Span;
 use super::{external_docs, parameter, response, security, sunset};
@@ -22,7 +22,18 @@ pub fn paths<'n>(reader: &mut Reader<'n>, paths: &At<'n>) -> Vec<Operation> {
             operations.extend(operation(reader, &item, path, (method, key.span), &at));
         }
     }
+    refuse_none(reader, paths);
     operations
+}
+
+/// Whoever answers no request needs no server, and some of what is generated would be empty in a way that is no Rust.
+fn refuse_none(reader: &mut Reader<'_>, paths: &At<'_>) {
+    let method = |entry: &Entry| Method::from_key(&entry.key).is_some();
+    let operation = |path: &Entry| path.value.entries().unwrap_or_default().iter().any(method);
+    if paths.node.entries().is_some_and(|paths| !paths.iter().any(operation)) {
+        let help = "describe one: what is generated answers the requests of operations";
+        reader.error(Code::MissingKeyword, paths.named, "no path has an operation", help);
+    }
 }
 
 fn operation<'n>(
