@@ -40,6 +40,8 @@ pub enum Code {
     DuplicateOperationId,
     /// Two names of the contract become the same name in Rust.
     RustNameCollision,
+    /// A name of the contract that has no like in Rust.
+    NoRustName,
     /// The braces of a path and its path parameters differ.
     PathParameterMismatch,
     /// Two paths match the same request.
@@ -61,7 +63,7 @@ pub enum Code {
 impl Code {
     /// Every code that the reading of our own contract gives.
     #[cfg(test)]
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Syntax,
         Self::DuplicateKey,
         Self::WrongType,
@@ -77,6 +79,7 @@ impl Code {
         Self::MissingOperationId,
         Self::DuplicateOperationId,
         Self::RustNameCollision,
+        Self::NoRustName,
         Self::PathParameterMismatch,
         Self::AmbiguousPaths,
         Self::BadPattern,
@@ -105,6 +108,7 @@ impl Code {
             Self::MissingOperationId => "missing-operation-id",
             Self::DuplicateOperationId => "duplicate-operation-id",
             Self::RustNameCollision => "rust-name-collision",
+            Self::NoRustName => "no-rust-name",
             Self::PathParameterMismatch => "path-parameter-mismatch",
             Self::AmbiguousPaths => "ambiguous-paths",
             Self::BadPattern => "bad-pattern",

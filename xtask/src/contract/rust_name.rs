@@ -28,7 +28,7 @@ pub fn lower(name: &str) -> String {
     if matches!(&*snake, "self" | "super" | "crate") {
         return snake + "_";
     }
-    if syn::parse_str::<syn::Ident>(&snake).is_err() { format!("r#{snake}") } else { snake }
+    if can_be_written(&snake) { snake } else { format!("r#{snake}") }
 }
 
 /// A variable beside others that the generated code has for itself: one of those names gets an underscore behind it, which
@@ -36,6 +36,11 @@ pub fn lower(name: &str) -> String {
 pub fn apart(name: &str, own: &[&str]) -> String {
     let name = lower(name);
     if own.contains(&&*name) { name + "_" } else { name }
+}
+
+/// Whether Rust can write a name that was made here: `m²` is `M²`, and superscripts stand in no identifier.
+pub fn can_be_written(name: &str) -> bool {
+    syn::parse_str::<syn::Ident>(name).is_ok()
 }
 
 /// A constant or a static: `listCourses` is `LIST_COURSES`.
@@ -118,6 +123,18 @@ mod tests {
             "x_rate_limit_daily_limit",
         ];
         assert_eq!(rust, expected);
+    }
+
+    #[test]
+    fn what_is_neither_letter_nor_digit_to_rust_stays_and_cannot_be_written() {
+        for name in ["m²", "area_m²", "²", "①", "ⓐ", "½"] {
+            assert!(!can_be_written(&upper(name)), "{name}");
+            assert!(!can_be_written(&lower(name)), "{name}");
+        }
+        for name in ["", "-", "é", "größe", "名", "type", "self", "Self", "4th", "_", "a\u{301}"] {
+            assert!(can_be_written(&upper(name)), "{name}");
+            assert!(can_be_written(&lower(name)), "{name}");
+        }
     }
 
     #[test]

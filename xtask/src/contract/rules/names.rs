@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::model::{Document, ObjectShape, Operation, Schema, Shape, Tag};
 use crate::contract::node::Text;
-use crate::contract::rust_name::{lower, upper};
+use crate::contract::rust_name::{can_be_written, lower, upper};
 use crate::contract::sites::{self, Site};
 use crate::contract::source::Span;
 use crate::diagnostic::{Code, Diagnostic};
@@ -138,6 +138,7 @@ fn types(document: &Document, findings: &mut Vec<Diagnostic>) {
     let mut found = Vec::new();
     for named in &document.schemas {
         let site = Site::named(&named.name, false);
+        written_in_rust(&site.owner, &named.name, named.name.span, findings);
         if !is_type(&named.schema.shape) {
             found.push((site.owner.clone(), site.origin.clone(), named.name.span));
         }
@@ -148,7 +149,8 @@ fn types(document: &Document, findings: &mut Vec<Diagnostic>) {
     }
     let mut scope = Scope::new("types", findings);
     USED.iter().for_each(|used| scope.reserve(used));
-    found.into_iter().for_each(|(rust, name, span)| scope.add(rust, &name, span));
+    // What these names are put together of is judged where each part stands.
+    found.into_iter().for_each(|(rust, name, span)| scope.take(rust, &name, span));
 }
 
 fn is_type(shape: &Shape) -> bool {
@@ -178,6 +180,18 @@ fn written(document: &Document, schema: &Schema, site: &Site, span: Span, found:
         Shape::Map(map) => below(&map.values, site.inside("Value", ".*")),
         _ => {}
     }
+}
+
+/// Whether Rust can write the name that something gets; reports once what it cannot.
+fn written_in_rust(rust: &str, name: &str, span: Span, findings: &mut Vec<Diagnostic>) -> bool {
+    let can = can_be_written(rust);
+    if !can && !findings.iter().any(|known| known.code == Code::NoRustName && known.span == span) {
+        let rust = rust.trim_start_matches("r#");
+        let message = format!("`{name}` would be called `{rust}`, which is no name in Rust");
+        let help = "write it in letters, digits and `_`: what is generated for it is called after it";
+        findings.push(Diagnostic::error(Code::NoRustName, span, message, help));
+    }
+    can
 }
 
 /// The fields and variants of a schema, and of those written inside it.
@@ -241,7 +255,14 @@ impl<'f> Scope<'f> {
         }
     }
 
+    /// Takes a name that must be one.
     fn add(&mut self, rust: String, name: &str, span: Span) {
+        if written_in_rust(&rust, name, span, self.findings) {
+            self.take(rust, name, span);
+        }
+    }
+
+    fn take(&mut self, rust: String, name: &str, span: Span) {
         let Some((other, place)) = self.taken.get(&rust) else {
             self.taken.insert(rust, (format!("`{name}`"), Some(span)));
             return;
