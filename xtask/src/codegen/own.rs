@@ -8,6 +8,35 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use super::files::{self, File};
+use crate::contract::rust_name;
+
+/// What the adapter's file names itself, so that the adapter must be called otherwise.
+pub(super) const TAKEN: [&str; 24] = [
+    "Base64",
+    "Bytes",
+    "Checked",
+    "Cookie",
+    "Date",
+    "Header",
+    "Json",
+    "Key",
+    "Keys",
+    "MaybeUndefined",
+    "Ok",
+    "OpenApi",
+    "Option",
+    "Path",
+    "Query",
+    "S",
+    "Scheme",
+    "Scope",
+    "String",
+    "Tag",
+    "Text",
+    "Timestamp",
+    "Uuid",
+    "Vec",
+];
 
 /// A contract and a folder, both as they were given and as they stand.
 #[derive(Debug)]
@@ -26,9 +55,16 @@ impl Own {
     /// Looks where things stand, from this folder; makes the output's when it is missing and `make` says so.
     ///
     /// # Errors
-    /// When one of the two is not there or not named in UTF-8, or the contract stands in the folder that is generated.
+    /// When one of the two is not there or not named in UTF-8, the contract stands in the folder that is generated, or its
+    /// name cannot be the adapter's.
     pub fn find(here: &Path, contract: &Path, output: &Path, make: bool) -> anyhow::Result<Self> {
         let named = text(output)?;
+        let stem = text(Path::new(contract.file_stem().context("--contract names no file")?))?;
+        let adapter = rust_name::upper(&stem);
+        ensure!(
+            rust_name::can_be_written(&adapter) && !TAKEN.contains(&&*adapter),
+            "the adapter is called after the contract, and cannot be called `{adapter}` in Rust; name the file otherwise"
+        );
         if make {
             let place = here.join(output);
             fs::create_dir_all(&place).with_context(|| format!("cannot make {}", output.display()))?;
@@ -39,12 +75,11 @@ impl Own {
             "the contract {} stands in the folder that would be generated; name another with --out",
             contract.display()
         );
-        let stem = contract.file_stem().context("--contract names no file")?;
         Ok(Self {
             contract: text(contract)?,
             output: named,
             contract_from_output: text(&relative(&from, &to))?,
-            stem: text(Path::new(stem))?,
+            stem,
         })
     }
 

@@ -231,6 +231,41 @@ fn a_contract_that_cannot_be_generated_makes_no_folder() {
     assert!(!here.path().join("out").exists());
 }
 
+#[test]
+fn a_contract_is_called_as_its_adapter_can_be() {
+    let names = [("m².yaml", "M²"), ("tag.yaml", "Tag"), ("open-api.yaml", "OpenApi"), ("s.yaml", "S")];
+    for (name, adapter) in names {
+        let here = tempfile::tempdir().expect("a folder");
+        std::fs::write(here.path().join(name), changed("", "")).expect("it is written");
+        let refused = own(here.path(), name).expect_err("that is no name");
+        assert!(refused.contains(&format!("cannot be called `{adapter}` in Rust")), "{refused}");
+        assert!(!here.path().join("out").exists(), "{name}");
+    }
+}
+
+#[test]
+fn what_the_adapter_cannot_be_called_is_all_that_its_file_names() {
+    let second = CONTRACTS.last().expect("it is the last one");
+    let source = contract::open(&crate::workspace(), second.contract).expect("it can be read");
+    let files = generate(&contract::read(source, &second.customs).expect("it is sound"), second);
+    let adapter = files.iter().find(|file| file.name == "adapter.rs").expect("it is generated");
+    let adapter = syn::parse_file(&adapter.text).expect("it is Rust");
+    let mut names = imports(&adapter);
+    for item in &adapter.items {
+        match item {
+            syn::Item::Struct(syn::ItemStruct { ident, .. })
+            | syn::Item::Enum(syn::ItemEnum { ident, .. }) => {
+                names.insert(ident.to_string());
+            }
+            _ => {}
+        }
+    }
+    names.remove("V2");
+    let types = names.iter().filter(|name| name.starts_with(char::is_uppercase));
+    let free: Vec<&String> = types.filter(|name| !super::own::TAKEN.contains(&&***name)).collect();
+    assert_eq!(free, Vec::<&String>::new());
+}
+
 /// The names of a pattern, at any depth.
 fn bound(pattern: &syn::Pat) -> Vec<String> {
     match pattern {
