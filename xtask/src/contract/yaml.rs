@@ -114,6 +114,12 @@ impl Reading<'_> {
             return;
         }
         let value = match Scalar::parse_from_cow_and_metadata(text, style, None) {
+            Some(Scalar::FloatingPoint(value)) if !value.is_finite() => {
+                let written = &self.source.text[span.start..span.end];
+                let message = format!("`{written}` is a number that JSON does not have");
+                let help = "write a finite number; what has no bound needs none";
+                return self.tree.stop(span, message, help);
+            }
             Some(Scalar::Boolean(value)) => Value::Bool(value),
             Some(Scalar::Integer(value)) => Value::Integer(value),
             Some(Scalar::FloatingPoint(value)) => Value::Float(value.into_inner()),
@@ -195,6 +201,20 @@ mod tests {
         assert_eq!(refusal("a.yaml", "a: 1\na: 2"), "the key `a` stands twice in one mapping");
         let long: String = (0..40).map(|at| format!("k{at}: 1\n")).collect();
         assert_eq!(refusal("a.yaml", &(long + "k7: 1\n")), "the key `k7` stands twice in one mapping");
+    }
+
+    #[test]
+    fn a_number_that_is_not_finite_is_refused_where_it_stands() {
+        for number in [".inf", "-.Inf", "+.INF", ".nan", "1e999", "-1e999"] {
+            let mut findings = Vec::new();
+            let text = format!("a: 1\nb: [{number}]\n");
+            assert!(read(&Source::new("a.yaml", &*text), &mut findings).is_none(), "{number}");
+            let [finding] = &findings[..] else { panic!("{number} is one finding: {findings:?}") };
+            assert_eq!(finding.message, format!("`{number}` is a number that JSON does not have"));
+            assert_eq!(&text[finding.span.start..finding.span.end], number);
+        }
+        let words = "a: '.inf'\nb: \".nan\"\nc: 1e300\nd: .infinite\n.inf: 1";
+        assert_eq!(refusal("a.yaml", words), "");
     }
 
     #[test]
