@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 0043f864c69d035d231c393e79d92432fe038ff5c28fcbd005a67d3f4e5fdcd9), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd), do not edit. Run `cargo xtask codegen`.
 
 //! The traits of all tags as one poem-openapi API.
 

@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 0043f864c69d035d231c393e79d92432fe038ff5c28fcbd005a67d3f4e5fdcd9), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd), do not edit. Run `cargo xtask codegen`.
 
 //! The contract itself, for serving.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Constructs";
 pub const VERSION: &str = "2.0.0";
 
 /// The SHA-256 of the contract's text, in hexadecimal.
-pub const SHA256: &str = "0043f864c69d035d231c393e79d92432fe038ff5c28fcbd005a67d3f4e5fdcd9";
+pub const SHA256: &str = "aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd";
 
 /// The contract as it was written: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../contract.yaml");

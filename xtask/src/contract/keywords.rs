@@ -145,7 +145,7 @@ pub const PARAMETER: Kind = Kind {
 /// A response header.
 pub const HEADER: Kind = Kind {
     name: "a header",
-    supported: &["description", "required", "deprecated", "schema", "example", "examples"],
+    supported: &["description", "required", "deprecated", "x-sunset", "schema", "example", "examples"],
     refused: &[
         ("style", "leave it out: scalars have one form only"),
         ("explode", "leave it out: scalars have one form only"),

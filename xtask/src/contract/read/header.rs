@@ -5,7 +5,7 @@ use super::super::model::Header;
 use super::super::node::Text;
 use super::super::reader::{At, Reader};
 use super::super::rust_name;
-use super::{schema, shared};
+use super::{schema, shared, sunset};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// Headers that whoever sends the bytes decides on: those of one connection (RFC 9110, 7.6.1), and the body's length.
@@ -85,6 +85,7 @@ pub fn header<'n>(reader: &mut Reader<'n>, name: &Text, at: &At<'n>) -> Option<H
         return None;
     }
     shared::examples(reader, at);
+    sunset(reader, at);
     let place = reader.needed(at, "schema", "a header")?;
     let schema = schema::read(reader, &place)?;
     Some(Header {
