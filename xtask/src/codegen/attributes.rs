@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::types::{Module, Types};
 use crate::contract::model::{ArrayShape, Document, NumberShape, Schema, Shape};
-use crate::contract::node::{Node, Value};
+use crate::contract::node::Value;
 use crate::contract::rust_name;
 
 /// The lines of a text as documentation; `otherwise` when there is none.
@@ -124,14 +124,6 @@ fn bounds(number: &NumberShape) -> Vec<TokenStream> {
     parts.into_iter().flatten().collect()
 }
 
-/// The default of a schema, or of what it stands for.
-pub fn default_of<'a>(document: &'a Document, schema: &'a Schema) -> Option<&'a Node> {
-    schema.default.as_ref().or_else(|| match &schema.shape {
-        Shape::Reference(name) => default_of(document, document.schema(name)?),
-        _ => None,
-    })
-}
-
 /// A default as an expression of Rust. Only scalars and empty lists get this far: others are refused.
 pub fn default_expression(
     types: &Types<'_>,
@@ -139,7 +131,7 @@ pub fn default_expression(
     schema: &Schema,
     (owner, from): (&str, Option<Module>),
 ) -> Option<TokenStream> {
-    let default = default_of(document, schema)?;
+    let default = document.default_of(schema)?;
     let value = match (&document.resolve(schema).shape, &default.value) {
         (Shape::Enum(_), Value::String(value)) => {
             let path = types.bare(schema, owner, from);

@@ -215,7 +215,7 @@ fn argument(
     let ty = parameter_type(document, types, operation, parameter);
     let mut oai = vec![quote!(name = #name)];
     if defaulted(document, types, operation, parameter) {
-        let function = default_name(operation, parameter);
+        let function = rust_name::default_of_parameter(&operation.id, &parameter.name);
         oai.push(quote!(default = #function));
     }
     let validators = list_validators(document, &parameter.schema);
@@ -229,11 +229,6 @@ fn argument(
 /// The argument of a parameter: its field's name, kept apart from the method's own.
 fn argument_name(parameter: &Parameter) -> Ident {
     syn::parse_str(&rust_name::apart(&parameter.name, &OWN)).expect("the name was made to be an identifier")
-}
-
-fn default_name(operation: &Operation, parameter: &Parameter) -> String {
-    let name = rust_name::lower(&format!("{}_{}", operation.id.text, parameter.name.text));
-    format!("{name}_default")
 }
 
 fn owner(operation: &Operation, parameter: &Parameter) -> String {
@@ -251,7 +246,8 @@ fn defaults(document: &Document, types: &Types<'_>, operation: &Operation) -> To
         operation.parameters.iter().filter(|parameter| defaulted(document, types, operation, parameter));
     parameters
         .map(|parameter| {
-            let function = format_ident!("{}", default_name(operation, parameter));
+            let function = rust_name::default_of_parameter(&operation.id, &parameter.name);
+            let function = format_ident!("{function}");
             let owner = owner(operation, parameter);
             let ty = types.bare(&parameter.schema, &owner, None);
             let value = default_expression(types, document, &parameter.schema, (&owner, None));

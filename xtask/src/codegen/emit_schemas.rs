@@ -82,7 +82,7 @@ impl Writer<'_> {
         let default = default_expression(self.types, self.document, &property.schema, inside);
         let ty = match default.filter(|_| !property.required) {
             Some(expression) => {
-                let function = format!("{}_default", rust_name::lower(&owner));
+                let function = rust_name::default(&owner);
                 let ident = format_ident!("{function}");
                 let (ty, expression) = if nullable {
                     (quote!(Option<#bare>), quote!(Some(#expression)))

@@ -43,6 +43,16 @@ pub fn can_be_written(name: &str) -> bool {
     syn::parse_str::<syn::Ident>(name).is_ok()
 }
 
+/// The function that makes the default of a field; `owner` is the name of a type for it.
+pub fn default(owner: &str) -> String {
+    lower(owner) + "_default"
+}
+
+/// The function that makes the default of a parameter.
+pub fn default_of_parameter(operation: &str, parameter: &str) -> String {
+    default(&format!("{operation}_{parameter}"))
+}
+
 /// A constant or a static: `listCourses` is `LIST_COURSES`.
 pub fn constant(name: &str) -> String {
     lower(name).trim_start_matches("r#").to_uppercase()

@@ -6,7 +6,7 @@ mod schema;
 
 pub use schema::*;
 
-use super::node::Text;
+use super::node::{Node, Text};
 use super::source::Span;
 
 /// Everything that the contract says.
@@ -44,6 +44,14 @@ impl Document {
             here = self.schema(name).expect("references were resolved when the contract was read");
         }
         here
+    }
+
+    /// The default of a schema, or of what it stands for.
+    pub fn default_of<'a>(&'a self, schema: &'a Schema) -> Option<&'a Node> {
+        schema.default.as_ref().or_else(|| match &schema.shape {
+            Shape::Reference(name) => self.default_of(self.schema(name)?),
+            _ => None,
+        })
     }
 
     /// Every property of an object, in the order of its parts.

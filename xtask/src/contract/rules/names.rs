@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::contract::model::{Document, ObjectShape, Operation, Schema, Shape, Tag};
+use crate::contract::model::{Document, ObjectShape, Operation, Parameter, Schema, Shape, Tag};
 use crate::contract::node::Text;
-use crate::contract::rust_name::{can_be_written, lower, upper};
+use crate::contract::rust_name::{self, can_be_written, lower, upper};
 use crate::contract::sites::{self, Site};
 use crate::contract::source::Span;
 use crate::diagnostic::{Code, Diagnostic};
@@ -109,6 +109,14 @@ pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
             scope.add(lower(&parameter.name), &parameter.name.text, parameter.name.span);
         }
     }
+    let mut scope = Scope::new("defaults of parameters", findings);
+    for operation in &document.operations {
+        let defaulted = |one: &&Parameter| !one.required && document.default_of(&one.schema).is_some();
+        for Parameter { name, .. } in operation.parameters.iter().filter(defaulted) {
+            let rust = rust_name::default_of_parameter(&operation.id, name);
+            scope.take(rust, &format!("{} {}", operation.id.text, name.text), name.span);
+        }
+    }
     types(document, findings);
     for named in &document.schemas {
         inside(document, &named.schema, findings);
@@ -133,52 +141,70 @@ fn served(document: &Document) -> impl Iterator<Item = &Tag> {
     document.tags.iter().filter(used)
 }
 
-/// The types of all schemas, those written inside others and at operations included.
+/// The types of all schemas, those written inside others and at operations included, and the defaults of their fields.
 fn types(document: &Document, findings: &mut Vec<Diagnostic>) {
-    let mut found = Vec::new();
+    let mut found = Found::default();
     for named in &document.schemas {
         let site = Site::named(&named.name, false);
         written_in_rust(&site.owner, &named.name, named.name.span, findings);
         if !is_type(&named.schema.shape) {
-            found.push((site.owner.clone(), site.origin.clone(), named.name.span));
+            found.types.push((site.owner.clone(), site.origin.clone(), named.name.span));
         }
-        written(document, &named.schema, &site, named.name.span, &mut found);
+        found.written(document, &named.schema, &site, named.name.span);
     }
     for inline in sites::inline(document) {
-        written(document, inline.schema, &inline.site, inline.schema.span, &mut found);
+        found.written(document, inline.schema, &inline.site, inline.schema.span);
     }
+    let before = findings.len();
     let mut scope = Scope::new("types", findings);
     USED.iter().for_each(|used| scope.reserve(used));
     // What these names are put together of is judged where each part stands.
-    found.into_iter().for_each(|(rust, name, span)| scope.take(rust, &name, span));
+    found.types.into_iter().for_each(|(rust, name, span)| scope.take(rust, &name, span));
+    // The fields of types that share a name share theirs, too.
+    if findings.len() == before {
+        let mut scope = Scope::new("defaults", findings);
+        found.defaults.into_iter().for_each(|(rust, name, span)| scope.take(rust, &name, span));
+    }
 }
 
 fn is_type(shape: &Shape) -> bool {
     matches!(shape, Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_))
 }
 
-type Found = Vec<(String, String, Span)>;
+/// Names of Rust, each with the name or the place that it comes from.
+#[derive(Default)]
+struct Found {
+    types: Vec<(String, String, Span)>,
+    defaults: Vec<(String, String, Span)>,
+}
 
-/// Adds the type of a schema that stands at this site, and those of the schemas inside it.
-fn written(document: &Document, schema: &Schema, site: &Site, span: Span, found: &mut Found) {
-    if is_type(&schema.shape) {
-        found.push((site.owner.clone(), site.origin.clone(), span));
-    }
-    let mut below = |schema: &Schema, site: Site| written(document, schema, &site, schema.span, found);
-    match &schema.shape {
-        Shape::Object(object) => {
-            for property in document.properties(object) {
-                below(&property.schema, site.below(&property.name, "."));
-            }
+impl Found {
+    /// Adds the type of a schema that stands at this site, and those of the schemas inside it.
+    fn written(&mut self, document: &Document, schema: &Schema, site: &Site, span: Span) {
+        if is_type(&schema.shape) {
+            self.types.push((site.owner.clone(), site.origin.clone(), span));
         }
-        Shape::Union(union) => {
-            for member in &union.members {
-                below(&member.schema, site.below(&member.name, " as "));
+        let mut below = |schema: &Schema, site: &Site| self.written(document, schema, site, schema.span);
+        match &schema.shape {
+            Shape::Object(object) => {
+                for property in document.properties(object) {
+                    let site = site.below(&property.name, ".");
+                    self.written(document, &property.schema, &site, property.schema.span);
+                    if !property.required && document.default_of(&property.schema).is_some() {
+                        let rust = rust_name::default(&site.owner);
+                        self.defaults.push((rust, site.origin, property.name.span));
+                    }
+                }
             }
+            Shape::Union(union) => {
+                for member in &union.members {
+                    below(&member.schema, &site.below(&member.name, " as "));
+                }
+            }
+            Shape::Array(array) => below(&array.items, &site.inside("Item", "[]")),
+            Shape::Map(map) => below(&map.values, &site.inside("Value", ".*")),
+            _ => {}
         }
-        Shape::Array(array) => below(&array.items, site.inside("Item", "[]")),
-        Shape::Map(map) => below(&map.values, site.inside("Value", ".*")),
-        _ => {}
     }
 }
 
