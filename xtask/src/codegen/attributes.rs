@@ -138,19 +138,15 @@ pub fn default_expression(
             let variant = format_ident!("{}", rust_name::upper(value));
             quote!(#path::#variant)
         }
-        (Shape::IntegerEnum(_), Value::Integer(value)) => {
+        (Shape::IntegerEnum(_), value) => {
             let path = types.bare(schema, owner, from);
-            let variant = format_ident!("{}", rust_name::upper(&value.to_string()));
+            let variant = format_ident!("{}", rust_name::upper(&whole(value)?.to_string()));
             quote!(#path::#variant)
         }
         (Shape::Array(_), Value::Sequence(_)) => quote!(Vec::new()),
         (Shape::String(_), Value::String(value)) => quote!(#value.to_owned()),
-        (Shape::Integer(_), Value::Integer(value)) => Literal::i64_unsuffixed(*value).into_token(),
+        (Shape::Integer(_), value) => Literal::i64_unsuffixed(whole(value)?).into_token(),
         (Shape::Number(_), Value::Float(value)) => Literal::f64_unsuffixed(*value).into_token(),
-        // What takes a whole number with a fraction of zero takes it as a default, too.
-        #[allow(clippy::cast_possible_truncation)]
-        // The schema took it, so it is whole and within its bounds.
-        (Shape::Integer(_), Value::Float(value)) => Literal::i64_unsuffixed(*value as i64).into_token(),
         (Shape::Number(_), Value::Integer(value)) => {
             format!("{value}.0").parse::<Literal>().ok()?.into_token()
         }
@@ -158,6 +154,16 @@ pub fn default_expression(
         _ => return None,
     };
     Some(value)
+}
+
+/// A whole number. What takes one with a fraction of zero takes it as a default, too.
+#[allow(clippy::cast_possible_truncation)] // The schema took it, and its format holds it.
+const fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Integer(value) => Some(*value),
+        Value::Float(value) => Some(*value as i64),
+        _ => None,
+    }
 }
 
 trait IntoToken {

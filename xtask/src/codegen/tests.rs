@@ -307,6 +307,18 @@ fn parameters_may_be_called_as_the_adapter_calls_its_own() {
 }
 
 #[test]
+fn a_whole_number_may_be_written_with_a_fraction_of_zero_as_a_default() {
+    let parameter =
+        |name: &str, schema: &str| format!("        - {{ name: {name}, in: query, schema: {schema} }}\n");
+    let level = parameter("level", "{ type: integer, enum: [1, 2], default: 2.0 }");
+    let count = parameter("count", "{ type: integer, default: 3.0 }");
+    let files = all(&changed("      responses:\n", &(level + &count + "      responses:\n")));
+    let adapter = files.iter().find(|file| file.name == "adapter.rs").expect("it is generated");
+    assert!(adapter.text.contains("schemas::GetThingLevel::Value2\n"), "{}", adapter.text);
+    assert!(adapter.text.contains("-> i64 {\n    3\n}"), "{}", adapter.text);
+}
+
+#[test]
 fn headers_may_be_called_as_an_answer_calls_its_own() {
     let headers = "headers: { Body: { required: true, schema: { type: integer } }, Parts: { schema: { type: string } } }";
     let thing = "description: A thing.\n";

@@ -149,7 +149,8 @@ fn refuse_format(reader: &mut Reader<'_>, format: Option<&Text>, kind: &str, kno
     reader.error(Code::UnsupportedKeyword, format.span, message, help);
 }
 
-/// Only scalars, and lists without items, have a default that can be written in Rust.
+/// Only scalars, and lists without items, have a default that can be written in Rust; and a number, only one that the type
+/// of its format can hold.
 pub fn refuse_default(reader: &mut Reader<'_>, default: Option<&Node>, shape: &Shape) {
     let Some(default) = default else { return };
     let plain = match &default.value {
@@ -163,5 +164,33 @@ pub fn refuse_default(reader: &mut Reader<'_>, default: Option<&Node>, shape: &S
         let message = "a default of this type is not supported";
         let help = "describe it, and let the server fill it in";
         reader.error(Code::UnsupportedKeyword, default.span, message, help);
+    }
+    if let Some(format) = too_small(shape, &default.value) {
+        let message = format!("the default does not fit into `{format}`");
+        let help = "correct it, or the format: a value is held in a type of that size";
+        reader.error(Code::DefaultRefused, default.span, message, help);
+    }
+}
+
+/// The format of a number, where its type cannot hold a value.
+#[allow(clippy::cast_possible_truncation)] // What is cut off is looked for here.
+fn too_small(shape: &Shape, value: &Value) -> Option<&'static str> {
+    // The first whole number that 64 bits cannot hold; the last one is no double.
+    const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
+    let is = |number: &NumberShape, name| number.format.as_deref() == Some(name);
+    match (shape, value) {
+        (Shape::Integer(number), Value::Integer(value)) if is(number, "int32") => {
+            i32::try_from(*value).is_err().then_some("int32")
+        }
+        (Shape::Integer(number), Value::Float(value)) if is(number, "int32") => {
+            (*value < f64::from(i32::MIN) || *value > f64::from(i32::MAX)).then_some("int32")
+        }
+        (Shape::Integer(_), Value::Float(value)) => {
+            (*value < -TOO_LARGE || *value >= TOO_LARGE).then_some("int64")
+        }
+        (Shape::Number(number), Value::Float(value)) if is(number, "float") => {
+            (*value as f32).is_infinite().then_some("float")
+        }
+        _ => None,
     }
 }
