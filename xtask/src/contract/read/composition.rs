@@ -27,6 +27,11 @@ pub fn either<'n>(
             None
         }
         [one] => {
+            if let Some(discriminator) = at.node.entry("discriminator") {
+                let message = "the discriminator tells one shape from no other";
+                let help = format!("leave it out, or list the other shapes in `{keyword}`");
+                reader.error(Code::DiscriminatorMapping, discriminator.key.span, message, help);
+            }
             let schema = schema::read(reader, one)?;
             Some((schema.shape, nullable || schema.nullable))
         }
