@@ -10,6 +10,9 @@ use super::types::{Module, TypeItem, TypeKind, Types};
 use crate::contract::model::{Document, EnumShape, Property, Schema};
 use crate::contract::rust_name;
 
+/// What poem-openapi's derive calls the object that it reads fields from, beside the fields themselves.
+const OWN: [&str; 1] = ["obj"];
+
 /// The items of `schemas.rs`.
 pub fn schemas(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
     let items = items(document, types, Module::Schemas);
@@ -66,7 +69,7 @@ impl Writer<'_> {
 
     fn field(&self, property: &Property, defaults: &mut TokenStream) -> TokenStream {
         let name = &*property.name;
-        let lower = rust_name::lower(name);
+        let lower = rust_name::apart(name, &OWN);
         let ident: syn::Ident = syn::parse_str(&lower).expect("the name was made to be an identifier");
         let docs = docs(self.description(&property.schema), &format!("`{name}`."));
         let owner = format!("{}{}", self.item.name, rust_name::upper(name));

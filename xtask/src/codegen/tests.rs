@@ -307,6 +307,18 @@ fn parameters_may_be_called_as_the_adapter_calls_its_own() {
 }
 
 #[test]
+fn a_property_may_be_called_as_the_derive_calls_its_own() {
+    let schemas = generated(&changed("size: {", "obj: { type: string }\n        size: {"), "schemas.rs");
+    let fields = schemas.items.iter().find_map(|item| match item {
+        syn::Item::Struct(one) if one.ident == "Thing" => Some(&one.fields),
+        _ => None,
+    });
+    let field = fields.expect("it is generated").iter().nth(1).expect("it has three fields");
+    let field = quote::ToTokens::to_token_stream(field).to_string();
+    assert!(field.contains(r#"rename = "obj""#) && field.contains("pub obj_ :"), "{field}");
+}
+
+#[test]
 fn a_whole_number_may_be_written_with_a_fraction_of_zero_as_a_default() {
     let parameter =
         |name: &str, schema: &str| format!("        - {{ name: {name}, in: query, schema: {schema} }}\n");
