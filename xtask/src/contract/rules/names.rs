@@ -24,26 +24,59 @@ const MODULES: [&str; 11] = [
     "std",
 ];
 
-/// What the file of operations imports and defines beside them.
-const TABLES: [&str; 10] = [
+/// What the file of operations imports, uses and defines beside them.
+const TABLES: [&str; 12] = [
     "Body",
     "Contract",
     "Credential",
     "Describes",
+    "None",
     "Operation",
     "Operations",
     "Parameter",
     "ParameterKind",
     "Place",
+    "Some",
     "Split",
 ];
 
-/// Names that generated files import beside a tag's trait.
-const IMPORTS: [&str; 11] =
-    ["Answer", "Base64", "Bytes", "Call", "Date", "Json", "Parts", "Reply", "Text", "Timestamp", "Uuid"];
+/// Names that generated files import or use beside a tag's trait.
+const IMPORTS: [&str; 17] = [
+    "Answer",
+    "Base64",
+    "Bytes",
+    "Call",
+    "Date",
+    "Future",
+    "Json",
+    "Option",
+    "Parts",
+    "Reply",
+    "Send",
+    "String",
+    "Sync",
+    "Text",
+    "Timestamp",
+    "Uuid",
+    "Vec",
+];
 
 /// Names that the files of schemas and events use or define themselves.
-const USED: [&str; 9] = ["Base64", "Date", "Event", "None", "Option", "String", "Timestamp", "Uuid", "Vec"];
+const USED: [&str; 13] = [
+    "Base64",
+    "Date",
+    "Event",
+    "From",
+    "Iterator",
+    "MaybeUndefined",
+    "None",
+    "Option",
+    "String",
+    "Timestamp",
+    "TryFrom",
+    "Uuid",
+    "Vec",
+];
 
 /// Judges operation ids and tags, those of webhooks included.
 pub fn operations(document: &Document, findings: &mut Vec<Diagnostic>) {
