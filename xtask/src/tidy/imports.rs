@@ -28,7 +28,10 @@ pub(super) fn check(source: &Source) -> Vec<Finding> {
                 "put it into a room, or add it to xtask/src/tidy/rooms.rs",
             )];
         };
-        findings.extend(named.iter().filter_map(|path| room_fault(&source.file, &modules, room, path)));
+        let entities = named.iter().filter(|path| path.segments.last().is_some_and(|last| last == "Entity"));
+        let entities = entities.filter_map(|path| path.alias.as_deref()).chain(["Entity"]).collect();
+        let place = Place { file: &source.file, modules, room, entities };
+        findings.extend(named.iter().filter_map(|path| place.fault(path)));
     }
     findings
 }
@@ -60,30 +63,65 @@ fn crate_fault(file: &str, path: &NamedPath) -> Option<Finding> {
     wrong.then(|| Finding::new(file, path.line, format!("names `{}`", path.segments.join("::")), remedy))
 }
 
-fn room_fault(file: &str, modules: &[&str], room: &Room, path: &NamedPath) -> Option<Finding> {
-    let shown = path.segments.join("::");
-    if room.never.contains(&path.segments[0].as_str()) {
-        let remedy = format!("`{}` never names `{}`; ask the room below for it", room.name, path.segments[0]);
-        return Some(Finding::new(file, path.line, format!("names `{shown}`"), remedy));
+/// A file of a room.
+struct Place<'a> {
+    file: &'a str,
+    modules: Vec<&'a str>,
+    room: &'a Room,
+    /// What the file calls entities.
+    entities: Vec<&'a str>,
+}
+
+impl Place<'_> {
+    fn fault(&self, path: &NamedPath) -> Option<Finding> {
+        let (message, remedy) = hidden(&self.modules, path)
+            .or_else(|| self.crate_or_finder(path))
+            .or_else(|| self.arrow(path))?;
+        Some(Finding::new(self.file, path.line, message, remedy))
     }
-    let pair =
-        path.segments.windows(2).find(|pair| pair[0] == "Entity" && UNSCOPED.contains(&pair[1].as_str()));
-    if let Some(pair) = pair {
+
+    /// A crate that the room never names, or a finder that asks for no workspace.
+    fn crate_or_finder(&self, path: &NamedPath) -> Option<(String, String)> {
+        let (room, segments) = (self.room, &path.segments);
+        if room.never.contains(&segments[0].as_str()) {
+            let remedy = format!("`{}` never names `{}`; ask the room below for it", room.name, segments[0]);
+            return Some((format!("names `{}`", segments.join("::")), remedy));
+        }
+        let unscoped =
+            |pair: &&[String]| self.entities.contains(&&*pair[0]) && UNSCOPED.contains(&pair[1].as_str());
+        let pair = segments.windows(2).find(unscoped)?;
         let message = format!("calls `{}::{}`, which asks for no workspace", pair[0], pair[1]);
-        let remedy = "write a finder in `entity` that takes the workspace first";
-        return Some(Finding::new(file, path.line, message, remedy));
+        Some((message, "write a finder in `entity` that takes the workspace first".to_owned()))
     }
-    let target = below_root(modules, &path.segments)?;
-    let other = target.first()?;
-    let known = ROOMS.iter().any(|known| known.name == *other);
-    let allowed = *other == room.name || room.below.contains(other) || !known || excepted(room, &target);
-    if allowed {
-        return None;
+
+    /// An arrow that runs up.
+    fn arrow(&self, path: &NamedPath) -> Option<(String, String)> {
+        let room = self.room;
+        let target = below_root(&self.modules, path)?;
+        let other = target.first()?;
+        let known = ROOMS.iter().any(|known| known.name == *other);
+        let allowed = *other == room.name || room.below.contains(other) || !known || excepted(room, &target);
+        if allowed {
+            return None;
+        }
+        let below = if room.below.is_empty() { "nothing of ours".to_owned() } else { room.below.join(", ") };
+        let message = format!("`{}` names `{}`: this arrow runs up", room.name, path.segments.join("::"));
+        let remedy = format!("`{}` may name {below}; move what both need below both", room.name);
+        Some((message, remedy))
     }
-    let below = if room.below.is_empty() { "nothing of ours".to_owned() } else { room.below.join(", ") };
-    let message = format!("`{}` names `{shown}`: this arrow runs up", room.name);
-    let remedy = format!("`{}` may name {below}; move what both need below both", room.name);
-    Some(Finding::new(file, path.line, message, remedy))
+}
+
+/// What hides which room is named: another name for the root or for a way up, and everything in the root at once.
+fn hidden(modules: &[&str], path: &NamedPath) -> Option<(String, String)> {
+    let way = |segment: &String| ["crate", "creator_api", "self", "super"].contains(&segment.as_str());
+    let renamed = path.alias.as_ref().filter(|_| path.segments.iter().all(way));
+    let shown = path.segments.join("::");
+    let message = match renamed {
+        Some(alias) => format!("calls `{shown}` `{alias}`"),
+        None if below_root(modules, path).is_some_and(|target| target == ["*"]) => format!("names `{shown}`"),
+        None => return None,
+    };
+    Some((message, "write out the way from the root, so that it shows which room is named".to_owned()))
 }
 
 fn excepted(room: &Room, target: &[&str]) -> bool {
@@ -96,7 +134,7 @@ pub(super) fn stale_exceptions(sources: &[Source]) -> Vec<Finding> {
     for source in sources {
         let Some(modules) = source.file.strip_prefix("src/").map(module_path) else { continue };
         for path in paths(source.tokens.clone()) {
-            let Some(target) = below_root(&modules, &path.segments) else { continue };
+            let Some(target) = below_root(&modules, &path) else { continue };
             stale.retain(|exception| exception.from != modules[0] || !target.starts_with(exception.path));
         }
     }
@@ -111,16 +149,16 @@ pub(super) fn stale_exceptions(sources: &[Source]) -> Vec<Finding> {
 }
 
 /// The path below the crate's root, when it leads there.
-fn below_root<'a>(modules: &[&'a str], segments: &'a [String]) -> Option<Vec<&'a str>> {
-    let ups = segments.iter().take_while(|segment| *segment == "super").count();
-    let rest = |from: usize| segments[from..].iter().map(String::as_str);
-    match segments[0].as_str() {
-        "crate" => Some(rest(1).collect()),
-        "creator_api" => Some(rest(1).collect()),
+fn below_root<'a>(modules: &[&'a str], path: &'a NamedPath) -> Option<Vec<&'a str>> {
+    let segments = path.segments.iter().map(String::as_str);
+    let segments: Vec<&str> = segments.skip_while(|segment| *segment == "self").collect();
+    let ups = segments.iter().take_while(|segment| **segment == "super").count();
+    match *segments.first()? {
+        "crate" | "creator_api" => Some(segments[1..].to_vec()),
         "super" => {
-            // An inline module adds a level that the file's name does not show, which only shortens the way up.
-            let kept = modules.len().saturating_sub(ups);
-            Some(modules[..kept].iter().copied().chain(rest(ups)).collect())
+            // Modules that are written out in the file are climbed first; what they are called says nothing here.
+            let kept = (modules.len() + path.depth).saturating_sub(ups).min(modules.len());
+            Some(modules[..kept].iter().chain(&segments[ups..]).copied().collect())
         }
         _ => None,
     }
@@ -142,6 +180,9 @@ mod tests {
             "use crate::{clock::Clock, api::error};",
             "fn f() { crate::api::f() }",
             "use super::super::api;",
+            "use self::super::super::api;",
+            "use crate::r#api::error;",
+            "mod inner { use super::super::super::api; }",
             "assert!(crate::api::X);",
         ] {
             let found = findings("src/domain/orders.rs", text);
@@ -164,6 +205,41 @@ mod tests {
         assert_eq!(findings("src/domain/a.rs", "fn f() -> poem::Response {}").len(), 1);
         assert_eq!(findings("src/domain/a.rs", "fn f() { orders::Entity::find_by_id(1); }").len(), 1);
         assert_eq!(findings("src/api/v1/orders.rs", "use sea_orm::EntityTrait;").len(), 1);
+    }
+
+    #[test]
+    fn another_name_hides_nothing() {
+        for text in [
+            "use crate as c; fn f() { c::api::f() }",
+            "use crate::{self as c};",
+            "use super::super as root;",
+            "use super as here;",
+            "use creator_api as c;",
+            "extern crate self as c;",
+            "use crate::*;",
+            "use super::super::*;",
+            "use poem as p; fn f() -> p::Response {}",
+            "use {poem as p};",
+            "extern crate poem;",
+            "use entity::orders::Entity as Orders; fn f() { Orders::find(); }",
+            "use entity::{orders::{Entity as Orders}}; fn f() { Orders::find_by_id(1); }",
+            "type Orders = entity::orders::Entity; fn f() { Orders::find(); }",
+            "use entity::orders::{self as o}; fn f() { o::Entity::find(); }",
+            "fn f() { <entity::orders::Entity as EntityTrait>::find(); }",
+        ] {
+            let found = findings("src/domain/orders.rs", text);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+        }
+        for text in [
+            "use super::*; use crate::app::*;",
+            "use entity::orders::{self as rows, Entity as Orders, Model as Order}; fn f() { Orders::ours(); }",
+            "mod inner { use super::*; use super::super::students as s; }",
+            "use crate::clock::{self as time};",
+        ] {
+            assert_eq!(findings("src/domain/orders.rs", text), Vec::<String>::new(), "{text}");
+        }
+        assert_eq!(findings("src/clock.rs", "mod inner { use super::*; }"), Vec::<String>::new());
+        assert_eq!(findings("migration/src/m1.rs", "use entity as e;").len(), 1);
     }
 
     #[test]
