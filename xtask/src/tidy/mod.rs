@@ -63,7 +63,9 @@ pub(crate) fn check(repository: &Path) -> Result<usize> {
     let files = root::tracked(repository)?;
     let mut findings = root::check(&files);
     let sources = files.iter().filter(|file| file.ends_with(".rs"));
-    let sources: Vec<Source> = sources.map(|file| Source::read(repository, file)).collect::<Result<_>>()?;
+    let mut sources: Vec<Source> =
+        sources.map(|file| Source::read(repository, file)).collect::<Result<_>>()?;
+    source::mark_tests(&mut sources);
     for source in &sources {
         findings.extend(imports::check(source));
         findings.extend(sizes::check(source));
