@@ -49,7 +49,10 @@ fn refuse_in_parts(reader: &mut Reader<'_>, parts: &[At<'_>], keyword: &str) {
             let key = &*entry.key;
             if ["default", "deprecated", "x-sunset", "readOnly"].contains(&key) {
                 let message = format!("`{key}` stands in a part of `{keyword}`");
-                let help = format!("write it beside `{keyword}`");
+                let help = match key {
+                    "default" => "describe it, and let the server fill it in".to_owned(),
+                    _ => format!("write it beside `{keyword}`"),
+                };
                 reader.error(Code::UnsupportedKeyword, entry.key.span, message, help);
             }
         }
