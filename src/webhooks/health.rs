@@ -66,7 +66,9 @@ pub(super) async fn record(
     attempts: &[&Attempted],
 ) -> anyhow::Result<()> {
     for row in subscriptions {
-        let of_it = |attempt: &&&Attempted| attempt.task.claimed.subscription_id == row.id;
+        // What an address says that is no longer the subscription's is not about its health.
+        let of_it =
+            |attempt: &&&Attempted| attempt.task.claimed.subscription_id == row.id && attempt.went_to(row);
         let mut attempts: Vec<&Attempted> = attempts.iter().filter(of_it).copied().collect();
         attempts.sort_by_key(|attempt| attempt.ended_ms());
         let signs = Signs::of(&attempts);

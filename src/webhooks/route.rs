@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use entity::webhook_subscriptions;
+use entity::webhook_subscriptions::{self, Model as Subscription};
 use sea_orm::ConnectionTrait;
 use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
@@ -23,6 +23,8 @@ const BELIEVED: Duration = Duration::from_millis(250);
 /// The way to one subscription's endpoint.
 #[derive(Debug)]
 pub(super) struct Route {
+    /// The address as it is stored.
+    text: String,
     /// Where it stands; none when what is stored is no URL.
     pub(super) url: Option<Url>,
     /// The live secrets, newest first; none when they cannot be opened.
@@ -34,7 +36,12 @@ pub(super) struct Route {
 impl Route {
     /// One that leads nowhere, for what is not to be sent.
     pub(super) fn nowhere() -> Arc<Self> {
-        Arc::new(Self { url: None, keys: Vec::new(), at: Instant::now() })
+        Arc::new(Self { text: String::new(), url: None, keys: Vec::new(), at: Instant::now() })
+    }
+
+    /// Whether it leads to where this subscription wants its deliveries.
+    pub(super) fn leads_to(&self, subscription: &Subscription) -> bool {
+        self.text == subscription.url
     }
 
     /// Whether it was looked up just now.
@@ -64,13 +71,13 @@ pub(super) async fn routes(
     let mut subscriptions: Vec<Uuid> = urls.keys().copied().collect();
     subscriptions.sort_unstable();
     let mut secrets = webhooks::live(conn, seal, &subscriptions, now).await?;
-    let mut route = |id: Uuid, url: &str| {
+    let mut route = |id: Uuid, text: String| {
         // One that is no secret holds up nobody else: without any, nothing is sent and the log says why.
         let keys = secrets.remove(&id).unwrap_or_default();
         let keys = keys.iter().filter_map(|secret| SigningKey::new(secret.expose_secret()).ok()).collect();
-        Arc::new(Route { url: Url::parse(url).ok(), keys, at })
+        Arc::new(Route { url: Url::parse(&text).ok(), text, keys, at })
     };
-    Ok(urls.iter().map(|(id, url)| (*id, route(*id, url))).collect())
+    Ok(urls.into_iter().map(|(id, url)| (id, route(id, url))).collect())
 }
 
 /// The routes to those of these subscriptions that are enabled.

@@ -10,6 +10,8 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// The waits between one attempt and the next, counted from the end of the one that failed (seed 6).
 const WAITS_MS: [i64; 6] = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
+/// Attempts at a delivery, at most.
+pub(super) const ATTEMPTS: i32 = WAITS_MS.len() as i32 + 1;
 /// `Retry-After` lengthens a wait to this at most.
 const LONGEST_WAIT_MS: i64 = 24 * HOUR_MS;
 

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::claim::Task;
 use super::health;
 use super::outbound::{Outcome, Verdict};
-use super::schedule::again_at;
+use super::schedule::{ATTEMPTS, again_at};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
@@ -66,12 +66,22 @@ impl Attempted {
         }
     }
 
-    /// What is written of the delivery. One whose subscription would not take it is not tried again, but held.
+    /// Whether it was made where the subscription wants its deliveries by now.
+    pub(super) fn went_to(&self, subscription: &Subscription) -> bool {
+        self.task.route.leads_to(subscription)
+    }
+
+    /// What is written of the delivery. One whose subscription would not take it is not tried again, but held; one that went to
+    /// an address which is no longer the subscription's goes to the new one at once.
     fn settlement(&self, subscriptions: &[Subscription]) -> Settlement {
         let own = subscriptions.iter().find(|row| row.id == self.task.claimed.subscription_id);
-        let next = match (self.next(), own.map(|row| row.state)) {
-            (Next::Retry(at), Some(State::Paused)) => Next::Hold(Some(at)),
-            (Next::Retry(_), Some(State::Disabled) | None) => Next::Hold(None),
+        let next = match (self.next(), own) {
+            (Next::Retry(at), Some(row)) if row.state == State::Paused => Next::Hold(Some(at)),
+            (Next::Retry(_), None) => Next::Hold(None),
+            (Next::Retry(_), Some(row)) if row.state == State::Disabled => Next::Hold(None),
+            (Next::Retry(_) | Next::Dead, Some(row)) if self.number() < ATTEMPTS && !self.went_to(row) => {
+                Next::Retry(self.ended_ms())
+            }
             (next, _) => next,
         };
         Settlement {

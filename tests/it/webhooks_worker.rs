@@ -128,7 +128,7 @@ async fn several_workers_send_each_delivery_once() {
 #[tokio::test]
 async fn what_waits_for_its_turn_goes_where_its_subscription_wants_it_by_then() {
     let app = TestApp::start_beside_receivers().await;
-    // It answers nobody until it is told to.
+    // It answers nobody until it is told to, and is being torn down then.
     let gate = Arc::new(Semaphore::new(0));
     let slow = {
         let gate = Arc::clone(&gate);
@@ -137,7 +137,7 @@ async fn what_waits_for_its_turn_goes_where_its_subscription_wants_it_by_then() 
             async move {
                 request(&mut stream).await;
                 gate.acquire().await.expect("it stays open").forget();
-                let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                let answer = b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
                 stream.write_all(answer).await.expect("the worker listens");
             }
         })
@@ -167,13 +167,17 @@ async fn what_waits_for_its_turn_goes_where_its_subscription_wants_it_by_then() 
     // Longer than the worker believes what it knew when it took them.
     tokio::time::sleep(Duration::from_millis(300)).await;
     gate.add_permits(64);
-    until("the rest arrives elsewhere", async || moved.sent().len() == 6).await;
+    until("all arrive where they are wanted", async || moved.sent().len() == 70).await;
     let now = app.clock.now().as_second();
     for sent in moved.sent() {
         assert!(sent.is_signed(&newer, now) && !sent.is_signed(&subscription.secret, now));
     }
-    until("all are recorded", async || subscription.standing().await == vec!["delivered 1"; 70]).await;
+    let standing =
+        async |how: &str| subscription.standing().await.iter().filter(|standing| *standing == how).count();
+    until("what waited took one attempt", async || standing("delivered 1").await == 6).await;
+    until("what was refused took another", async || standing("delivered 2").await == 64).await;
     assert_eq!(slow.connections(), 64);
+    assert_eq!(subscription.shown().await.failing_since, None, "the old address says nothing of the new one");
     stop.send(()).unwrap();
     tokio::time::timeout(PATIENCE, running).await.expect("it stops").unwrap();
 }
