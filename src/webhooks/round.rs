@@ -151,9 +151,10 @@ impl Round {
         // The fuller it is, the smaller everybody's share: receivers that hang, however many, leave room for others.
         let (room, cap) = (free.min(BATCH), (free / SHARES).clamp(1, PER_SUBSCRIPTION));
         let room = if looked { room } else { 0 };
+        let apart = self.is_apart(cap, &freed);
         let mut taken = 0;
         if room > 0 || !self.ended.is_empty() {
-            let (recorded, tasks) = self.write(room, cap).await;
+            let (recorded, tasks) = self.write(room, cap, apart).await;
             let tasks = tasks.map(|tasks| {
                 taken = tasks.len();
                 tasks.into_iter().for_each(|task| self.flight.start(task, None));
@@ -162,39 +163,43 @@ impl Round {
             tasks?;
         }
         if looked {
-            self.looked((room, cap), taken, &freed).await?;
+            let unseen = if apart { freed } else { Vec::new() };
+            self.looked((room, cap), taken, &unseen).await?;
         }
         Ok(())
     }
 
-    /// Tells what a look found that had room for so many, under this cap, while these attempts ended.
+    /// Tells what a look found that had room for so many, under this cap, and did not see that these attempts ended.
     async fn looked(
         &mut self,
         (room, cap): (usize, usize),
         taken: usize,
-        freed: &[(Uuid, bool)],
+        unseen: &[(Uuid, bool)],
     ) -> anyhow::Result<()> {
         if taken > 0 || room == 0 {
             self.outlook.took(room, taken, Instant::now());
         } else if self.ask().await? {
             self.outlook.was_barren(cap, Instant::now());
-            if self.is_apart(cap) {
-                // The look did not see that.
-                self.outlook.ended(freed);
-            }
+            self.outlook.ended(unseen);
         }
         Ok(())
     }
 
-    /// Whether what ended is recorded beside the look, which then does not see what that makes free.
-    fn is_apart(&self, cap: usize) -> bool {
-        self.worker.app.db.backend() == DbBackend::Postgres && cap >= SMALL
+    /// Whether what ended is recorded beside the look, which then does not see what that makes free. Not where all of it is of
+    /// one subscription: there that is all that a look may find.
+    fn is_apart(&self, cap: usize, freed: &[(Uuid, bool)]) -> bool {
+        let of_several = freed.windows(2).any(|two| two[0].0 != two[1].0);
+        self.worker.app.db.backend() == DbBackend::Postgres && cap >= SMALL && of_several
     }
 
     /// Records what ended and takes up to `room`. On SQLite, where one writes at a time, in one transaction; on PostgreSQL
     /// in two at once, which share the work among its processes, unless the taking has to see what the recording frees.
-    async fn write(&mut self, room: usize, cap: usize) -> (anyhow::Result<()>, anyhow::Result<Vec<Task>>) {
-        let apart = self.is_apart(cap);
+    async fn write(
+        &mut self,
+        room: usize,
+        cap: usize,
+        apart: bool,
+    ) -> (anyhow::Result<()>, anyhow::Result<Vec<Task>>) {
         let Worker { app, seal, .. } = &self.worker;
         if apart {
             let take = async {
