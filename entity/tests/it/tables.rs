@@ -1,9 +1,9 @@
 //! Every row comes back as it went, and stays in its workspace.
 
 use entity::{
-    ActiveValue, Set, Tenant, api_keys, audit_entries, certificates, courses, enrollments, entitlements,
-    events, lesson_completions, lessons, live_sessions, modules, order_items, orders, password_links,
-    recordings, refunds, sessions, student_tags, students, users, workspaces,
+    ActiveValue, Set, StringList, Tenant, api_keys, audit_entries, certificates, courses, enrollments,
+    entitlements, events, lesson_completions, lessons, live_sessions, modules, order_items, orders,
+    password_links, recordings, refunds, sessions, student_tags, students, users, workspaces,
 };
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
@@ -52,6 +52,42 @@ async fn every_row_comes_back_as_it_went() {
         children_are_found(database).await;
         what_belongs_to_a_person_goes_with_them(database).await;
         a_deleted_student_leaves_the_order(database).await;
+    }
+}
+
+#[tokio::test]
+async fn many_rows_come_back_as_they_went() {
+    let texts =
+        ["", "null", "\\x41", "O'Neil \"\\/\" {},[]", "\t\n\u{7f}\u{2028}", "Zoë \u{1f980}", "\u{202e}ab"];
+    let student = |number: u128| {
+        let text = texts[number as usize % texts.len()].to_owned();
+        let tags = StringList(vec![text.clone(), String::new()]);
+        students::Model { name: Some(text), external_id: None, tags, created_at: -7, ..student(number) }
+    };
+    let key = |number: u128| api_keys::Model { per_minute: Some(i32::MAX), ..api_key(number) };
+    for database in databases().await {
+        // More than one statement takes, and one that is left over.
+        let rows: Vec<_> = (1_000..1_513).map(student).collect();
+        let ours = students::in_workspace(OURS);
+        ours.insert_many(&database, rows.clone()).await.unwrap();
+        for row in rows {
+            assert_eq!(ours.by_id(&database, row.id).await.unwrap(), Some(row));
+        }
+        let keys = [key(0), key(255)];
+        api_keys::in_workspace(OURS).insert_many(&database, keys.to_vec()).await.unwrap();
+        assert_eq!(api_keys::in_workspace(OURS).by_id(&database, id(255)).await.unwrap(), Some(key(255)));
+        courses::in_workspace(OURS).insert(&database, course(102)).await.unwrap();
+        modules::in_workspace(OURS).insert(&database, a_module()).await.unwrap();
+        let open = |number, free_preview| lessons::Model {
+            id: id(number),
+            key: format!("l{number}"),
+            free_preview,
+            ..a_lesson()
+        };
+        let lessons = lessons::in_workspace(OURS);
+        lessons.insert_many(&database, vec![open(1, true), open(2, false)]).await.unwrap();
+        assert_eq!(lessons.by_id(&database, id(1)).await.unwrap(), Some(open(1, true)));
+        assert_eq!(lessons.by_id(&database, id(2)).await.unwrap(), Some(open(2, false)));
     }
 }
 
