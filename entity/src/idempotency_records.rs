@@ -196,6 +196,9 @@ impl Claim {
 
 /// Forgets records whose time is over, as many as the limit at most, and says how many.
 ///
+/// PostgreSQL looks again at a record that another transaction changed meanwhile, but only at what the deletion itself says of
+/// it: what was chosen by its time must still be over then, or a claim made at that moment would go.
+///
 /// # Errors
 /// When the database does.
 pub async fn delete_expired<C: ConnectionTrait>(conn: &C, now: i64, limit: u64) -> Result<u64, DbErr> {
@@ -205,6 +208,7 @@ pub async fn delete_expired<C: ConnectionTrait>(conn: &C, now: i64, limit: u64) 
         .filter(Column::ExpiresAt.lte(now))
         .limit(limit);
     let key = Expr::tuple([Column::ApiKeyId.into_expr(), Column::IdempotencyKey.into_expr()]);
-    let delete = Entity::delete_many().filter(key.in_subquery(batch.into_query()));
+    let delete =
+        Entity::delete_many().filter(key.in_subquery(batch.into_query())).filter(Column::ExpiresAt.lte(now));
     Ok(delete.exec(conn).await?.rows_affected)
 }

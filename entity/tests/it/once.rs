@@ -5,7 +5,7 @@ use entity::{
     idempotency_records::{self, Answer, Claim, Claimed, State},
     rate_usage, students,
 };
-use sea_orm::TransactionTrait;
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, TransactionTrait};
 
 use crate::support::{OURS, api_key, course, databases, enrollment, id, student};
 
@@ -54,6 +54,36 @@ async fn a_key_is_claimed_by_one_and_its_answer_kept() {
         assert_eq!(claim(6, 111).take(&database).await.unwrap(), Claimed::Mine, "released");
         assert_eq!(idempotency_records::delete_expired(&database, 210, 9).await.unwrap(), 0);
         assert_eq!(idempotency_records::delete_expired(&database, 211, 9).await.unwrap(), 1);
+    }
+}
+
+/// Returns once a statement waits for another transaction's row.
+async fn somebody_waits(database: &DatabaseConnection) {
+    let waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waiting = Statement::from_string(DbBackend::Postgres, waiting);
+    while database.query_one_raw(waiting.clone()).await.unwrap().is_none() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_key_claimed_anew_is_not_forgotten_with_its_old_record() {
+    for database in databases().await {
+        if database.get_database_backend() != DbBackend::Postgres {
+            continue; // There a deletion is alone.
+        }
+        api_keys::in_workspace(OURS).insert(&database, api_key(5)).await.unwrap();
+        assert_eq!(claim(1, 0).take(&database).await.unwrap(), Claimed::Mine);
+
+        let anew = database.begin().await.unwrap();
+        assert_eq!(claim(2, 100).take(&anew).await.unwrap(), Claimed::Mine);
+        let (forgotten, ()) = tokio::join!(idempotency_records::delete_expired(&database, 100, 9), async {
+            somebody_waits(&database).await;
+            anew.commit().await.unwrap();
+        });
+        assert_eq!(forgotten.unwrap(), 0);
+        assert!(matches!(claim(3, 105).take(&database).await.unwrap(), Claimed::Taken(_)));
     }
 }
 
