@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use creator_api::domain::courses;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
@@ -50,6 +51,26 @@ async fn an_archived_course_is_read_by_its_id_and_a_draft_is_not() {
     key.get(&format!("{COURSES}/{soon}")).await.assert_status(200);
     workspace.change("course.upsert", course("soon", "draft", 1)).await;
     key.get(&format!("{COURSES}/{soon}")).await.assert_status(404);
+}
+
+#[tokio::test]
+async fn a_course_is_read_as_it_stood_at_one_moment() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let rust = workspace.course("rust", 1).await.parse().unwrap();
+    let changes = async {
+        for round in 0..60 {
+            workspace.change("course.upsert", course("rust", "published", 1 + round % 4)).await;
+        }
+    };
+    let reads = async {
+        loop {
+            let read = courses::detail(&app.app, workspace.id, rust).await.unwrap();
+            let lessons: usize = read.modules.iter().map(|module| module.lessons.len()).sum();
+            assert_eq!(i32::try_from(lessons).unwrap(), read.course.lesson_count);
+        }
+    };
+    tokio::select! { () = changes => {}, () = reads => {} }
 }
 
 /// An error without what differs from request to request.

@@ -87,17 +87,18 @@ pub async fn get(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<Cour
     if found.course.status == CourseStatus::Draft { Err(absent::<CourseKind>(id)) } else { Ok(found) }
 }
 
-/// A course of any status with its modules and lessons.
+/// A course of any status with its modules and lessons, as it stood at one moment.
 ///
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
 pub async fn detail(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
     let scope = workspace.uuid();
-    let conn = app.db.read();
-    let row = courses::in_workspace(scope).by_id(conn, id.uuid()).await?;
+    let snapshot = app.db.snapshot().await?;
+    let row = courses::in_workspace(scope).by_id(&snapshot, id.uuid()).await?;
+    let modules = modules::in_workspace(scope).of_courses(&snapshot, &[id.uuid()]).await?;
+    let lessons = lessons::in_workspace(scope).of_courses(&snapshot, &[id.uuid()]).await?;
+    snapshot.rollback().await?;
     let row = row.ok_or_else(|| absent::<CourseKind>(id))?;
-    let modules = modules::in_workspace(scope).of_courses(conn, &[row.id]).await?;
-    let lessons = lessons::in_workspace(scope).of_courses(conn, &[row.id]).await?;
     Ok(CourseDetail { course: course(row), modules: row::outline(modules, &lessons) })
 }
 
