@@ -1,16 +1,17 @@
 //! An admitted request: who calls, under which key, which operation.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use poem::http::{HeaderMap, header};
+use poem::http::{HeaderMap, HeaderValue, header};
 use poem::{FromRequest, Request, RequestBody};
 
 use super::contract::{Describes, Operation};
 use super::error::ApiError;
 use super::front::Front;
+use super::middleware::etag;
 use super::routes::Captured;
 use super::validate::Faults;
 use super::validate::query::{self, Pair};
@@ -35,6 +36,8 @@ pub struct Admission {
     pub body: Bytes,
     /// Set when the answer is a kept one.
     pub replayed: AtomicBool,
+    /// The answer's `ETag`, where it is not that of its whole body.
+    pub tag: OnceLock<HeaderValue>,
 }
 
 /// Who calls, and what.
@@ -79,6 +82,12 @@ impl Call {
     /// Has the response say that it repeats a kept answer.
     pub fn mark_replayed(&self) {
         self.admission.replayed.store(true, Ordering::Relaxed);
+    }
+
+    /// Gives the response the tag of these bytes, not of its body, for a body that also tells when it was asked for: that
+    /// goes on while nothing has changed.
+    pub fn tag_by(&self, bytes: &[u8]) {
+        self.admission.tag.get_or_init(|| etag::of(bytes));
     }
 }
 

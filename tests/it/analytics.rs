@@ -168,6 +168,18 @@ async fn an_enrollment_counts_as_it_stands_now() {
     assert_eq!(figures().await, json!({"created": 2, "revoked": 0, "active": 1}));
 }
 
+#[tokio::test]
+async fn what_is_still_being_written_is_not_said_to_be_counted() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.key("read:analytics").await;
+    let begun = app.clock.now();
+    let running = app.write().await;
+    app.clock.advance(std::time::Duration::from_secs(1));
+    assert_eq!(time(&summary(&key, "").await["data_as_of"]), begun);
+    running.rollback().await.unwrap();
+    assert_eq!(time(&summary(&key, "").await["data_as_of"]), app.clock.now());
+}
+
 /// The begins of the points of a series.
 fn starts(summary: &Value) -> Vec<&str> {
     summary["series"].as_array().unwrap().iter().map(|point| point["starts_at"].as_str().unwrap()).collect()

@@ -1,11 +1,14 @@
 //! Conditional requests, caching, compression, request ids: what stands around an answer.
 
+use std::time::Duration;
+
 use reqwest::Method;
 
 use crate::conformance::assert_error;
 use crate::support::{Answer, Key, TestApp, course, http, send};
 
 const COURSES: &str = "/api/v1/courses";
+const MARCH: &str = "/api/v1/analytics/summary?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z";
 
 /// Asks again, holding these tags.
 async fn holding(key: &Key, path: &str, tags: &[&str]) -> Answer {
@@ -21,8 +24,9 @@ async fn whoever_holds_the_tag_is_told_that_nothing_changed() {
     let one = format!("{COURSES}/{}", workspace.course("rust", 2).await);
     workspace.student("ada").await;
 
-    for path in [COURSES, &one, "/api/v1/students", "/api/v1/orders", "/api/v1/analytics/summary"] {
+    for path in [COURSES, &one, "/api/v1/students", "/api/v1/orders", MARCH] {
         let first = key.get(path).await.assert_status(200);
+        app.clock.advance(Duration::from_millis(1));
         let tag = first.header("etag");
         assert!(tag.starts_with("W/\"") && tag.ends_with('"') && tag.len() > 10, "{tag}");
         assert_eq!(key.get(path).await.header("etag"), tag, "{path}");
@@ -43,6 +47,26 @@ async fn whoever_holds_the_tag_is_told_that_nothing_changed() {
         let head = key.request(Method::HEAD, path).header("if-none-match", tag);
         send(head).await.assert_status(304);
     }
+}
+
+#[tokio::test]
+async fn figures_keep_their_tag_until_one_of_them_changes() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let first = key.get(MARCH).await.assert_status(200);
+    app.clock.advance(Duration::from_secs(1));
+    let second = key.get(MARCH).await.assert_status(200);
+    assert_ne!(second.json()["data_as_of"], first.json()["data_as_of"]);
+    assert_eq!(second.header("etag"), first.header("etag"));
+
+    workspace.student("ada").await;
+    let third = holding(&key, MARCH, &[first.header("etag")]).await.assert_status(200);
+    assert_ne!(third.header("etag"), first.header("etag"));
+    // The last thirty days are others a second later.
+    let latest = key.get("/api/v1/analytics/summary").await.assert_status(200);
+    app.clock.advance(Duration::from_secs(1));
+    holding(&key, "/api/v1/analytics/summary", &[latest.header("etag")]).await.assert_status(200);
 }
 
 #[tokio::test]

@@ -74,9 +74,11 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
         seen.error = Some(body.clone());
     }
 
-    let tag = (wish.reads && parts.status == StatusCode::OK).then(|| match &seen.page {
-        Some(page) => page.tag.clone(),
-        None => etag::of(&body),
+    let own = seen.admission.as_ref().and_then(|admission| admission.tag.get());
+    let tag = (wish.reads && parts.status == StatusCode::OK).then(|| match (&seen.page, own) {
+        (Some(page), _) => page.tag.clone(),
+        (None, Some(own)) => own.clone(),
+        (None, None) => etag::of(&body),
     });
     if let (Some(place), Some(tag)) = (seen.place.take(), &tag) {
         let link = headers.get(header::LINK).cloned();

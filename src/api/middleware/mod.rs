@@ -17,8 +17,8 @@ mod tests;
 mod throttle;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -117,6 +117,7 @@ impl<E: Endpoint> Gate<E> {
             captured,
             body: body.clone(),
             replayed: AtomicBool::new(false),
+            tag: OnceLock::new(),
         });
         seen.admission = Some(Arc::clone(&admission));
         request.set_body(body);

@@ -5,6 +5,7 @@ use super::convert::id_filter;
 use crate::api::call::Call;
 use crate::api::error::Reply;
 use crate::api::generated::analytics::{Analytics, GetAnalyticsSummaryRequest, GetAnalyticsSummaryResponse};
+use crate::api::generated::schemas::AnalyticsSummary;
 use crate::api::payload::Json;
 use crate::domain::analytics::{self, AnalyticsQuery};
 
@@ -22,6 +23,11 @@ impl Analytics for Handlers {
             interval: request.interval.map(Into::into),
         };
         let summary = analytics::summary(&self.app, call.workspace, query).await?;
-        Ok(GetAnalyticsSummaryResponse::Ok(Json::Value(summary.into())))
+        let mut body = AnalyticsSummary::from(summary);
+        // The tag is that of the figures: it stays until one changes, though `data_as_of` goes on.
+        let data_as_of = std::mem::replace(&mut body.data_as_of, body.window.to);
+        call.tag_by(&Json::Value(&body).into_bytes());
+        body.data_as_of = data_as_of;
+        Ok(GetAnalyticsSummaryResponse::Ok(Json::Value(body)))
     }
 }

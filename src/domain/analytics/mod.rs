@@ -68,7 +68,7 @@ pub struct AnalyticsSummary {
     pub figures: Figures,
     /// One point for each interval that touches the window, oldest first.
     pub series: Vec<Point>,
-    /// What was recorded up to this time is counted.
+    /// What was recorded before this time is counted: now, or when the oldest write began that was still running.
     pub data_as_of: Timestamp,
 }
 
@@ -139,6 +139,8 @@ pub async fn summary(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -
         Some(interval) => intervals::bounds(from, to, interval, &zone)?,
         None => vec![from.as_millisecond(), to.as_millisecond()],
     };
+    // Asked for before anything is read: what runs now may come too late to be counted.
+    let horizon_ms = app.db.horizon(&app.clock).await?;
     let spans = read::spans(app, workspace, query.course, &bounds, now.as_millisecond()).await?;
     let series = match query.interval {
         Some(_) => points(&bounds, &spans)?,
@@ -150,7 +152,7 @@ pub async fn summary(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -
         timezone: query.timezone.unwrap_or_else(|| "UTC".to_owned()),
         figures: figures(&whole(&spans)),
         series,
-        data_as_of: now,
+        data_as_of: crate::clock::from_ms(horizon_ms.min(now.as_millisecond())),
     })
 }
 
