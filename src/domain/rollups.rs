@@ -156,8 +156,8 @@ pub fn certificate_issued(write: &mut Write, workspace: WorkspaceId, course: Cou
     add_activity(write, workspace, &[ALL_COURSES, course.uuid()], issued_at, sums);
 }
 
-/// Brings the shards of days that ended a day ago or earlier into one, so that as many rows are read of a year's days whether one
-/// wrote at a time or many did. A few batches, so that it is soon done: says how many rows went, none once all have.
+/// Brings the shards of days that ended a day ago or earlier into one, and those of their quarter-hours, so that as many rows are
+/// read of a year whether one wrote at a time or many did. A few batches, so that it is soon done: says how many rows went, none once all have.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails; what was brought together stays.

@@ -1,12 +1,11 @@
-//! Brings the shards of days that are over into one, so that the days of a busy year are as few rows as those of a quiet one. The
-//! quarter-hours keep theirs: few of them are read, and most have one row anyway.
+//! Brings the shards of days that are over into one, with those of their quarter-hours, so that a busy year is as few rows as a
+//! quiet one.
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, IdenStatic};
 
-use super::Grain;
 use crate::statement;
 
-/// Moves rows of whole days that began before this moment into the first shard, as many as the limit at most, the oldest first; says
+/// Moves rows of buckets that began before this moment into the first shard, as many as the limit at most, the oldest first; says
 /// how many. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
 ///
 /// SQLite has one shard, where nothing is to be moved.
@@ -38,10 +37,9 @@ fn merging(table: &str, bucket: &[&str], sums: &[&str]) -> String {
     let each = |what: &dyn Fn(&&str) -> String| sums.iter().map(what).collect::<Vec<_>>().join(", ");
     let (held, total) = (sums.join(", "), each(&|sum| format!("sum({sum})::bigint")));
     let added = each(&|sum| format!("{sum} = {table}.{sum} + excluded.{sum}"));
-    let day = Grain::Day.as_str();
     format!(
         "WITH stale AS MATERIALIZED (
-            SELECT {bucket}, shard FROM {table} WHERE grain = '{day}' AND shard > 0 AND starts_at < $1
+            SELECT {bucket}, shard FROM {table} WHERE shard > 0 AND starts_at < $1
             ORDER BY starts_at LIMIT $2 FOR UPDATE SKIP LOCKED
         ),
         gone AS (DELETE FROM {table} WHERE ({bucket}, shard) IN (SELECT {bucket}, shard FROM stale) RETURNING *),

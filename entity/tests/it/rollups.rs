@@ -123,22 +123,23 @@ async fn sold(database: &DatabaseConnection) -> Vec<Vec<(usize, i64, i64)>> {
     told
 }
 
-/// The shards of the day sums, day by day.
-async fn shards(database: &DatabaseConnection) -> Vec<(i64, i16)> {
+/// The shards of the sums of one grain, day by day.
+async fn shards(database: &DatabaseConnection, grain: Grain) -> Vec<(i64, i16)> {
     let rows = revenue_rollups::Entity::find().all(database).await.unwrap();
-    let days = rows.iter().filter(|row| row.grain == Grain::Day);
-    let mut shards: Vec<_> = days.map(|row| (row.starts_at / DAY_MS, row.shard)).collect();
+    let rows = rows.iter().filter(|row| row.grain == grain);
+    let mut shards: Vec<_> = rows.map(|row| (row.starts_at / DAY_MS, row.shard)).collect();
     shards.sort_unstable();
     shards
 }
 
 #[tokio::test]
-async fn days_that_are_over_are_brought_into_one_shard_and_count_the_same() {
+async fn days_that_are_over_and_their_quarter_hours_are_brought_into_one_shard_and_count_the_same() {
     for database in databases().await {
         for shard in 0..4_i16 {
             for day in 0..3 {
                 let amount = 10_i64.pow(u32::try_from(shard).unwrap());
-                sell(&database, day * DAY_MS + i64::from(shard) * QUARTER_MS, amount, shard).await;
+                // Two shards in each of two quarter-hours.
+                sell(&database, day * DAY_MS + i64::from(shard / 2) * QUARTER_MS, amount, shard).await;
             }
         }
         let before = sold(&database).await;
@@ -163,13 +164,17 @@ async fn days_that_are_over_are_brought_into_one_shard_and_count_the_same() {
                 break;
             }
         }
-        assert_eq!(folded, 5);
+        assert_eq!(folded, 5 + 6);
         assert_eq!(sold(&database).await, before);
-        assert_eq!(shards(&database).await, [(0, 0), (0, 2), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)]);
+        let days = [(0, 0), (0, 2), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)];
+        assert_eq!(shards(&database, Grain::Day).await, days);
+        let quarters = [(0, 0), (0, 0), (1, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)];
+        assert_eq!(shards(&database, Grain::Quarter).await, quarters);
         writer.commit().await.unwrap();
 
-        assert_eq!(revenue_rollups::fold(&database, 2 * DAY_MS, 100).await.unwrap(), 1);
-        assert_eq!(shards(&database).await, [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)]);
+        assert_eq!(revenue_rollups::fold(&database, 2 * DAY_MS, 100).await.unwrap(), 2);
+        assert_eq!(shards(&database, Grain::Day).await, [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)]);
+        assert_eq!(shards(&database, Grain::Quarter).await, quarters);
         assert_eq!(sold(&database).await, vec![vec![(0, 5, 51_111), (1, 4, 1_111), (2, 4, 1_111)]; 2]);
     }
 }
