@@ -24,6 +24,12 @@ impl Span {
         Self { from: Some(from), until: Some(until) }
     }
 
+    /// What lies in both spans.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let until = [self.until, other.until].into_iter().flatten().min();
+        Self { from: Ord::max(self.from, other.from), until }
+    }
+
     /// True for the column's values inside the span.
     pub(crate) fn holds(self, column: impl ColumnTrait) -> Condition {
         Condition::all()

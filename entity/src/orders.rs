@@ -65,7 +65,7 @@ pub struct Model {
     pub receipt_issued_at: i64,
     /// When it was paid.
     pub paid_at: i64,
-    /// When it was made.
+    /// When it was made: when it was paid.
     pub created_at: i64,
     /// When the server last recorded a change of it, its refunds or entitlements.
     pub updated_at: i64,
@@ -136,9 +136,15 @@ impl OrderFilter {
                 Some(id) => Condition::all().add(Column::Id.eq(*id)),
                 None => search::anywhere([Column::Number, Column::CustomerEmail, Column::CustomerName], text),
             }))
-            .add(keyset.within(Column::PaidAt, self.paid))
-            .add(keyset.within(Column::CreatedAt, self.created))
+            .add(self.made(keyset))
             .add(keyset.within(Column::UpdatedAt, self.updated))
+    }
+
+    /// When it was made. An order is made by being paid: its two times are one, and both spans are looked for in the column by
+    /// which the list is sorted, where that is one of the two.
+    fn made(&self, keyset: &Keyset<Column>) -> Condition {
+        let column = if matches!(keyset.column, Column::PaidAt) { Column::PaidAt } else { Column::CreatedAt };
+        keyset.within(column, self.paid.and(self.created))
     }
 
     /// The items asked for, by order, if any are.
@@ -148,7 +154,8 @@ impl OrderFilter {
             .and_where(order_items::Column::WorkspaceId.eq(workspace))
             .and_where(order_items::Column::CourseId.eq(self.course_id?))
             .take();
-        Some(Children { rows, also: None, parent: order_items::Column::OrderId.as_column_ref().into() })
+        let parent = order_items::Column::OrderId.as_column_ref().into();
+        Some(Children { rows, also: None, parent })
     }
 }
 
@@ -221,5 +228,31 @@ impl InWorkspace<Entity> {
         let bought = filter.items(self.workspace()).map(|items| items.exist_for::<Entity>());
         let paid = span.holds(Column::PaidAt).add_option(bought);
         statement::all(conn, self.select().filter(paid)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::sea_query::SqliteQueryBuilder;
+
+    use super::*;
+
+    #[test]
+    fn when_it_was_paid_bounds_a_list_by_when_it_was_made() {
+        let filter = OrderFilter {
+            paid: Span::between(7, 20),
+            created: Span::between(5, 9),
+            ..OrderFilter::default()
+        };
+        let own = |column| {
+            let keyset =
+                Keyset { column, descending: true, after: None, to: None, limit: 1, below_updated_at: None };
+            Query::select().cond_where(filter.own(&keyset)).to_string(SqliteQueryBuilder)
+        };
+        for (column, name) in [(Column::CreatedAt, "created_at"), (Column::PaidAt, "paid_at")] {
+            let own = own(column);
+            let ends = [format!(r#""orders"."{name}" < 9"#), format!(r#""orders"."{name}" >= 7"#)];
+            assert!(ends.iter().all(|end| own.contains(end)) && !own.contains("IS TRUE"), "{own}");
+        }
     }
 }

@@ -140,6 +140,7 @@ fn row(
         receipt_number: receipt.map_or(&pay.number, |receipt| &receipt.number).clone(),
         receipt_url: receipt.and_then(|receipt| receipt.url.clone()),
         receipt_issued_at: at_ms,
+        // One and the same moment: lists look for one by the other.
         paid_at: at_ms,
         created_at: at_ms,
         updated_at: write.now_ms(),

@@ -192,6 +192,7 @@ impl Rows {
             receipt_number: order_number(order.number),
             receipt_url: None,
             receipt_issued_at: at_ms,
+            // One and the same moment: lists look for one by the other.
             paid_at: at_ms,
             created_at: at_ms,
             updated_at: now_ms,
