@@ -1,9 +1,9 @@
 //! The limiter's counts of a UTC day, kept so that they survive a restart.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 
-use crate::{scope, statement};
+use crate::{scope, scope::Row, statement};
 
 /// How often one subject called on one day.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -27,23 +27,28 @@ impl ActiveModelBehavior for ActiveModel {}
 
 scope::row!(subject, day, used);
 
-/// Adds calls to the counts, many subjects at once; no subject may occur twice.
+/// Adds calls to the counts, many subjects at once; no subject may occur twice. Gives the counts as they are then, in no
+/// particular order.
 ///
 /// # Errors
 /// When the database does.
-pub async fn add<C: ConnectionTrait>(conn: &C, mut calls: Vec<Model>) -> Result<(), DbErr> {
+pub async fn add<C: ConnectionTrait>(conn: &C, mut calls: Vec<Model>) -> Result<Vec<Model>, DbErr> {
     // In one order, so that two processes saving at once wait for each other instead of locking crosswise.
     calls.sort_unstable_by(|a, b| a.subject.cmp(&b.subject));
     let sum = Expr::col((Entity, Column::Used)).add(Expr::col(("excluded", Column::Used)));
+    let mut sums = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();
     while calls.peek().is_some() {
         let mut statement = statement::insertion::<_, ActiveModel>(calls.by_ref().take(200));
         statement.on_conflict(
             OnConflict::columns([Column::Subject, Column::Day]).value(Column::Used, sum.clone()).to_owned(),
         );
-        conn.execute(&statement).await?;
+        statement.returning(Query::returning().columns([Column::Subject, Column::Day, Column::Used]));
+        for row in conn.query_all(&statement).await? {
+            sums.push(Model::from_row(&row)?);
+        }
     }
-    Ok(())
+    Ok(sums)
 }
 
 /// The calls of one subject on one day; 0 when none are known.

@@ -2,7 +2,8 @@
 //!
 //! Owns the buckets: exact under concurrency, since a draw happens under its bucket's lock and no lock is held
 //! across an await. A key's day count is read from the database before its first draw of a day and written
-//! back about every second; an address is counted in memory alone. Idle buckets are dropped.
+//! back about every second, which tells what other processes counted meanwhile; an address is counted in memory
+//! alone. Idle buckets are dropped.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -75,16 +76,16 @@ impl Limiter {
                 Some(Count { key: *entry.key(), day, count })
             })
             .collect();
-        let outcome = if counts.is_empty() { Ok(()) } else { store::add(app, &counts).await };
+        let outcome = store::add(app, &counts).await;
         for Count { key, day, count } in counts {
             let Some(mut usage) = self.keys.get_mut(&key) else { continue };
-            match outcome {
-                Ok(()) => usage.arrive(day, count),
+            match &outcome {
+                Ok(stored) => usage.arrive(day, count, stored.get(&key).copied()),
                 Err(_) => usage.return_home(day, count),
             }
         }
         self.forget_idle(app.clock.now_ms());
-        outcome
+        outcome.map(drop)
     }
 
     /// Reads the day counts that could not be read when their callers came.

@@ -2,6 +2,8 @@
 //!
 //! Owns their reading and writing. Counts are added, never set, so that what several processes count sums up.
 
+use std::collections::HashMap;
+
 use entity::rate_usage;
 
 use super::window::{self, DAY_MS};
@@ -31,20 +33,26 @@ pub async fn used(app: &App, key: KeyId, day: i64) -> anyhow::Result<u64> {
     Ok(u64::try_from(used).unwrap_or(0))
 }
 
-/// Adds counts in one transaction.
+/// Adds counts in one transaction; gives what each key's day comes to, with what other processes counted.
 ///
 /// # Errors
 /// When the database fails; nothing was added then.
-pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<()> {
+pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<HashMap<KeyId, u64>> {
+    if counts.is_empty() {
+        return Ok(HashMap::new());
+    }
     let rows = counts.iter().map(|count| rate_usage::Model {
         subject: count.key.to_string(),
         day: count.day * DAY_MS,
         used: i64::try_from(count.count).unwrap_or(i64::MAX),
     });
     let write = app.begin_write().await?;
-    rate_usage::add(write.conn(), rows.collect()).await?;
+    let sums = rate_usage::add(write.conn(), rows.collect()).await?;
     write.commit().await?;
-    Ok(())
+    let sum = |row: rate_usage::Model| {
+        Some((row.subject.parse::<KeyId>().ok()?, u64::try_from(row.used).unwrap_or(0)))
+    };
+    Ok(sums.into_iter().filter_map(sum).collect())
 }
 
 /// Forgets the counts of days that are over for a week.

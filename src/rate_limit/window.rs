@@ -116,7 +116,7 @@ impl Usage {
         self.stored + self.flying + self.pending
     }
 
-    fn standing(mut self, caps: Caps, now_ms: i64) -> Standing {
+    pub(super) fn standing(mut self, caps: Caps, now_ms: i64) -> Standing {
         self.roll(now_ms);
         Standing {
             caps,
@@ -167,11 +167,12 @@ impl Usage {
         (pending > 0).then_some((self.day, pending))
     }
 
-    /// What departed has arrived.
-    pub(super) fn arrive(&mut self, day: i64, count: u64) {
+    /// What departed has arrived, and the database now holds so much, from whichever process; without its word, what it held
+    /// and what arrived.
+    pub(super) fn arrive(&mut self, day: i64, count: u64, stored: Option<u64>) {
         if self.day == day {
             self.flying = self.flying.saturating_sub(count);
-            self.stored += count;
+            self.stored = stored.unwrap_or(self.stored + count);
         }
     }
 
@@ -254,7 +255,7 @@ mod tests {
         assert!(usage.knows_day(NOON) && !usage.knows_day(NOON + DAY_MS));
         let (day, count) = usage.depart().unwrap();
         usage.draw(caps(60, 20), NOON);
-        usage.arrive(day, count);
+        usage.arrive(day, count, Some(11));
         assert_eq!(usage.standing(caps(60, 20), NOON).day_left, 8);
         assert_eq!(usage.standing(caps(60, 20), NOON + DAY_MS).day_left, 20);
     }
@@ -277,8 +278,21 @@ mod tests {
         assert_eq!(usage.unread_day(), Some(day_of(NOON)));
         usage.adopt(day_of(NOON), 5);
         assert_eq!((usage.unread_day(), usage.depart()), (None, Some((day_of(NOON), 1))));
-        usage.arrive(day_of(NOON), 1);
+        usage.arrive(day_of(NOON), 1, None);
         assert_eq!(usage.standing(caps(60, 20), NOON).day_left, 14);
+    }
+
+    #[test]
+    fn what_others_counted_comes_back_with_what_was_sent() {
+        let mut usage = Usage::default();
+        usage.adopt(day_of(NOON), 0);
+        usage.draw(caps(60, 20), NOON);
+        let (day, count) = usage.depart().unwrap();
+        usage.draw(caps(60, 20), NOON);
+        usage.arrive(day, count, Some(8));
+        assert_eq!(usage.standing(caps(60, 20), NOON).day_left, 11);
+        usage.arrive(day - 1, count, Some(20));
+        assert_eq!(usage.standing(caps(60, 20), NOON).day_left, 11);
     }
 
     proptest! {

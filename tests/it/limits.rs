@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use creator_api::app::App;
 use creator_api::domain::workspaces::Quota;
+use creator_api::rate_limit::{Caps, Limiter, Subject};
 use reqwest::Method;
 
-use crate::support::{Answer, TestApp, send};
+use crate::support::{Answer, Key, TestApp, send};
 
 const COURSES: &str = "/api/v1/courses";
 
@@ -101,6 +103,34 @@ async fn the_count_of_the_day_survives_a_restart() {
     let app = app.restart().await;
     let key = app.key_of(key.id, key.secret);
     assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)).1, 994);
+}
+
+/// Draws from the day of a key in one process so often, and gives what is left of it.
+async fn draw(limiter: &Limiter, app: &App, key: &Key, times: usize) -> u32 {
+    let mut left = 0;
+    for _ in 0..times {
+        let draw = limiter.draw(app, Subject::Key(key.id.parse().unwrap()), Caps::default()).await;
+        left = draw.standing().day_left;
+    }
+    left
+}
+
+#[tokio::test]
+async fn a_day_is_one_for_all_processes_once_each_has_written_its_count() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    let (one, other) = (&app.app, &app.other_process().await);
+    let (at_one, at_other) = (Limiter::default(), Limiter::default());
+    assert_eq!(draw(&at_one, one, &key, 3).await, 997);
+    assert_eq!(draw(&at_other, other, &key, 4).await, 996);
+
+    at_one.flush(one).await.unwrap();
+    at_other.flush(other).await.unwrap();
+    assert_eq!(draw(&at_other, other, &key, 1).await, 992, "three here, four there");
+    assert_eq!(draw(&at_one, one, &key, 1).await, 996, "not yet");
+    at_other.flush(other).await.unwrap();
+    at_one.flush(one).await.unwrap();
+    assert_eq!(draw(&at_one, one, &key, 1).await, 990);
 }
 
 #[tokio::test]

@@ -125,8 +125,11 @@ async fn calls_are_added_up_by_subject_and_day() {
     for database in databases().await {
         let calls = |subject: &str, day, used| rate_usage::Model { subject: subject.to_owned(), day, used };
         rate_usage::add(&database, vec![calls("b", 0, 2), calls("a", 0, 1)]).await.unwrap();
-        rate_usage::add(&database, vec![calls("a", 0, 3), calls("a", 86_400_000, 5)]).await.unwrap();
-        rate_usage::add(&database, Vec::new()).await.unwrap();
+        let mut sums =
+            rate_usage::add(&database, vec![calls("a", 0, 3), calls("a", 86_400_000, 5)]).await.unwrap();
+        sums.sort_by_key(|sum| sum.day);
+        assert_eq!(sums, [calls("a", 0, 4), calls("a", 86_400_000, 5)]);
+        assert_eq!(rate_usage::add(&database, Vec::new()).await.unwrap(), []);
         assert_eq!(rate_usage::used(&database, "a", 0).await.unwrap(), 4);
         assert_eq!(rate_usage::used(&database, "c", 0).await.unwrap(), 0);
         assert_eq!(rate_usage::of_day(&database, 0).await.unwrap().len(), 2);
