@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 24891b4098f9527ba143f673260c0820ca652b0862dbe673d891c3fe4345c398), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 7b3a9fcb9015daa171fd991e0a38b396e007207cbc4caffe9ddc116f554099ce), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `students`.
 
