@@ -8,13 +8,17 @@ const ESCAPE: char = '\\';
 
 /// True where one of the columns holds the text anywhere, without regard to case.
 ///
-/// SQLite folds ASCII only: other letters are found there in the case in which they are typed, or in lower case.
+/// SQLite folds ASCII only: other letters are found there in the case in which they are typed, or in lower case. A sigma that
+/// ends the text is also found as the one that stands inside words, and everywhere in folded addresses.
 pub(crate) fn anywhere<C: ColumnTrait>(columns: impl IntoIterator<Item = C>, text: &str) -> Condition {
     // What the database folds to lower case may be ASCII alone, or all letters.
     let (ascii, all) = (text.to_ascii_lowercase(), text.to_lowercase());
     let mut texts = vec![pattern(&ascii)];
     if all != ascii {
         texts.push(pattern(&all));
+    }
+    if all.contains('ς') {
+        texts.push(pattern(&all.replace('ς', "σ")));
     }
     columns.into_iter().fold(Condition::any(), |any, column| {
         texts.iter().fold(any, |any, text| {

@@ -41,6 +41,13 @@ async fn students_are_found_by_any_part_of_address_or_name() {
         assert_eq!(found("müll", None).await, [11]);
         assert_eq!(found("g%e", None).await, []);
         assert_eq!(found("nobody", Some(id(10))).await, [10]);
+
+        let odysseus =
+            students::Model { email_folded: "οδυσσευσ@x.gr".to_owned(), key: None, ..student(12) };
+        people.insert(&database, odysseus).await.unwrap();
+        for text in ["ΟΔΥΣΣΕΥΣ@X.GR", "οδυσσευς@x.gr", "ΟΔΥΣ"] {
+            assert_eq!(found(text, None).await, [12], "{text}");
+        }
     }
 }
 
