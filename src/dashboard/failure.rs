@@ -3,7 +3,7 @@
 use askama::Template;
 use poem::Response;
 use poem::error::ResponseError;
-use poem::http::{HeaderValue, StatusCode};
+use poem::http::{HeaderValue, StatusCode, header};
 
 use super::frame::Frame;
 use super::page::{html, redirect};
@@ -30,6 +30,9 @@ pub enum Failure {
     /// A form of more bytes than any of ours can have.
     #[error("the form is too large")]
     TooLarge,
+    /// A form that broke off, or took too long to arrive.
+    #[error("the form did not arrive whole")]
+    Unfinished,
     /// Nobody is signed in any more.
     #[error("the session has ended")]
     SessionEnded,
@@ -49,6 +52,7 @@ impl ResponseError for Failure {
             Self::Foreign | Self::SessionEnded => StatusCode::FORBIDDEN,
             Self::Repeated => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unfinished => StatusCode::REQUEST_TIMEOUT,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -113,8 +117,13 @@ impl Failure {
         let faults: &[Fault] = if let Self::Invalid(faults) = self { faults } else { &[] };
         let frame = Frame::new(visit, None, title.to_owned());
         let page = FailurePage { frame, status: self.status().as_u16(), title, advice, faults, link: home };
-        html(self.status(), &page)
-            .unwrap_or_else(|_| Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish())
+        let mut response = html(self.status(), &page)
+            .unwrap_or_else(|_| Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish());
+        if matches!(self, Self::Unfinished) {
+            // What still comes of the form is not another request.
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
     }
 
     /// The heading, and what to do.
@@ -138,6 +147,10 @@ impl Failure {
                  again. To do it once more, open the form anew.",
             ),
             Self::TooLarge => ("This form is too large", "Nothing was changed. Go back and send less text."),
+            Self::Unfinished => (
+                "This form did not arrive whole",
+                "It broke off, or took too long. Nothing was changed. Go back, and send the form once more.",
+            ),
             Self::SessionEnded => {
                 ("Your session has ended", "Nothing was changed. Sign in, and send the form again.")
             }

@@ -4,11 +4,12 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
+use poem::error::ReadBodyError;
 use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use poem::{Endpoint, IntoResponse, Request, Response, Route};
+use poem::{Body, Endpoint, IntoResponse, Request, Response, Route};
 use url::Url;
 
 use super::cookies::{self, Kind};
@@ -23,6 +24,8 @@ use crate::secret::{MasterKey, Purpose, Seal};
 
 /// Bytes that a form may have: far more than any of ours.
 const MOST_FORM_BYTES: usize = 256 * 1024;
+/// How long a form may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Nothing but our own files; no script or style inside a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -63,8 +66,7 @@ impl Dashboard {
         if !origin::is_same(request.headers(), self.shared.public.as_ref()) {
             return Err(Failure::Foreign);
         }
-        let body = request.take_body().into_bytes_limit(MOST_FORM_BYTES).await;
-        let form = Form::read(&body.map_err(|_| Failure::TooLarge)?);
+        let form = arrived(request.take_body(), PATIENCE).await?;
         if csrf::is_ours(&visit.key, form.text(csrf::FIELD)) {
             Ok(form)
         } else if visit.viewer.is_none() && request.uri().path().starts_with("/dashboard") {
@@ -116,6 +118,15 @@ impl Endpoint for Dashboard {
     }
 }
 
+/// The form that a body holds, once all of it has come.
+async fn arrived(body: Body, patience: Duration) -> Result<Form, Failure> {
+    match tokio::time::timeout(patience, body.into_bytes_limit(MOST_FORM_BYTES)).await {
+        Ok(Ok(bytes)) => Ok(Form::read(&bytes)),
+        Ok(Err(ReadBodyError::PayloadTooLarge)) => Err(Failure::TooLarge),
+        Ok(Err(_)) | Err(_) => Err(Failure::Unfinished),
+    }
+}
+
 /// The headers that every page has.
 fn guard(headers: &mut HeaderMap) {
     const PAIRS: [(HeaderName, &str); 6] = [
@@ -133,4 +144,36 @@ fn guard(headers: &mut HeaderMap) {
 
 fn plain(status: StatusCode, text: &'static str) -> Response {
     Response::builder().status(status).content_type("text/plain; charset=utf-8").body(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use bytes::Bytes;
+    use futures_util::{Stream, StreamExt, stream};
+
+    use super::*;
+
+    /// A form that begins so, and goes on as this does.
+    async fn begun(rest: impl Stream<Item = io::Result<Bytes>> + Send + 'static) -> Result<Form, Failure> {
+        let begun = stream::iter([Ok(Bytes::from_static(b"name=CRM&note="))]);
+        arrived(Body::from_bytes_stream(begun.chain(rest)), Duration::from_millis(50)).await
+    }
+
+    #[tokio::test]
+    async fn a_form_is_waited_for_but_not_for_ever() {
+        let whole = begun(stream::iter([Ok(Bytes::from_static(b"x"))])).await.unwrap();
+        assert_eq!((whole.text("name"), whole.text("note")), ("CRM", "x"));
+        assert!(matches!(begun(stream::pending()).await, Err(Failure::Unfinished)), "nothing more comes");
+        let trickle = stream::repeat_with(|| Ok(Bytes::from_static(b"x"))).then(async |piece| {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            piece
+        });
+        assert!(matches!(begun(trickle).await, Err(Failure::Unfinished)), "it comes letter by letter");
+        let torn = begun(stream::iter([Err(io::ErrorKind::UnexpectedEof.into())])).await;
+        assert!(matches!(torn, Err(Failure::Unfinished)), "it breaks off");
+        let large = begun(stream::iter([Ok(Bytes::from(vec![b'x'; MOST_FORM_BYTES]))])).await;
+        assert!(matches!(large, Err(Failure::TooLarge)));
+    }
 }

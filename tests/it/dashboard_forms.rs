@@ -1,6 +1,8 @@
 //! What is refused at the gate, and the headers that everything leaves with.
 
 use reqwest::Method;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::support::browser::{csrf, html};
 use crate::support::{Browser, TestApp, send};
@@ -51,6 +53,19 @@ async fn a_form_of_another_site_changes_nothing_even_with_the_token() {
     let token = csrf(&browser.get(NEW).await);
     browser.send(browser.form(NEW, &token, &FIELDS).header("origin", &app.base)).await.assert_status(200);
     assert_eq!(keys(&app).await, 2);
+}
+
+#[tokio::test]
+async fn a_form_that_breaks_off_is_told_so_and_leaves_its_connection() {
+    let app = TestApp::start().await;
+    let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
+    let part = "POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nemail=ada";
+    stream.write_all(part.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
+    assert!(answer.contains("This form did not arrive whole"), "{answer}");
 }
 
 #[tokio::test]
