@@ -52,6 +52,12 @@ pub(super) fn read(headers: &HeaderMap, kind: Kind, secure: bool) -> Option<Stri
         .map(|cookie| cookie.value().to_owned())
 }
 
+/// Whether a request brings any of our cookies.
+pub(super) fn are_there(headers: &HeaderMap, secure: bool) -> bool {
+    let all = [Kind::Session, Kind::Visitor, Kind::Flash, Kind::Link];
+    all.into_iter().any(|kind| read(headers, kind, secure).is_some())
+}
+
 /// Sets the cookie in a response.
 pub(super) fn set(headers: &mut HeaderMap, kind: Kind, secure: bool, value: &str) {
     write(headers, kind, secure, value, kind.life());
@@ -99,5 +105,6 @@ mod tests {
         headers.append(header::COOKIE, HeaderValue::from_static("a=b; session=one; x"));
         assert_eq!(read(&headers, Kind::Session, false).as_deref(), Some("one"));
         assert_eq!(read(&headers, Kind::Session, true), None);
+        assert!(are_there(&headers, false) && !are_there(&headers, true));
     }
 }

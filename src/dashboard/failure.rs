@@ -24,6 +24,9 @@ pub enum Failure {
     /// A form that no page of ours showed to this browser.
     #[error("the form is not one of ours")]
     Foreign,
+    /// A form from a browser that keeps none of our cookies, as none does that comes by plain `http` from another machine.
+    #[error("the browser sent no cookie")]
+    Cookieless,
     /// A form that may be sent once, sent again.
     #[error("the form was sent before")]
     Repeated,
@@ -49,7 +52,7 @@ impl ResponseError for Failure {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Foreign | Self::SessionEnded => StatusCode::FORBIDDEN,
+            Self::Foreign | Self::Cookieless | Self::SessionEnded => StatusCode::FORBIDDEN,
             Self::Repeated => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Unfinished => StatusCode::REQUEST_TIMEOUT,
@@ -140,6 +143,11 @@ impl Failure {
                 "This form cannot be taken",
                 "It was not sent by a current page of this dashboard. Nothing was changed. Go back, load the page again, \
                  and send the form once more.",
+            ),
+            Self::Cookieless => (
+                "Your browser sent no cookie",
+                "Every form needs the cookie that its page has set. Over http, a browser keeps it on the server's own machine \
+                 alone: reach the server by https, and start it with that address as --public-url. Nothing was changed.",
             ),
             Self::Repeated => (
                 "This form was sent before",

@@ -63,7 +63,11 @@ impl Dashboard {
 
     /// The form, when it is one of ours.
     async fn form(&self, visit: &Visit, request: &mut Request) -> Result<Form, Failure> {
-        if !origin::is_same(request.headers(), self.shared.public.as_ref()) {
+        let headers = request.headers();
+        if visit.secure && origin::may_be_plain(headers) && !cookies::are_there(headers, visit.secure) {
+            return Err(Failure::Cookieless);
+        }
+        if !origin::is_same(headers, self.shared.public.as_ref()) {
             return Err(Failure::Foreign);
         }
         let form = arrived(request.take_body(), PATIENCE).await?;

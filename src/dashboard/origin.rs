@@ -21,6 +21,11 @@ pub(super) fn is_same(headers: &HeaderMap, public: Option<&Url>) -> bool {
     own.is_some_and(|own| own.origin() == origin.origin())
 }
 
+/// Whether the way here may be unprotected: over `https`, and on its own machine, a browser tells where a request comes from.
+pub(super) fn may_be_plain(headers: &HeaderMap) -> bool {
+    !headers.contains_key("sec-fetch-site")
+}
+
 /// Whether cookies are to be sent over protected connections alone: always, unless this is a server on the browser's own
 /// machine.
 pub(super) fn is_secure(headers: &HeaderMap, public: Option<&Url>) -> bool {

@@ -56,6 +56,24 @@ async fn a_form_of_another_site_changes_nothing_even_with_the_token() {
 }
 
 #[tokio::test]
+async fn a_browser_that_keeps_no_cookie_is_told_why() {
+    let app = TestApp::start().await;
+    let browser = Browser::new(&app);
+    // As browsers say it to another machine by http: nothing of where the form comes from.
+    let form =
+        || browser.form("/login", "AAAA", &[]).header("host", "192.0.2.7:8080").header("origin", "null");
+    let refused = html(&send(form()).await.assert_status(403));
+    assert!(refused.contains("Your browser sent no cookie") && refused.contains("--public-url"), "{refused}");
+    // Over https, a browser without cookies may have kept the page for long, or another site has sent the form.
+    for site in ["same-origin", "cross-site"] {
+        let refused = html(&send(form().header("sec-fetch-site", site)).await.assert_status(403));
+        assert!(refused.contains("This form cannot be taken"), "{site}: {refused}");
+    }
+    let visitor = html(&send(form().header("cookie", "__Host-visitor=AAAA")).await.assert_status(403));
+    assert!(visitor.contains("This form cannot be taken"), "{visitor}");
+}
+
+#[tokio::test]
 async fn a_form_that_breaks_off_is_told_so_and_leaves_its_connection() {
     let app = TestApp::start().await;
     let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
