@@ -9,7 +9,7 @@ mod webhook;
 
 use std::fs;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -106,6 +106,16 @@ async fn demo_key(app: &App, data_dir: &Path) -> Result<SecretString, Failure> {
     Ok(secret)
 }
 
+/// Where this machine's own browser finds what listens there: every address of a machine is none to go to.
+fn near(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
 /// What a newcomer can do now.
 fn welcome(
     app: &App,
@@ -115,14 +125,14 @@ fn welcome(
     webhook: &Webhook,
 ) -> String {
     let secret = secret.expose_secret();
-    let local = format!("http://{address}");
+    let local = format!("http://{}", near(address));
     let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
     let data = app.config.storage.data_dir.display();
     let receiver = &webhook.url;
     let (email, password) = (&login.email, login.password.expose_secret());
     format!(
         "\
-listening on {local}
+listening on http://{address}
 
 The demo is ready.
 
@@ -137,4 +147,19 @@ The demo is ready.
   Stop        Ctrl-C
 "
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demo_is_found_on_its_own_machine() {
+        let near = |text: &str| near(text.parse().unwrap()).to_string();
+        assert_eq!(near("0.0.0.0:8080"), "127.0.0.1:8080");
+        assert_eq!(near("[::]:8080"), "[::1]:8080");
+        for one in ["127.0.0.1:80", "192.0.2.7:8080", "[2001:db8::1]:8080"] {
+            assert_eq!(near(one), one);
+        }
+    }
 }
