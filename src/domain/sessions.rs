@@ -255,7 +255,7 @@ pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Resu
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
 pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<Ended>> {
     let mut ended = Vec::new();
-    for row in lock_all(write, &viewer.email).await? {
+    for row in users::lock_all(write, &viewer.email).await? {
         let rows = sessions::in_workspace(row.workspace_id);
         let count = rows.end_others(write.conn(), row.id, Some(viewer.session.uuid())).await?;
         if count > 0 {
@@ -263,15 +263,6 @@ pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<Ended>
         }
     }
     Ok(ended)
-}
-
-/// All rows of a person, held: a session that just goes from one to another has arrived, or stays until it is ended.
-async fn lock_all(write: &Write, email: &str) -> Result<Vec<user_rows::Model>> {
-    let rows = user_rows::by_email_folded(write.conn(), &fold(email)).await?;
-    for row in &rows {
-        user_rows::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?;
-    }
-    Ok(rows)
 }
 
 /// Deletes sessions that have ended by themselves.

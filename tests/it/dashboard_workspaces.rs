@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use creator_api::domain::sessions;
+use creator_api::domain::audit::Actor;
+use creator_api::domain::{sessions, users};
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::dashboard_keys::told;
 use crate::support::browser::{PASSWORD, csrf, html};
@@ -99,6 +101,49 @@ async fn sessions_are_ended_in_whichever_workspace_they_are() {
     acme.person(ADA).await;
     phone.get(HOME).await.assert_status(303);
     desk.get(HOME).await.assert_status(303);
+}
+
+#[tokio::test]
+async fn a_link_ends_those_of_all_workspaces_and_so_does_a_new_password() {
+    let app = TestApp::start().await;
+    let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
+    let opens = async |token: &str| users::holder(&app.app, token).await.unwrap().is_some();
+    let first = acme.link(ADA).await;
+    app.clock.advance(Duration::from_secs(1));
+    let second = beta.link("Ada@Example.com").await;
+    assert!(!opens(&first).await && opens(&second).await, "the link of the other workspace is the newer one");
+    let eves = beta.link("eve@example.com").await;
+
+    let third = acme.link(ADA).await;
+    assert!(!opens(&second).await);
+    let browser = Browser::new(&app);
+    browser.get(&format!("/set-password?token={third}")).await.assert_status(303);
+    let fields = [("password", PASSWORD), ("again", PASSWORD)];
+    browser.submit("/login", "/set-password", &fields).await.assert_status(303);
+    assert!(!opens(&third).await && opens(&eves).await, "of somebody else");
+    assert_eq!(told(&acme).await[0], "ada@example.com Set a password ada@example.com");
+    assert_eq!(told(&beta).await[0], "Ada@Example.com Set a password Ada@Example.com");
+}
+
+#[tokio::test]
+async fn no_link_is_left_behind_by_a_password_that_is_set_meanwhile() {
+    let app = TestApp::start().await;
+    let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
+    let (old, token) = (beta.link(ADA).await, acme.link(ADA).await);
+    assert!(users::holder(&app.app, &old).await.unwrap().is_none());
+    // A link is just being made in the other workspace: the new password waits for it, and opens nothing by the old link.
+    let mut write = app.write().await;
+    let user = users::ensure(&app.app, &mut write, beta.id, ADA).await.unwrap();
+    let new = users::link(&app.app, &mut write, &user, &Actor::operator()).await.unwrap();
+    let wait = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        write.commit().await.unwrap();
+    };
+    let password = SecretString::from(PASSWORD);
+    let set = users::set_password(&app.app, &token, &password, |_| Actor::operator());
+    let ((), set) = tokio::join!(wait, set);
+    assert!(set.unwrap().is_none(), "the newer link ended this one");
+    assert!(users::holder(&app.app, new.expose_secret()).await.unwrap().is_some());
 }
 
 #[tokio::test]

@@ -1,11 +1,13 @@
 //! Links to set a password: shown or mailed once, stored as a hash, good for one use.
+//!
+//! A link is of the workspace that it was made in, and the password that it sets is of all: so are the links that end.
 
 use entity::password_links::{self, Model};
 use entity::users::{self, ActiveModel};
 use entity::{Set, sessions};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::{User, user};
+use super::{User, lock_all, user};
 use crate::app::App;
 use crate::database::Write;
 use crate::domain::audit::{self, Action, Actor};
@@ -16,7 +18,7 @@ use crate::id::Link;
 /// How long a link opens.
 pub const LINK_HOURS: i64 = 72;
 
-/// Makes a link's token for this person; the ones made before open nothing any more.
+/// Makes a link's token for this person; the ones made before, in whichever workspace, open nothing any more.
 ///
 /// # Errors
 /// [`Error::Internal`](crate::domain::Error::Internal) when the database or the system's generator fails.
@@ -33,9 +35,8 @@ pub async fn link(app: &App, write: &mut Write, user: &User, actor: &Actor) -> R
         created_at: now_ms,
         expires_at: now_ms + LINK_HOURS * 3_600_000,
     };
-    let links = password_links::in_workspace(user.workspace.uuid());
-    links.delete_of(write.conn(), user.id.uuid()).await?;
-    links.insert(write.conn(), row).await?;
+    end_all(write, &lock_all(write, &user.email).await?).await?;
+    password_links::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;
     let told = (Action::LinkMade, user.id.to_string(), user.email.as_str());
     audit::append(app, write, user.workspace, actor, told).await?;
     Ok(token)
@@ -55,8 +56,8 @@ pub async fn holder(app: &App, token: &str) -> Result<Option<User>> {
     Ok(row.map(user))
 }
 
-/// Sets the password of whoever holds this link, uses the link up, and ends all of the person's sessions. `None` when
-/// the link opens nothing.
+/// Sets the password of whoever holds this link, and ends all of the person's links and sessions, as the audit log of each
+/// of their workspaces tells. `None` when the link opens nothing.
 ///
 /// # Errors
 /// [`Error::Invalid`](crate::domain::Error::Invalid) for a password that cannot be taken; the link is then still good.
@@ -64,31 +65,30 @@ pub async fn set_password(
     app: &App,
     token: &str,
     password: &SecretString,
-    actor: impl FnOnce(&User) -> Actor,
+    actor: impl Fn(&User) -> Actor,
 ) -> Result<Option<User>> {
     passwords::check(password.expose_secret())?;
     let Some(holder) = holder(app, token).await? else { return Ok(None) };
     // The work is done before the write begins: on SQLite, all others would wait for it.
     let hash = passwords::hash(app, password).await?;
     let mut write = app.begin_write().await?;
+    let rows = lock_all(&write, &holder.email).await?;
     if !use_up(&write, &holder, token).await? {
         return Ok(None);
     }
-    let rows = users::by_email_folded(write.conn(), &super::fold(&holder.email)).await?;
-    for row in &rows {
+    end_all(&write, &rows).await?;
+    for row in rows {
         let changes = ActiveModel {
             password_hash: Set(Some(hash.clone())),
             updated_at: Set(write.now_ms()),
             ..Default::default()
         };
         users::in_workspace(row.workspace_id).update(write.conn(), row.id, changes).await?;
-    }
-    // Only now that all rows are held: a session that just goes to another workspace has arrived, or is ended here.
-    for row in &rows {
         sessions::in_workspace(row.workspace_id).end_others(write.conn(), row.id, None).await?;
+        let person = user(row);
+        let told = (Action::PasswordSet, person.id.to_string(), person.email.as_str());
+        audit::append(app, &mut write, person.workspace, &actor(&person), told).await?;
     }
-    let told = (Action::PasswordSet, holder.id.to_string(), holder.email.as_str());
-    audit::append(app, &mut write, holder.workspace, &actor(&holder), told).await?;
     write.commit().await?;
     Ok(Some(holder))
 }
@@ -99,6 +99,14 @@ async fn use_up(write: &Write, holder: &User, token: &str) -> Result<bool> {
     let Some(link) = password_links::by_token_hash(write.conn(), &hash).await? else { return Ok(false) };
     let links = password_links::in_workspace(holder.workspace.uuid());
     Ok(links.delete(write.conn(), link.id).await?)
+}
+
+/// Deletes the links of a person, who has these rows.
+async fn end_all(write: &Write, rows: &[users::Model]) -> Result<()> {
+    for row in rows {
+        password_links::in_workspace(row.workspace_id).delete_of(write.conn(), row.id).await?;
+    }
+    Ok(())
 }
 
 /// Deletes links that open nothing any more.

@@ -99,6 +99,16 @@ pub(super) async fn is_still(write: &Write, known: &Recognised) -> Result<bool> 
     Ok(row.is_some_and(|row| row.password_hash.as_ref() == Some(&known.hash)))
 }
 
+/// All rows of a person, held until the write ends: a session that just goes from one to another has arrived, or stays
+/// until it is ended, and so it is with a link that is just made.
+pub(super) async fn lock_all(write: &Write, email: &str) -> Result<Vec<Model>> {
+    let rows = users::by_email_folded(write.conn(), &fold(email)).await?;
+    for row in &rows {
+        users::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?;
+    }
+    Ok(rows)
+}
+
 /// Whether two addresses name the same person.
 pub fn same_address(one: &str, other: &str) -> bool {
     fold(one) == fold(other)
