@@ -121,8 +121,10 @@ fn dispatch(Cli { common, command }: Cli) -> Result<Outcome, Failure> {
         }
         Command::Worker(args) => on_runtime(args.flags(common), worker::run),
         Command::Migrate => on_runtime(common.0, migrate::run),
-        Command::Workspaces(command) => on_runtime(common.0, |config| workspaces::run(config, command)),
-        Command::Users(command) => on_runtime(common.0, |config| users::run(config, command)),
+        Command::Workspaces(command) => {
+            on_runtime(command.flags(common), |config| workspaces::run(config, command))
+        }
+        Command::Users(command) => on_runtime(command.flags(common), |config| users::run(config, command)),
         Command::Keys(command) => on_runtime(common.0, |config| keys::run(config, command)),
         Command::Webhooks(command) => {
             on_runtime(command.flags(common), |config| webhooks::run(config, command))

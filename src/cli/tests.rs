@@ -55,3 +55,29 @@ fn only_serving_commands_take_the_flags_of_serving() {
     assert!(Cli::try_parse_from(["creator-api", "migrate", "--listen", "127.0.0.1:0"]).is_err());
     assert!(Cli::try_parse_from(["creator-api", "config", "check", "--listen", "127.0.0.1:0"]).is_ok());
 }
+
+#[test]
+fn the_commands_that_make_links_take_the_flags_that_links_depend_on() {
+    let person = ["--workspace", "acme", "--email", "ada@acme.example"];
+    let owner = ["--key", "acme", "--name", "Acme", "--owner-email", "ada@acme.example"];
+    let flags =
+        ["--public-url", "https://acme.example", "--listen", "0.0.0.0:80", "--mail-from", "a@acme.example"];
+    for words in [
+        [&["users", "add"][..], &person].concat(),
+        [&["users", "link"][..], &person].concat(),
+        [&["workspaces", "create"][..], &owner].concat(),
+    ] {
+        let cli = Cli::try_parse_from([&["creator-api"][..], &words, &flags].concat()).unwrap();
+        let given = match &cli.command {
+            Command::Users(command) => command.flags(cli.common),
+            Command::Workspaces(command) => command.flags(cli.common),
+            other => panic!("{other:?}"),
+        };
+        let keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
+        assert_eq!(keys, ["listen", "public_url", "mail_from"], "{words:?}");
+    }
+    assert!(
+        Cli::try_parse_from(["creator-api", "users", "list", "--workspace", "acme", "--listen", "[::]:80"])
+            .is_err()
+    );
+}

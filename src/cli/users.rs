@@ -7,7 +7,7 @@ use super::failure::{Failure, Outcome};
 use super::workspaces::find;
 use super::{output, start};
 use crate::app::App;
-use crate::config::Config;
+use crate::config::{CommonFlags, Config, LinkFlags};
 use crate::database::Write;
 use crate::domain::audit::Actor;
 use crate::domain::users::{self, LINK_HOURS, User};
@@ -41,6 +41,20 @@ pub(super) struct Person {
     /// The person's address
     #[arg(long)]
     email: String,
+    #[command(flatten)]
+    links: LinkFlags,
+}
+
+impl Command {
+    /// All flags of the command line that are settings.
+    pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Add(person) | Self::Link(person) => {
+                common.0.into_iter().chain(person.links.0.iter().cloned()).collect()
+            }
+            Self::List { .. } => common.0,
+        }
+    }
 }
 
 pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {
@@ -68,11 +82,20 @@ async fn link(app: &App, person: &Person, add: bool) -> Result<(), Failure> {
     let link = welcome(app, &mut write, &workspace, &person.email).await?;
     write.commit().await?;
     output::line(link)?;
-    output::say(format_args!("the link opens once, within {LINK_HOURS} hours"));
+    about_link(app);
     Ok(())
 }
 
-/// Makes a link for a person, who is let into the workspace in passing, and mails it where a mail server is set.
+/// Says what is to be known of the link that [`welcome`] made.
+pub(super) fn about_link(app: &App) {
+    output::say(format_args!("the link opens once, within {LINK_HOURS} hours"));
+    if app.config.server.known_address().is_none() {
+        output::say("--public-url is missing: put the server's address before the link; it was not mailed");
+    }
+}
+
+/// Makes a link for a person, who is let into the workspace in passing, and mails it where a mail server is set. Where the
+/// server's address is not known, the link is its path alone, and is not mailed.
 pub(super) async fn welcome(
     app: &App,
     write: &mut Write,
@@ -81,8 +104,10 @@ pub(super) async fn welcome(
 ) -> Result<String, Failure> {
     let user = users::ensure(app, write, workspace.id, email).await?;
     let token = users::link(app, write, &user, &Actor::operator()).await?;
-    let link = format!("{}/set-password?token={}", app.config.server.address(), token.expose_secret());
-    if app.config.mail.smtp_url.is_some() {
+    let server = app.config.server.known_address();
+    let path = format!("/set-password?token={}", token.expose_secret());
+    let link = server.as_ref().map_or_else(|| path.clone(), |server| format!("{server}{path}"));
+    if server.is_some() && app.config.mail.smtp_url.is_some() {
         let message =
             Message::SetPassword { workspace: workspace.name.clone(), link: link.clone(), hours: LINK_HOURS };
         queue::enqueue(write, &app.ids, workspace.id, &user.email, &message).await?;

@@ -5,9 +5,8 @@ use serde_json::json;
 use super::failure::{Failure, Outcome};
 use super::{noted, output, start, users};
 use crate::app::App;
-use crate::config::Config;
+use crate::config::{CommonFlags, Config, LinkFlags};
 use crate::domain::audit::Action;
-use crate::domain::users::LINK_HOURS;
 use crate::domain::workspaces::{self, Quota, Workspace, WorkspaceUpsert};
 use crate::domain::{Error, Given};
 
@@ -24,6 +23,8 @@ pub(super) enum Command {
         /// Address that warnings go to
         #[arg(long, value_name = "EMAIL")]
         owner_email: String,
+        #[command(flatten)]
+        links: LinkFlags,
     },
     /// List all workspaces
     List {
@@ -39,6 +40,16 @@ pub(super) enum Command {
         #[command(flatten)]
         quota: QuotaFlags,
     },
+}
+
+impl Command {
+    /// All flags of the command line that are settings.
+    pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Create { links, .. } => common.0.into_iter().chain(links.0.iter().cloned()).collect(),
+            Self::List { .. } | Self::SetQuota { .. } => common.0,
+        }
+    }
 }
 
 /// A quota as flags.
@@ -61,7 +72,7 @@ impl From<QuotaFlags> for Quota {
 pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {
     let app = start::app(config).await?;
     match command {
-        Command::Create { key, name, owner_email } => create(&app, key, name, owner_email).await?,
+        Command::Create { key, name, owner_email, .. } => create(&app, key, name, owner_email).await?,
         Command::List { json } => list(&app, json).await?,
         Command::SetQuota { workspace, quota } => set_quota(&app, &workspace, quota.into()).await?,
     }
@@ -102,7 +113,7 @@ async fn create(app: &App, key: String, name: String, owner_email: String) -> Re
         "made workspace `{key}`; `creator-api keys create --workspace {key}` makes a key for it"
     ));
     output::say(format_args!("{} sets a password for the dashboard at {link}", workspace.owner_email));
-    output::say(format_args!("the link opens once, within {LINK_HOURS} hours"));
+    users::about_link(app);
     Ok(())
 }
 

@@ -27,6 +27,13 @@ const REACHING: &[(&str, &[Setting])] = &[(Webhooks::HEADING, Webhooks::SETTINGS
 const REACHED: &[Setting] = Server::SETTINGS.split_at(1).1.split_at(1).0;
 const _: () = assert!(matches!(REACHED[0].key.as_bytes(), b"public_url"));
 
+/// Of the server's settings, those that tell where its pages are.
+const FOUND: &[Setting] = Server::SETTINGS.split_at(2).0;
+const _: () = assert!(matches!(FOUND[0].key.as_bytes(), b"listen"));
+
+/// The concerns of the commands that make a link to set a password: where it leads, and how it is mailed.
+const INVITING: &[(&str, &[Setting])] = &[(Server::HEADING, FOUND), (Mail::HEADING, Mail::SETTINGS)];
+
 /// The concerns of the command that sends without serving.
 const SENDING: &[(&str, &[Setting])] = &[
     (Server::HEADING, REACHED),
@@ -46,6 +53,10 @@ pub struct ServingFlags(pub Vec<(&'static str, String)>);
 /// The flags that say where webhooks may go.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookFlags(pub Vec<(&'static str, String)>);
+
+/// The flags that say where a link to set a password leads, and how it is mailed.
+#[derive(Debug, Clone, Default)]
+pub struct LinkFlags(pub Vec<(&'static str, String)>);
 
 /// The flags of the command that sends without serving.
 #[derive(Debug, Clone, Default)]
@@ -104,6 +115,7 @@ macro_rules! flags_of {
 
 flags_of!(ServingFlags, SERVING);
 flags_of!(WebhookFlags, REACHING);
+flags_of!(LinkFlags, INVITING);
 flags_of!(SendingFlags, SENDING);
 
 /// The names a setting has as a flag: of its value, unless that is hidden, and of the file that holds it.

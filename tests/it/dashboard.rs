@@ -305,3 +305,28 @@ async fn a_new_workspace_comes_with_a_link_for_its_owner() {
     assert_eq!(open(&path).await, 200);
     assert_eq!(serving.stop().await, Some(0));
 }
+
+#[tokio::test]
+async fn a_link_begins_with_the_address_of_the_server_or_is_not_mailed() {
+    let machine = Machine::new().await;
+    let smtp = ["--smtp-url", "smtp://localhost:1"];
+    let public = [&["--public-url", "https://school.example/"][..], &smtp].concat();
+    let owner = ["--key", "acme", "--name", "Acme", "--owner-email", "ada@acme.example"];
+    let made = machine.run(&[&["workspaces", "create"][..], &owner, &public].concat()).await;
+    assert!(made.stderr.contains(" at https://school.example/set-password?token="), "{made:?}");
+    let workspace = machine.app.workspace("acme").await;
+    let mails = workspace.mails().await;
+    assert_eq!(mails.len(), 1);
+    assert!(mails[0].text_body.contains("https://school.example/set-password?token="), "{mails:?}");
+
+    let link = ["users", "link", "--workspace", "acme", "--email", "ada@acme.example"];
+    let linked = async |flags: &[&str]| machine.run(&[&link[..], flags].concat()).await;
+    let local = linked(&[]).await;
+    assert!(local.stdout.starts_with("http://127.0.0.1:8080/set-password?token="), "{local:?}");
+    for listen in ["0.0.0.0:8080", "127.0.0.1:0"] {
+        let anywhere = linked(&[&["--listen", listen][..], &smtp].concat()).await;
+        assert!(anywhere.stdout.starts_with("/set-password?token="), "{anywhere:?}");
+        assert!(anywhere.stderr.contains("--public-url is missing"), "{anywhere:?}");
+    }
+    assert_eq!(workspace.mails().await.len(), 1, "a link without an address leads nowhere");
+}
