@@ -16,9 +16,11 @@ use crate::domain::Fault;
 pub struct Form(Arc<Vec<(String, String)>>);
 
 impl Form {
-    /// Reads the body of a form.
+    /// Reads the body of a form. NUL, which nobody types and no text of PostgreSQL holds, is read as what cannot be shown.
     pub(super) fn read(body: &[u8]) -> Self {
-        Self(Arc::new(form_urlencoded::parse(body).into_owned().collect()))
+        let text = |text: &str| text.replace('\0', "\u{fffd}");
+        let fields = form_urlencoded::parse(body).map(|(field, value)| (text(&field), text(&value)));
+        Self(Arc::new(fields.collect()))
     }
 
     /// A field's first value; empty when there is none.
@@ -109,6 +111,7 @@ mod tests {
         assert!(faults.is_empty());
         assert_eq!(form.number("bad", &mut faults), None);
         assert_eq!(faults.of("bad"), Some("must be a whole number"));
+        assert_eq!(Form::read(b"q=a%00b").text("q"), "a\u{fffd}b");
     }
 
     #[test]

@@ -213,12 +213,25 @@ async fn ten_thousand_characters_are_told_what_is_wrong_with_them() {
     let huge = "a".repeat(300_000);
     browser.submit(NEW, NEW, &[("name", &huge)]).await.assert_status(413);
     assert_eq!(keys(&app).await, 0);
-    // What is looked for may be long: it is not found.
-    let long = "a".repeat(10_000);
-    for list in ["courses", "students", "orders"] {
-        let found = browser.get(&format!("/dashboard/{list}?q={long}")).await.assert_status(200);
-        assert!(html(&found).contains(" fits"), "{list}");
-    }
-    browser.get(&format!("/dashboard/developer/logs?request={long}")).await.assert_status(422);
     Browser::new(&app).sign_in(&long, &long).await.assert_status(422);
+}
+
+#[tokio::test]
+async fn whatever_is_looked_for_is_not_found_and_no_fault_of_the_server() {
+    let app = TestApp::start().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    // As long as the head of a request may be, and what no text of a database holds.
+    for text in ["a".repeat(10_000), "a".repeat(60_000), "%25".repeat(4_000), "a%00b".to_owned()] {
+        for list in ["courses", "students", "orders"] {
+            let found = browser.get(&format!("/dashboard/{list}?q={text}")).await.assert_status(200);
+            assert!(html(&found).contains(" fits"), "{list} {text:.20}");
+        }
+        for field in ["request", "operation", "key", "status"] {
+            let path = format!("/dashboard/developer/logs?{field}={text}");
+            browser.get(&path).await.assert_status(422);
+        }
+    }
+    for email in ["a\0", "owner@acme.example"] {
+        Browser::new(&app).sign_in(email, "a\0").await.assert_status(422);
+    }
 }

@@ -84,6 +84,7 @@ async fn the_log_is_narrowed_down() {
     for (query, message) in [
         ("status=lots", "Status must be a code such as 404, or a class such as 4xx."),
         ("key=nonsense", "Key must be one of those that are listed."),
+        ("operation=nonsense", "Operation must be one of those that are listed."),
         ("within=2", "Received must be one of those that are listed."),
     ] {
         let refused = browser.get(&format!("{LOGS}?{query}")).await.assert_status(422);

@@ -145,13 +145,17 @@ fn filter(page: &Page, asked: &Asked, faults: &mut Faults) -> RequestFilter {
         }
         read
     });
+    let operation = asked.given("operation");
+    if operation.as_ref().is_some_and(|operation| !OPERATIONS.contains(&operation.as_str())) {
+        faults.add("operation", "must be one of those that are listed");
+    }
     let hours = asked.text("within");
     if !WINDOWS.iter().any(|(value, _)| *value == hours) {
         faults.add("within", "must be one of those that are listed");
     }
     let back = hours.parse().ok().map(SignedDuration::from_hours);
     let from = back.and_then(|back| page.app().clock.now().checked_sub(back).ok());
-    RequestFilter { key, status, operation: asked.given("operation"), received: Span { from, to: None } }
+    RequestFilter { key, status, operation, received: Span { from, to: None } }
 }
 
 /// A status as people write it: `404` or `4xx`.
