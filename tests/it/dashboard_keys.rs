@@ -2,6 +2,7 @@
 
 use creator_api::domain::audit;
 use creator_api::domain::page::{PageRequest, Sort, SortKey};
+use creator_api::domain::workspaces::Quota;
 
 use crate::support::browser::{csrf, html};
 use crate::support::{Answer, TestApp, Workspace};
@@ -59,6 +60,21 @@ async fn a_key_is_shown_once_opens_the_api_and_is_revoked() {
         told(&workspace).await[..2],
         ["owner@acme.example Revoked an API key CRM", "owner@acme.example Created an API key CRM"]
     );
+}
+
+#[tokio::test]
+async fn the_list_tells_how_often_a_key_was_used_today() {
+    let app = TestApp::start().await;
+    let quota = Quota { per_minute: None, per_day: Some(10_000) };
+    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+    for _ in 0..2 {
+        key.get("/api/v1/courses").await.assert_status(200);
+    }
+    // What the limiter has counted is written at the stop.
+    let app = app.restart().await;
+    let browser = app.workspace("acme").await.signed_in().await;
+    let list = html(&browser.get(KEYS).await);
+    assert!(list.contains("data-label=\"Calls today\">2 of 10,000</td>"), "{list}");
 }
 
 #[tokio::test]

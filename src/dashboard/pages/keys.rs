@@ -14,7 +14,7 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Tone};
 use crate::domain::audit::Action;
-use crate::domain::keys::{self, KeyRecord, NewKey};
+use crate::domain::keys::{self, KeyRecord, KeyUsage, NewKey};
 use crate::domain::scope::Scope;
 use crate::domain::workspaces::Quota;
 use crate::domain::{Changed, Error};
@@ -43,10 +43,17 @@ struct ListPage {
 /// A key as the list shows it.
 struct Row {
     record: KeyRecord,
+    /// Its calls of today, and how many it may make.
+    calls: String,
     now: Timestamp,
 }
 
 impl Row {
+    fn of(usage: KeyUsage, now: Timestamp) -> Self {
+        let calls = format!("{} of {}", ui::number(usage.calls_today), ui::number(usage.per_day));
+        Self { record: usage.key, calls, now }
+    }
+
     fn is_active(&self) -> bool {
         self.record.revoked_at.is_none() && !self.is_expired()
     }
@@ -69,8 +76,8 @@ impl Row {
 #[handler]
 async fn list(page: Page) -> Answer {
     let now = page.app().clock.now();
-    let keys = keys::list(page.app(), page.workspace()).await?;
-    let mut keys: Vec<Row> = keys.into_iter().map(|record| Row { record, now }).collect();
+    let keys = keys::usage(page.app(), page.workspace()).await?;
+    let mut keys: Vec<Row> = keys.into_iter().map(|usage| Row::of(usage, now)).collect();
     // Stable: both parts stay newest first.
     keys.sort_by_key(|key| !key.is_active());
     page.show(&ListPage { frame: page.frame(Section::Keys, "API keys"), keys })
