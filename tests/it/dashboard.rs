@@ -232,6 +232,30 @@ async fn a_link_sets_a_password_once() {
 }
 
 #[tokio::test]
+async fn whoever_is_signed_in_is_told_to_sign_in_with_the_new_password() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let browser = workspace.signed_in().await;
+    let fields = [("password", "a new long password"), ("again", "a new long password")];
+    let sets = async |email: &str| {
+        let link = workspace.link(email).await;
+        browser.get(&format!("/set-password?token={link}")).await.assert_status(303);
+        let set = browser.submit("/set-password", "/set-password", &fields).await.assert_status(303);
+        assert_eq!(set.header("location"), "/login");
+    };
+    let words = "The password is set. Sign in with it.";
+    // That of somebody else is another matter: the session goes on, and leads on.
+    sets("eve@acme.example").await;
+    assert_eq!(browser.get("/login").await.assert_status(303).header("location"), "/dashboard");
+    assert!(html(&browser.get("/dashboard").await.assert_status(200)).contains(words));
+
+    sets("OWNER@acme.example").await;
+    assert_eq!(browser.cookie("session"), None);
+    assert!(html(&browser.get("/login").await.assert_status(200)).contains(words));
+    browser.sign_in("owner@acme.example", "a new long password").await.assert_status(303);
+}
+
+#[tokio::test]
 async fn no_session_outlives_the_password_that_it_began_with() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;

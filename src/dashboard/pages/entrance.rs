@@ -8,6 +8,7 @@ use poem::http::StatusCode;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::dashboard::cookies::{self, Kind};
+use crate::dashboard::failure::Failure;
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::Frame;
@@ -20,7 +21,7 @@ use crate::domain::audit::{self, Action, Actor};
 use crate::domain::sessions::{self, Origin};
 use crate::domain::students::fold;
 use crate::domain::users::{self, Recognised, User};
-use crate::domain::{Error, Result};
+use crate::domain::{Error, Result, token};
 
 /// Where one goes after signing in.
 const HOME: &str = "/dashboard";
@@ -211,13 +212,28 @@ async fn set_password(guest: Guest, form: Form) -> Answer {
         Err(Error::Invalid(faults)) => again(faults.into()).await,
         Err(error) => Err(error.into()),
         Ok(None) => set_password_form(&guest, None, Faults::default()),
-        Ok(Some(_)) => {
-            let mut response =
-                redirect_with(visit, "/login", &Flash::done("The password is set. Sign in with it."))?;
+        Ok(Some(user)) => {
+            let mut response = password_is_set(visit, &user)?;
             cookies::clear(response.headers_mut(), Kind::Link, visit.secure);
             Ok(response)
         }
     }
+}
+
+/// The page to sign in, which says so. With the password, the person's session in this browser has ended: whoever comes
+/// there is a visitor again.
+fn password_is_set(visit: &Visit, user: &User) -> Answer {
+    let flash = Flash::done("The password is set. Sign in with it.");
+    if !visit.viewer.as_ref().is_some_and(|viewer| users::same_address(&viewer.email, &user.email)) {
+        return redirect_with(visit, "/login", &flash);
+    }
+    let mut response = redirect("/login")?;
+    let headers = response.headers_mut();
+    let visitor = token::generate().map_err(Failure::Internal)?;
+    cookies::set(headers, Kind::Visitor, visit.secure, visitor.expose_secret());
+    cookies::set(headers, Kind::Flash, visit.secure, &flash.seal(&visitor));
+    cookies::clear(headers, Kind::Session, visit.secure);
+    Ok(response)
 }
 
 #[cfg(test)]
