@@ -60,14 +60,17 @@
     }, 1500);
   });
 
-  // A form is sent once, however often its button is pressed. What htmx sends, the page stays for.
+  // A form that changes something is sent once, however often its button is pressed in a hurry. What was stopped on its way
+  // can be sent again a little later. What htmx sends, the page stays for.
   document.addEventListener("submit", (event) => {
-    if (event.defaultPrevented) return;
-    if (event.target.dataset.sent !== undefined) {
+    const form = event.target;
+    if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
+    if (form.dataset.sent !== undefined) {
       event.preventDefault();
       return;
     }
-    event.target.dataset.sent = "";
+    form.dataset.sent = "";
+    setTimeout(() => delete form.dataset.sent, 5000);
   });
   window.addEventListener("pageshow", () => {
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;

@@ -1,5 +1,7 @@
 //! A key's life, from the form to its end.
 
+use serde_json::json;
+
 use super::window::Window;
 use crate::support::TestApp;
 
@@ -80,4 +82,25 @@ async fn the_way_back_does_not_lead_to_the_secret() {
     let workspace = app.workspace("acme").await;
     let keys = entity::api_keys::in_workspace(workspace.id.uuid()).count(app.app.db.read()).await.unwrap();
     assert_eq!(keys, 1);
+}
+
+#[tokio::test]
+async fn a_form_that_was_stopped_on_its_way_can_be_sent_again() {
+    let app = TestApp::start().await;
+    let window = Window::signed_in(&app).await;
+    // Whether the form would be sent now: the event alone sends nothing, as if the reader had stopped it.
+    let sends = async |form: &str| {
+        let sent = "return document.querySelector(arguments[0])
+            .dispatchEvent(new Event('submit', {bubbles: true, cancelable: true}));";
+        window.run(sent, vec![json!(form)]).await == true
+    };
+    window.go("/dashboard/developer/keys/new").await;
+    let new = "form[action='/dashboard/developer/keys/new']";
+    assert!(sends(new).await && !sends(new).await, "a second press");
+    window.until("it is sent again", async || sends(new).await).await;
+    // What asks for a page alone can be asked for again at once.
+    window.go("/dashboard/orders").await;
+    let search = "form[role='search']";
+    assert!(sends(search).await && sends(search).await);
+    window.is_quiet().await;
 }
