@@ -38,12 +38,13 @@ pub(super) struct Args {
 
 pub(super) async fn run(config: Config, args: Args) -> Result<Outcome, Failure> {
     let Args { courses, students, orders, out, seed, until } = args;
+    let clock = Clock::system();
     let until = match until {
         Some(until) => until,
-        None => midnight(&Clock::system())?,
+        None => midnight(&clock)?,
     };
     let spec = Spec { courses, students, orders, seed, until };
-    spec.check().map_err(|error| Failure::usage(error.to_string()))?;
+    spec.check_by(clock.now()).map_err(|error| Failure::usage(error.to_string()))?;
     let mut progress = Progress::start("generate", Some(u64::from(students) + u64::from(orders)));
     let mut at = |done| progress.at(done, || format!("{done} students and orders"));
     let counts = match &out {

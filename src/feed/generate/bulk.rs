@@ -39,7 +39,7 @@ pub async fn into_database(
     spec: &Spec,
     progress: &mut (dyn FnMut(u64) + Send),
 ) -> anyhow::Result<Counts> {
-    spec.check()?;
+    spec.check_by(app.clock.now())?;
     let mut state = begin(app, spec).await?;
     let spec = state.spec;
     found(app, &spec).await?;

@@ -66,4 +66,15 @@ impl Spec {
         }
         Ok(())
     }
+
+    /// The same, and refuses a year that has not ended by then: what has not happened yet is not taken in.
+    ///
+    /// # Errors
+    /// A sentence with the remedy.
+    pub fn check_by(&self, now: Timestamp) -> anyhow::Result<()> {
+        if self.until > now {
+            anyhow::bail!("the year must have ended: it is {now:.0}; give an earlier --until");
+        }
+        self.check()
+    }
 }

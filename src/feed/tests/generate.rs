@@ -70,6 +70,17 @@ async fn the_same_spec_gives_the_same_text() {
 }
 
 #[tokio::test]
+async fn a_year_that_has_not_ended_leaves_nothing_behind() {
+    for place in Place::all().await {
+        let soon = Spec { until: time("2026-06-01T12:00:01Z"), ..spec(2, 3, 4) };
+        let refused = into_database(&place.app, &soon, &mut |_| ()).await.unwrap_err();
+        assert!(refused.to_string().contains("2026-06-01T12:00:00Z; give an earlier --until"), "{refused}");
+        into_database(&place.app, &spec(2, 3, 4), &mut |_| ()).await.unwrap();
+        assert_eq!(place.count("orders").await, 4);
+    }
+}
+
+#[tokio::test]
 async fn a_workspace_that_is_there_is_not_made_twice() {
     let place = Place::sqlite().await;
     into_database(&place.app, &spec(2, 3, 4), &mut |_| ()).await.unwrap();
