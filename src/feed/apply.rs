@@ -95,6 +95,7 @@ pub async fn apply(
         let taken = feed.take(batch).await;
         feed.tell()?;
         taken?;
+        feed.pass(&mut lines).await?;
         (feed.options.progress)(Progress { bytes: lines.taken, outcome: feed.outcome });
         if ended {
             break;
@@ -106,10 +107,11 @@ pub async fn apply(
     Ok(feed.outcome)
 }
 
-/// The next lines: a group of them, or fewer when the stream ends or pauses. True at the end.
+/// The next lines: a group of them, or fewer when the stream ends or pauses, or one is cut. True at the end.
 async fn batch<R: AsyncBufRead + Unpin>(lines: &mut Lines<R>) -> std::io::Result<(Vec<Line>, bool)> {
     let mut batch = Vec::with_capacity(GROUP);
     let mut bytes = 0;
+    // A line that is cut has so many bytes alone: none follows it before its rest was read.
     while batch.len() < GROUP && bytes < MAX_BYTES {
         let line = if batch.is_empty() {
             lines.next().await?
@@ -134,7 +136,7 @@ struct Feed<'a> {
     /// Committed workspaces by their key: they are never deleted.
     workspaces: HashMap<String, WorkspaceId>,
     /// Lines of this batch that are not applied, still to be told of.
-    refused: Vec<(Vec<u8>, Reject)>,
+    refused: Vec<(Line, Reject)>,
     /// Changes of the next transaction at most.
     size: usize,
 }
@@ -246,7 +248,7 @@ impl Feed<'_> {
 
     fn reject(&mut self, line: &Line, reject: Reject) {
         self.outcome.rejected += 1;
-        self.refused.push((line.bytes.clone(), reject));
+        self.refused.push((line.clone(), reject));
     }
 
     /// Tells of the lines of a batch that were not applied, in their order: what is corrected is applied again in it.
@@ -254,14 +256,31 @@ impl Feed<'_> {
         self.refused.sort_by_key(|(_, reject)| reject.line);
         for (line, reject) in self.refused.drain(..) {
             (self.options.rejected)(&reject);
-            if let Some(rejects) = &mut self.options.rejects {
-                rejects
-                    .write_all(&line)
-                    .and_then(|()| rejects.write_all(b"\n"))
-                    .context("cannot write the rejected lines")?;
+            keep(&mut self.options.rejects, &line.bytes)?;
+            if !line.cut {
+                keep(&mut self.options.rejects, b"\n")?;
             }
         }
         Ok(())
+    }
+
+    /// Keeps the rest of a line that was cut, behind its beginning: whoever corrects the line needs all of it.
+    async fn pass<R: AsyncBufRead + Unpin>(&mut self, lines: &mut Lines<R>) -> anyhow::Result<()> {
+        if !lines.is_cut() {
+            return Ok(());
+        }
+        while let Some(piece) = lines.rest().await.context("cannot read the changes")? {
+            keep(&mut self.options.rejects, &piece)?;
+        }
+        keep(&mut self.options.rejects, b"\n")
+    }
+}
+
+/// Keeps bytes of a line that is not applied, where such lines are kept.
+fn keep(rejects: &mut Option<Box<dyn Sink + Send + '_>>, bytes: &[u8]) -> anyhow::Result<()> {
+    match rejects {
+        Some(rejects) => rejects.write_all(bytes).context("cannot write the rejected lines"),
+        None => Ok(()),
     }
 }
 

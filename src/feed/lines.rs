@@ -10,9 +10,9 @@ pub(super) const MAX_BYTES: usize = 1 << 20;
 pub(super) struct Line {
     /// From 1.
     pub(super) number: u64,
-    /// Its bytes; of a line over [`MAX_BYTES`] the first of them.
+    /// Its bytes; of a line over [`MAX_BYTES`] the first of them, so many.
     pub(super) bytes: Vec<u8>,
-    /// It was longer than [`MAX_BYTES`].
+    /// It is longer than [`MAX_BYTES`]: [`Lines::rest`] has what follows.
     pub(super) cut: bool,
 }
 
@@ -22,6 +22,7 @@ pub(super) struct Lines<R> {
     reader: R,
     number: u64,
     bytes: Vec<u8>,
+    /// The line that came last was cut, and its end was not reached yet.
     cut: bool,
     /// Bytes taken from the reader so far.
     pub(super) taken: u64,
@@ -32,7 +33,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         Self { reader, number: 0, bytes: Vec::new(), cut: false, taken: 0 }
     }
 
-    /// The next line that is not blank; `None` at the end.
+    /// The next line that is not blank; `None` at the end. What is left of one that was cut is passed over.
     ///
     /// # Errors
     /// When the reader fails.
@@ -47,19 +48,19 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
 
     /// The next line, blank or not.
     async fn any(&mut self) -> std::io::Result<Option<Line>> {
+        while self.rest().await?.is_some() {}
         loop {
-            // The only await: what was read before it is kept in `self`.
+            // What was read before this await is kept in `self`.
             let buffer = self.reader.fill_buf().await?;
             let ended = buffer.is_empty();
             let newline = buffer.iter().position(|byte| *byte == b'\n');
             let part = &buffer[..newline.unwrap_or(buffer.len())];
             let room = MAX_BYTES - self.bytes.len();
-            self.cut |= part.len() > room;
+            self.cut = part.len() > room;
             self.bytes.extend_from_slice(&part[..part.len().min(room)]);
-            let used = part.len() + usize::from(newline.is_some());
-            self.reader.consume(used);
-            self.taken += used as u64;
-            if newline.is_some() || (ended && !self.bytes.is_empty()) {
+            let used = if self.cut { room } else { part.len() + usize::from(newline.is_some()) };
+            self.consume(used);
+            if self.cut || newline.is_some() || (ended && !self.bytes.is_empty()) {
                 return Ok(Some(self.finish()));
             }
             if ended {
@@ -68,14 +69,39 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         }
     }
 
+    /// Whether the line that came last was cut, and its end was not reached yet.
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// What follows in a line that was cut, as much of it as is there; `None` at its end.
+    ///
+    /// # Errors
+    /// When the reader fails.
+    pub(super) async fn rest(&mut self) -> std::io::Result<Option<Vec<u8>>> {
+        if !self.cut {
+            return Ok(None);
+        }
+        let buffer = self.reader.fill_buf().await?;
+        let newline = buffer.iter().position(|byte| *byte == b'\n');
+        let part = buffer[..newline.unwrap_or(buffer.len())].to_vec();
+        self.cut = newline.is_none() && !buffer.is_empty();
+        self.consume(part.len() + usize::from(newline.is_some()));
+        Ok(Some(part))
+    }
+
+    fn consume(&mut self, used: usize) {
+        self.reader.consume(used);
+        self.taken += used as u64;
+    }
+
     fn finish(&mut self) -> Line {
         self.number += 1;
         let mut bytes = std::mem::take(&mut self.bytes);
-        let cut = std::mem::take(&mut self.cut);
-        if !cut && bytes.last() == Some(&b'\r') {
+        if !self.cut && bytes.last() == Some(&b'\r') {
             bytes.pop();
         }
-        Line { number: self.number, bytes, cut }
+        Line { number: self.number, bytes, cut: self.cut }
     }
 }
 
@@ -103,5 +129,23 @@ mod tests {
         text.extend_from_slice(b"\n{}\n");
         assert_eq!(lines(&text).await, [(1, MAX_BYTES, true), (2, 2, false)]);
         assert_eq!(lines(&text[1..]).await, [(1, MAX_BYTES, false), (2, 2, false)]);
+    }
+
+    #[tokio::test]
+    async fn what_was_cut_off_can_be_read_piece_by_piece() {
+        for end in [&b"\n{}"[..], b""] {
+            let text = [&vec![b'x'; MAX_BYTES][..], b"the rest", end].concat();
+            let mut lines = Lines::new(tokio::io::BufReader::with_capacity(5, &text[..]));
+            let first = lines.next().await.unwrap().unwrap();
+            assert_eq!((first.bytes.len(), first.cut), (MAX_BYTES, true));
+            let mut rest = Vec::new();
+            while let Some(piece) = lines.rest().await.unwrap() {
+                assert!(piece.len() <= 5, "no more than what is there");
+                rest.extend(piece);
+            }
+            assert_eq!(rest, b"the rest");
+            assert_eq!(lines.next().await.unwrap().is_some(), !end.is_empty());
+            assert_eq!(lines.taken, text.len() as u64);
+        }
     }
 }

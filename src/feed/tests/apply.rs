@@ -84,6 +84,24 @@ async fn bad_lines_are_named_and_kept_and_the_rest_goes_on() {
 }
 
 #[tokio::test]
+async fn a_line_that_is_too_long_is_kept_whole() {
+    for place in Place::all().await {
+        let long = format!("{{\"note\": \"{}\"}}", "x".repeat(3 << 20));
+        let text = school() + "not json\n" + &long + "\n" + &student(1) + "not json either";
+        let (mut reasons, mut kept) = (Vec::new(), Vec::new());
+        let options = Options {
+            rejected: Box::new(|reject| reasons.push(reject.line)),
+            rejects: Some(Box::new(&mut kept)),
+            ..Options::default()
+        };
+        let outcome = crate::feed::apply(&place.app, text.as_bytes(), options).await.unwrap();
+        assert_eq!(outcome, Outcome { applied: 3, repeated: 0, rejected: 3 });
+        assert_eq!(reasons, [3, 4, 6]);
+        assert!(String::from_utf8(kept).unwrap() == format!("not json\n{long}\nnot json either\n"));
+    }
+}
+
+#[tokio::test]
 async fn a_refused_change_leaves_no_trace() {
     for place in Place::all().await {
         place.apply(&(school() + &student(1))).await;
