@@ -21,7 +21,8 @@
 //!
 //! Records are named by our id or by the platform's key. Whatever else stands in a line is refused: unknown
 //! fields, names that stand twice, values of another type. In an upsert a field that is left out keeps its value,
-//! and null empties it; lists and maps (`modules`, `tags`, `metadata`) replace what was there.
+//! and null empties it; lists and maps (`modules`, `tags`, `metadata`) replace what was there. A grant to somebody who has
+//! access already sets its end, where it has an `expires_at` and no order gives the access, and changes nothing else.
 
 use jiff::Timestamp;
 use serde_json::Value;

@@ -94,6 +94,47 @@ async fn an_enrollment_ends_at_its_last_instant() {
 }
 
 #[tokio::test]
+async fn a_grant_of_the_platform_renews_access() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let key = workspace.full_key().await;
+    let pair =
+        json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
+    let grant = async |end: Option<&str>| {
+        app.clock.advance(Duration::from_secs(1));
+        let mut data = json!({"student": "ada", "course": "rust"});
+        if let Some(end) = end {
+            data["expires_at"] = json!(end);
+        }
+        workspace.change("enrollment.grant", data).await;
+        key.get("/api/v1/students").await.json()["data"][0].clone()
+    };
+    let first = grant(Some("2026-04-01T00:00:00Z")).await;
+    let renewed = grant(Some("2026-05-01T00:00:00Z")).await;
+    let (before, after) = (&first["enrollments"][0], &renewed["enrollments"][0]);
+    assert_eq!((&after["id"], &after["enrolled_at"]), (&before["id"], &before["enrolled_at"]));
+    assert_eq!(after["expires_at"], "2026-05-01T00:00:00.000Z");
+    // Whoever follows what changed hears of it.
+    assert_eq!(after["updated_at"], "2026-03-02T10:00:32.000Z");
+    assert_eq!(renewed["updated_at"], after["updated_at"]);
+    // What says the same, says nothing of it, or comes through the API, changes nothing.
+    assert_eq!(grant(Some("2026-05-01T02:00:00+02:00")).await, renewed);
+    assert_eq!(grant(None).await, renewed);
+    let mut longer = pair.clone();
+    longer["expires_at"] = json!("2026-06-01T00:00:00Z");
+    let enrolled = key.post(ENROLLMENTS, longer).await.assert_status(200).json();
+    assert_eq!(&enrolled, after);
+    assert_eq!(app.events_of("enrollment.created").await.len(), 1);
+
+    // What was bought does not end because of a renewal that comes late.
+    let items = [json!({"course": "rust", "unit_amount": 4900})];
+    let order = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
+    workspace.change("order.pay", order).await;
+    let bought = grant(Some("2026-06-01T00:00:00Z")).await;
+    assert!(bought["enrollments"][0]["expires_at"].is_null(), "{bought}");
+}
+
+#[tokio::test]
 async fn only_a_published_course_of_the_workspace_takes_students() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;

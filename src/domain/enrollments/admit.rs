@@ -82,6 +82,27 @@ pub(crate) async fn extend(
     Ok(())
 }
 
+/// Sets the end of an enrolment's access, unless it has that end already, or an order gives access without one. False when
+/// nothing was changed. The caller holds the student.
+pub(super) async fn renew(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    student: &students::Model,
+    course: Uuid,
+    end: Timestamp,
+) -> Result<bool> {
+    let pair =
+        enrollments::in_workspace(workspace.uuid()).lock_pair(write.conn(), student.id, course).await?;
+    let before = pair.ok_or_else(|| anyhow::anyhow!("an enrolment that was there is gone"))?;
+    let expires_at = Some(end.as_millisecond());
+    if before.order_id.is_some() || before.expires_at == expires_at {
+        return Ok(false);
+    }
+    let after = Model { expires_at, ..before.clone() };
+    save(write, workspace, student, &before, after).await?;
+    Ok(true)
+}
+
 /// Makes an enrolment count as another order's, which still entitles to it.
 pub(crate) async fn hand_over(
     write: &mut Write,

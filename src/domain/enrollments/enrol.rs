@@ -4,15 +4,15 @@ use entity::{courses, enrollments, students};
 use jiff::Timestamp;
 
 use super::super::find::{self, absent};
-use super::super::{Error, Result};
-use super::admit::has_access;
+use super::super::{Changed, Error, Result};
+use super::admit::{has_access, renew};
 use super::{
     Admission, Admitted, Enrolled, EnrollmentGrant, EnrollmentSource, NewEnrollment, admit, announce,
     enrollment, snapshot,
 };
 use crate::app::App;
 use crate::database::Write;
-use crate::id::{Course as CourseKind, Student as StudentKind, WorkspaceId};
+use crate::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
 
 /// Enrols a student in a published course; emits `enrollment.created` unless the pair is enrolled already.
 ///
@@ -58,7 +58,22 @@ pub async fn enrol(
     admit_and_tell(app, write, workspace, at, admission).await
 }
 
-/// Grants access on the platform's word; as [`enrol`], but to a course of any status.
+/// Gives access by hand; as [`enrol`], but to a course of any status.
+///
+/// # Errors
+/// [`Error::NotFound`] for an absent student or course, [`Error::Invalid`] on `expires_at`.
+pub async fn give(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    at: Timestamp,
+    grant: EnrollmentGrant,
+) -> Result<Enrolled> {
+    admit_as_granted(app, write, workspace, at, &grant).await.map(|(enrolled, _)| enrolled)
+}
+
+/// Grants access on the platform's word; as [`give`], but access that a pair has already ends from now on when the grant
+/// says, if it says: so the platform tells of a renewal, which has no event. What an order gives goes on without an end.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent student or course, [`Error::Invalid`] on `expires_at`.
@@ -68,7 +83,26 @@ pub async fn grant(
     workspace: WorkspaceId,
     at: Timestamp,
     grant: EnrollmentGrant,
-) -> Result<Enrolled> {
+) -> Result<Changed<EnrollmentId>> {
+    let (enrolled, student) = admit_as_granted(app, write, workspace, at, &grant).await?;
+    match (enrolled, grant.expires_at) {
+        (Enrolled::New(record) | Enrolled::Reactivated(record), _) => Ok(Changed::now(record.id)),
+        (Enrolled::Already(record), Some(end)) => {
+            let changed = renew(write, workspace, &student, record.course_id.uuid(), end).await?;
+            Ok(Changed { record: record.id, changed })
+        }
+        (Enrolled::Already(record), None) => Ok(Changed::before(record.id)),
+    }
+}
+
+/// Admits whom a grant names, and says who that is.
+async fn admit_as_granted(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    at: Timestamp,
+    grant: &EnrollmentGrant,
+) -> Result<(Enrolled, students::Model)> {
     ends_after(at, grant.expires_at)?;
     let scope = workspace.uuid();
     let course = courses::in_workspace(scope);
@@ -82,7 +116,8 @@ pub async fn grant(
         order_id: None,
         expires_at: grant.expires_at,
     };
-    admit_and_tell(app, write, workspace, at, admission).await
+    let enrolled = admit_and_tell(app, write, workspace, at, admission).await?;
+    Ok((enrolled, student))
 }
 
 /// Admits, and announces access that is new or back.

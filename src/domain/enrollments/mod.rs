@@ -14,7 +14,7 @@ mod revoke;
 mod row;
 
 pub(crate) use admit::{Admission, Admitted, admit, extend, hand_over};
-pub use enrol::{enrol, grant};
+pub use enrol::{enrol, give, grant};
 pub use progress::record_progress;
 pub(crate) use recount::recount;
 pub use revoke::revoke;
@@ -150,7 +150,7 @@ pub enum Enrolled {
     Reactivated(Enrollment),
 }
 
-/// What `enrollment.grant` says.
+/// What `enrollment.grant` says, or somebody in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnrollmentGrant {
     /// Who.

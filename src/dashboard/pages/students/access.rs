@@ -110,7 +110,7 @@ async fn enrol(page: Page, Path(student): Path<String>, form: Form) -> Answer {
         expires_at,
     };
     let mut write = page.begin_write().await?;
-    let enrolled = match enrollments::grant(app, &mut write, workspace, app.clock.now(), grant).await {
+    let enrolled = match enrollments::give(app, &mut write, workspace, app.clock.now(), grant).await {
         Ok(enrolled) => enrolled,
         Err(Error::Invalid(faults)) => {
             drop(write);
