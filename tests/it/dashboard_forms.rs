@@ -1,6 +1,7 @@
 //! What is refused at the gate, and the headers that everything leaves with.
 
 use reqwest::Method;
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -219,7 +220,14 @@ async fn ten_thousand_characters_are_told_what_is_wrong_with_them() {
 #[tokio::test]
 async fn whatever_is_looked_for_is_not_found_and_no_fault_of_the_server() {
     let app = TestApp::start().await;
-    let browser = app.workspace("acme").await.signed_in().await;
+    let workspace = app.workspace("acme").await;
+    let browser = workspace.signed_in().await;
+    // Where there is no row, nothing is looked at.
+    workspace.course("ink", 1).await;
+    workspace.student("ada").await;
+    let items = [json!({"course": "ink", "unit_amount": 100})];
+    let order = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
+    workspace.change("order.pay", order).await;
     // As long as the head of a request may be, and what no text of a database holds.
     for text in ["a".repeat(10_000), "a".repeat(60_000), "%25".repeat(4_000), "a%00b".to_owned()] {
         for list in ["courses", "students", "orders"] {
