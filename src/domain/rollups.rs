@@ -157,7 +157,8 @@ pub fn certificate_issued(write: &mut Write, workspace: WorkspaceId, course: Cou
 }
 
 /// Brings the shards of days that ended a day ago or earlier into one, and those of their quarter-hours, so that as many rows are
-/// read of a year whether one wrote at a time or many did. A few batches, so that it is soon done: says how many rows went, none once all have.
+/// read of a year whether one wrote at a time or many did. A few batches, so that it is soon done: says how many rows went, none
+/// once all have.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails; what was brought together stays.
