@@ -193,8 +193,8 @@ pub async fn sums_of<C: ConnectionTrait>(
     rows.iter().map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, sums(row, 2)?))).collect()
 }
 
-/// Moves rows of buckets that began before this moment into the first shard, as many as the limit at most, the oldest first; says
-/// how many. The sums stay what they are.
+/// Moves rows of buckets that began before this moment into the first shard, of each grain as many as the limit at most, the
+/// oldest first; says how many. The sums stay what they are.
 ///
 /// # Errors
 /// When the database does.

@@ -142,7 +142,7 @@ pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Mode
 }
 
 /// The subscriptions with these ids in the order of the ids, each locked against other changes of its state and health
-/// until the transaction ends, for the worker.
+/// until the transaction ends, for whoever then changes its deliveries.
 ///
 /// # Errors
 /// When the database does.

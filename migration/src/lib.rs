@@ -21,6 +21,7 @@ mod m0012_identity;
 mod m0013_requests;
 mod m0014_shards;
 mod m0015_resumes;
+mod m0016_quarters;
 mod state;
 mod step;
 
@@ -48,6 +49,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0013_requests::STEP),
             Box::new(m0014_shards::STEP),
             Box::new(m0015_resumes::STEP),
+            Box::new(m0016_quarters::STEP),
         ]
     }
 }

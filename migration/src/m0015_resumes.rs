@@ -1,4 +1,4 @@
-//! When a held delivery is due again at the earliest: a retry that waits keeps its wait while its subscription takes nothing.
+//! When a held delivery is due again at the earliest: a retry that waits keeps its wait while its subscription is paused.
 
 use crate::step::Step;
 

@@ -3,10 +3,11 @@
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, IdenStatic};
 
+use super::Grain;
 use crate::statement;
 
-/// Moves rows of buckets that began before this moment into the first shard, as many as the limit at most, the oldest first; says
-/// how many. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
+/// Moves rows of buckets that began before this moment into the first shard, of each grain as many as the limit at most, the
+/// oldest first; says how many. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
 ///
 /// SQLite has one shard, where nothing is to be moved.
 ///
@@ -23,23 +24,29 @@ pub(crate) async fn fold<C: ConnectionTrait>(
     if conn.get_database_backend() != DbBackend::Postgres {
         return Ok(0);
     }
-    let sql = merging(table, &names(bucket), &names(sums));
-    let row =
-        conn.query_one_raw(statement::raw(conn, &sql, [before.into(), i64::from(limit).into()])).await?;
-    let moved: i64 = row.map_or(Ok(0), |row| row.try_get_by_index(0))?;
-    Ok(moved.unsigned_abs())
+    let mut all = 0;
+    for grain in Grain::ALL {
+        let sql = merging(table, &names(bucket), &names(sums), grain);
+        let values = [before.into(), i64::from(limit).into()];
+        let row = conn.query_one_raw(statement::raw(conn, &sql, values)).await?;
+        let moved: i64 = row.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+        all += moved.unsigned_abs();
+    }
+    Ok(all)
 }
 
 /// The statement that takes rows away and adds what they held to the first shard, in the order in which writers add to it, so that
 /// none waits for the other crosswise.
-fn merging(table: &str, bucket: &[&str], sums: &[&str]) -> String {
+fn merging(table: &str, bucket: &[&str], sums: &[&str], grain: Grain) -> String {
+    // Spelled out and not bound, since each grain has an index of its own.
+    let grain = grain.as_str();
     let bucket = bucket.join(", ");
     let each = |what: &dyn Fn(&&str) -> String| sums.iter().map(what).collect::<Vec<_>>().join(", ");
     let (held, total) = (sums.join(", "), each(&|sum| format!("sum({sum})::bigint")));
     let added = each(&|sum| format!("{sum} = {table}.{sum} + excluded.{sum}"));
     format!(
         "WITH stale AS MATERIALIZED (
-            SELECT {bucket}, shard FROM {table} WHERE shard > 0 AND starts_at < $1
+            SELECT {bucket}, shard FROM {table} WHERE grain = '{grain}' AND shard > 0 AND starts_at < $1
             ORDER BY starts_at LIMIT $2 FOR UPDATE SKIP LOCKED
         ),
         gone AS (DELETE FROM {table} WHERE ({bucket}, shard) IN (SELECT {bucket}, shard FROM stale) RETURNING *),

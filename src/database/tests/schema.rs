@@ -10,7 +10,7 @@ use crate::database::{MigrateError, SchemaState, Unique, dialect, is_unique_viol
 async fn the_schema_goes_up_down_and_up_again() {
     for place in Place::all().await {
         let database = place.open().await;
-        assert_eq!(database.schema_state().await.unwrap(), SchemaState::Behind(15));
+        assert_eq!(database.schema_state().await.unwrap(), SchemaState::Behind(16));
         database.migrate().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current);
         workspaces::insert(database.begin_write(&at(1)).await.unwrap().conn(), workspace(1, "acme"))
@@ -20,7 +20,7 @@ async fn the_schema_goes_up_down_and_up_again() {
         let down = dialect::begin(&database.inner.writer).await.unwrap();
         migration::revert(&down).await.unwrap();
         down.commit().await.unwrap();
-        assert_eq!(database.schema_state().await.unwrap(), SchemaState::Behind(15));
+        assert_eq!(database.schema_state().await.unwrap(), SchemaState::Behind(16));
         database.migrate().await.unwrap();
         database.migrate().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current);
