@@ -169,6 +169,19 @@ impl Database {
         Ok(self.inner.running.promise(oldest.map_or(now, |start| start.min(now))))
     }
 
+    /// A time before which all that was recorded is there to be read, as far as can be told without waiting: not what another
+    /// process is amid on SQLite.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn settled_until(&self, clock: &Clock) -> Result<i64, DbErr> {
+        if self.backend() == DbBackend::Postgres {
+            return self.horizon(clock).await;
+        }
+        let now = clock.now_ms();
+        Ok(self.inner.running.oldest().map_or(now, |start| start.min(now)))
+    }
+
     /// Waits until no other process is amid a write that began before this call, and gives the bound that the proof
     /// sets when it is a write of this process: another process may begin as soon as that one ends. SQLite only.
     ///

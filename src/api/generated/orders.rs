@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 7b3a9fcb9015daa171fd991e0a38b396e007207cbc4caffe9ddc116f554099ce), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 a91ae072de0f121fb0066bc479eba9ae8dd3e0f05e5c7fef830a2ca02f3440a9), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `orders`.
 

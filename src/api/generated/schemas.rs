@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 7b3a9fcb9015daa171fd991e0a38b396e007207cbc4caffe9ddc116f554099ce), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 a91ae072de0f121fb0066bc479eba9ae8dd3e0f05e5c7fef830a2ca02f3440a9), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -1322,7 +1322,7 @@ pub struct AnalyticsSummary {
     pub certificates_issued: i32,
     /// One point for each interval that touches the window, oldest first, those in which nothing happened included. Empty without `interval`.
     pub series: Vec<AnalyticsPoint>,
-    /// What was recorded up to this time is counted.
+    /// What was recorded before this time is counted. It goes on while the figures stay, and the `ETag` is that of the figures: a 304 says that those of the kept answer still hold.
     pub data_as_of: Timestamp,
 }
 

@@ -140,7 +140,7 @@ pub async fn summary(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -
         None => vec![from.as_millisecond(), to.as_millisecond()],
     };
     // Asked for before anything is read: what runs now may come too late to be counted.
-    let horizon_ms = app.db.horizon(&app.clock).await?;
+    let settled_ms = app.db.settled_until(&app.clock).await?;
     let spans = read::spans(app, workspace, query.course, &bounds, now.as_millisecond()).await?;
     let series = match query.interval {
         Some(_) => points(&bounds, &spans)?,
@@ -152,7 +152,7 @@ pub async fn summary(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -
         timezone: query.timezone.unwrap_or_else(|| "UTC".to_owned()),
         figures: figures(&whole(&spans)),
         series,
-        data_as_of: crate::clock::from_ms(horizon_ms.min(now.as_millisecond())),
+        data_as_of: crate::clock::from_ms(settled_ms.min(now.as_millisecond())),
     })
 }
 
