@@ -41,8 +41,12 @@ pub fn money(amount: i64, currency: &str) -> String {
 pub fn minor_units(text: &str, currency: &str) -> Option<i64> {
     let text = text.trim();
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
-    let whole = ungrouped(whole)?;
     let width = decimals(currency) as usize;
+    // Before three digits a comma may be a point where so many follow one.
+    if width == 3 && text.contains(',') && rest.is_empty() {
+        return None;
+    }
+    let whole = ungrouped(whole)?;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || rest.len() > width || !digits(&whole) || !digits(rest) {
         return None;
@@ -54,7 +58,8 @@ pub fn minor_units(text: &str, currency: &str) -> Option<i64> {
 fn ungrouped(text: &str) -> Option<String> {
     let (first, groups) = text.split_once(',').map_or((text, None), |(first, rest)| (first, Some(rest)));
     let sound = groups.is_none_or(|groups| {
-        (1..=3).contains(&first.len()) && groups.split(',').all(|group| group.len() == 3)
+        let is_one = (1..=3).contains(&first.len()) && !first.starts_with('0');
+        is_one && groups.split(',').all(|group| group.len() == 3)
     });
     sound.then(|| text.replace(',', ""))
 }
@@ -95,6 +100,9 @@ mod tests {
             ("1.005", "KWD", Some(1005)),
             ("1.005", "EUR", None),
             ("1.5", "JPY", None),
+            ("1,005.5", "KWD", Some(1_005_500)),
+            ("1,005", "KWD", None),
+            ("0,500", "EUR", None),
             ("12,50", "EUR", None),
             ("1,5", "EUR", None),
             ("1,23,456", "EUR", None),
