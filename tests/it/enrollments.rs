@@ -132,6 +132,19 @@ async fn a_grant_of_the_platform_renews_access() {
     workspace.change("order.pay", order).await;
     let bought = grant(Some("2026-06-01T00:00:00Z")).await;
     assert!(bought["enrollments"][0]["expires_at"].is_null(), "{bought}");
+
+    // Nor does it where access without an end was there before it was bought.
+    workspace.student("bob").await;
+    let given = json!({"student": "bob", "course": "rust"});
+    workspace.change("enrollment.grant", given.clone()).await;
+    let order = json!({"key": "o2", "number": "2", "student": "bob", "currency": "EUR", "items": items});
+    workspace.change("order.pay", order).await;
+    let late = json!({"student": "bob", "course": "rust", "expires_at": "2026-06-01T00:00:00Z"});
+    workspace.change("enrollment.grant", late).await;
+    let students = key.get("/api/v1/students?limit=2").await.json();
+    for student in students["data"].as_array().unwrap() {
+        assert!(student["enrollments"][0]["expires_at"].is_null(), "{student}");
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Giving a student access to a course, whoever asks for it.
 
 use entity::enrollments::{self, Model, Standing, Status};
-use entity::{courses, students};
+use entity::{courses, entitlements, students};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -95,7 +95,10 @@ pub(super) async fn renew(
         enrollments::in_workspace(workspace.uuid()).lock_pair(write.conn(), student.id, course).await?;
     let before = pair.ok_or_else(|| anyhow::anyhow!("an enrolment that was there is gone"))?;
     let expires_at = Some(end.as_millisecond());
-    if before.order_id.is_some() || before.expires_at == expires_at {
+    let rights =
+        entitlements::in_workspace(workspace.uuid()).of_enrollments(write.conn(), &[before.id]).await?;
+    let is_bought = rights.iter().any(|right| right.status == entitlements::Status::Active);
+    if is_bought || before.expires_at == expires_at {
         return Ok(false);
     }
     let after = Model { expires_at, ..before.clone() };
