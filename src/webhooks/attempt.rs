@@ -2,9 +2,6 @@
 //!
 //! Never records anything; what came of it is [`settle`](super::settle)'s.
 
-use std::time::Duration;
-
-use tokio::time::sleep;
 use tracing::Instrument as _;
 
 use super::claim::Task;
@@ -14,25 +11,16 @@ use super::settle::Attempted;
 use crate::app::App;
 use crate::id::{DeliveryId, EventId};
 
-/// The pause before another try where this machine had nothing left to make a connection with.
-const PAUSE: Duration = Duration::from_secs(1);
-
 /// Makes one attempt; gives the delivery back when its lease may end before the attempt is recorded, since it may then be
 /// another's.
 pub(super) async fn attempt(app: &App, client: &Client, task: Task) -> Result<Attempted, Task> {
-    loop {
-        let started_at = app.clock.now_ms();
-        let left = task.lease.ends_ms - started_at;
-        if left < i64::try_from(LEFT_AT_LEAST.as_millis()).unwrap_or(i64::MAX) {
-            return Err(task);
-        }
-        let outcome = send(client, &task, started_at).await;
-        if !matches!(outcome.result, Err(Failure::Exhausted)) {
-            return Ok(Attempted { outcome, started_at, ended_at: app.clock.now_ms(), ahead_ms: 0, task });
-        }
-        tracing::warn!("this machine has no file or memory left for a connection; a webhook waits for it");
-        sleep(PAUSE).await;
+    let started_at = app.clock.now_ms();
+    let left = task.lease.ends_ms - started_at;
+    if left < i64::try_from(LEFT_AT_LEAST.as_millis()).unwrap_or(i64::MAX) {
+        return Err(task);
     }
+    let outcome = send(client, &task, started_at).await;
+    Ok(Attempted { outcome, started_at, ended_at: app.clock.now_ms(), ahead_ms: 0, task })
 }
 
 async fn send(client: &Client, task: &Task, started_at: i64) -> Outcome {

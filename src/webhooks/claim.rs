@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use entity::webhook_deliveries::queue::{Claim, Claimed};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::route::{Route, routes};
@@ -70,11 +71,12 @@ impl Turns {
             batch: i64::try_from(most)?,
             after: self.last,
         };
+        let at = Instant::now();
         let mut claimed = claim.take(write.conn()).await?;
         let Some(last) = claimed.last() else { return Ok(Vec::new()) };
         self.last = Some(last.subscription_id);
         let url = |claimed: &mut Claimed| (claimed.subscription_id, std::mem::take(&mut claimed.url));
-        let routes = routes(write.conn(), seal, claimed.iter_mut().map(url).collect(), now).await?;
+        let routes = routes(write.conn(), seal, claimed.iter_mut().map(url).collect(), now, at).await?;
         let lease = Arc::new(lease);
         let task = |mut claimed: Claimed| {
             let body = std::mem::take(&mut claimed.body).into();

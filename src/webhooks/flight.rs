@@ -4,10 +4,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use super::attempt::attempt;
@@ -23,6 +25,8 @@ use crate::secret::Seal;
 pub(super) const IN_HAND: usize = 2_048;
 /// Requests to one subscription's endpoint under way at once.
 const AT_ONCE: usize = 64;
+/// How long a delivery keeps its turn that could not be sent since this machine had nothing left to make a connection with.
+const PAUSE: Duration = Duration::from_secs(1);
 const _: () = assert!(BORN_OF_ONE <= AT_ONCE, "what is born in hand is sent at once, well inside its lease");
 
 /// Attempts under way; clones share them.
@@ -41,6 +45,8 @@ struct Inner {
     running: Mutex<JoinSet<()>>,
     /// Deliveries under way, each with the name of its lease.
     hand: Mutex<HashMap<Uuid, Uuid>>,
+    /// When it was last said that this machine had nothing left.
+    told: Mutex<Option<Instant>>,
 }
 
 /// What is sent to one subscription's endpoint, one after the other where it is much.
@@ -92,7 +98,8 @@ impl Flight {
         let (ended, endings) = mpsc::unbounded_channel();
         let places = Arc::new(Semaphore::new(IN_HAND));
         let (lanes, running, hand) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let inner = Inner { app, seal, client, ended, places, lanes, running, hand };
+        let told = Mutex::default();
+        let inner = Inner { app, seal, client, ended, places, lanes, running, hand, told };
         (Self { inner: Arc::new(inner) }, endings)
     }
 
@@ -164,24 +171,31 @@ impl Flight {
 
 impl Inner {
     /// Makes an attempt when it is its turn, to where its subscription wants it by then. What it does not want any more, or
-    /// not yet, comes out as it is.
+    /// not yet, comes out as it is; so does what this machine could not send, which is not the receiver's fault.
     async fn attempt(&self, lane: &Lane, mut task: Task) -> Result<Attempted, Task> {
         let Ok(_turn) = lane.turns.acquire().await else { return Err(task) };
         if !task.route.is_fresh() {
             match lane.look.route(&self.app, &self.seal, task.claimed.subscription_id).await {
-                Ok(Some(route)) => task.route = route,
-                Ok(None) => return Err(task),
-                Err(error) => {
-                    let error = format!("{error:#}");
-                    tracing::warn!(
-                        error,
-                        "where a webhook goes could not be looked up; it waits in the queue"
-                    );
-                    return Err(task);
-                }
+                Some(route) => task.route = route,
+                None => return Err(task),
             }
         }
-        attempt(&self.app, &self.client, task).await
+        let attempted = attempt(&self.app, &self.client, task).await?;
+        if attempted.is_exhausted() {
+            self.tell_of_exhaustion();
+            sleep(PAUSE).await;
+            return Err(attempted.task);
+        }
+        Ok(attempted)
+    }
+
+    /// Says once in a while, of however many attempts, that they could not be made.
+    fn tell_of_exhaustion(&self) {
+        let mut told = locked(&self.told);
+        if told.is_none_or(|at| at.elapsed() >= PAUSE) {
+            *told = Some(Instant::now());
+            tracing::warn!("this machine has nothing left to make connections with; webhooks wait for it");
+        }
     }
 }
 

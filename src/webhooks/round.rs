@@ -2,7 +2,6 @@
 //!
 //! Owns the worker's transactions, and how a stop gives back what is in hand. Never sends anything itself.
 
-use std::collections::HashSet;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use uuid::Uuid;
 use super::claim::{Task, Turns};
 use super::flight::{Ended, Flight};
 use super::outlook::{Outlook, WORTH};
-use super::settle::{settle, tell};
+use super::settle::{Settled, settle, tell};
 use super::worker::{BATCH, PER_SUBSCRIPTION, Worker};
 use crate::app::App;
 use crate::database::Write;
@@ -301,8 +300,8 @@ impl Round {
     }
 }
 
-/// Records the attempts among what ended, and gives back what was not sent; says whose leases still held.
-async fn record(app: &App, write: &mut Write, ended: &mut [Ended]) -> anyhow::Result<HashSet<Uuid>> {
+/// Records the attempts among what ended, and gives back what was not sent; says what became of those whose leases still held.
+async fn record(app: &App, write: &mut Write, ended: &mut [Ended]) -> anyhow::Result<Settled> {
     let ahead_ms = write.now_ms() - app.clock.now_ms();
     let (mut attempts, mut unsent) = (Vec::with_capacity(ended.len()), Vec::new());
     for ended in ended {
@@ -320,10 +319,10 @@ async fn record(app: &App, write: &mut Write, ended: &mut [Ended]) -> anyhow::Re
 }
 
 /// Tells of what is recorded, and forgets it.
-fn told(ended: &mut Vec<Ended>, settled: &HashSet<Uuid>) {
+fn told(ended: &mut Vec<Ended>, settled: &Settled) {
     for ended in ended.drain(..) {
         if let Ok(attempt) = &ended.outcome {
-            tell(attempt, settled.contains(&attempt.task.claimed.id));
+            tell(attempt, settled);
         }
     }
 }

@@ -57,7 +57,7 @@ fn is_fresh(at: Instant) -> bool {
 /// Routes by subscription.
 pub(super) type Routes = HashMap<Uuid, Arc<Route>>;
 
-/// The routes to the subscriptions with these URLs, each of which gets one.
+/// The routes to the subscriptions with these URLs, each of which gets one. `at` is from before the URLs were read.
 ///
 /// # Errors
 /// When the database fails.
@@ -66,8 +66,8 @@ pub(super) async fn routes(
     seal: &Seal,
     urls: HashMap<Uuid, String>,
     now: i64,
+    at: Instant,
 ) -> anyhow::Result<Routes> {
-    let at = Instant::now();
     let mut subscriptions: Vec<Uuid> = urls.keys().copied().collect();
     subscriptions.sort_unstable();
     let mut secrets = webhooks::live(conn, seal, &subscriptions, now).await?;
@@ -87,8 +87,9 @@ pub(super) async fn routes(
 pub(super) async fn look_up(app: &App, seal: &Seal, mut subscriptions: Vec<Uuid>) -> anyhow::Result<Routes> {
     subscriptions.sort_unstable();
     subscriptions.dedup();
+    let at = Instant::now();
     let urls = webhook_subscriptions::routes(app.db.read(), &subscriptions).await?;
-    routes(app.db.read(), seal, urls.into_iter().collect(), app.clock.now_ms()).await
+    routes(app.db.read(), seal, urls.into_iter().collect(), app.clock.now_ms(), at).await
 }
 
 /// The last look at one subscription, shared by all that wait to be sent there.
@@ -96,18 +97,21 @@ pub(super) async fn look_up(app: &App, seal: &Seal, mut subscriptions: Vec<Uuid>
 pub(super) struct LastLook(tokio::sync::Mutex<Option<(Instant, Option<Arc<Route>>)>>);
 
 impl LastLook {
-    /// The route by now; `None` while the subscription takes nothing.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub(super) async fn route(&self, app: &App, seal: &Seal, of: Uuid) -> anyhow::Result<Option<Arc<Route>>> {
+    /// The route by now; `None` while the subscription takes nothing, or the database does not say.
+    pub(super) async fn route(&self, app: &App, seal: &Seal, of: Uuid) -> Option<Arc<Route>> {
         let mut last = self.0.lock().await;
         if let Some((_, route)) = last.as_ref().filter(|(at, _)| is_fresh(*at)) {
-            return Ok(route.clone());
+            return route.clone();
         }
         let at = Instant::now();
-        let route = look_up(app, seal, vec![of]).await?.remove(&of);
-        *last = Some((at, route.clone()));
-        Ok(route)
+        *last = Some(match look_up(app, seal, vec![of]).await {
+            Ok(mut routes) => (at, routes.remove(&of)),
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::warn!(error, "where webhooks go could not be looked up; they wait in the queue");
+                (Instant::now(), None)
+            }
+        });
+        last.as_ref().and_then(|(_, route)| route.clone())
     }
 }

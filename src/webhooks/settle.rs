@@ -4,7 +4,7 @@
 //! Attempts that end together share a transaction. What is recorded of a delivery is fenced with its lease: whoever
 //! lost the lease records nothing of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use entity::webhook_deliveries::queue::{self, Next, Settlement};
 use entity::webhook_subscriptions::{Model as Subscription, State};
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::claim::Task;
 use super::health;
-use super::outbound::{Outcome, Verdict};
+use super::outbound::{Failure, Outcome, Verdict};
 use super::schedule::{ATTEMPTS, again_at};
 use crate::app::App;
 use crate::clock::from_ms;
@@ -66,6 +66,11 @@ impl Attempted {
         }
     }
 
+    /// Whether it was none, since this machine had nothing left to make a connection with.
+    pub(super) fn is_exhausted(&self) -> bool {
+        matches!(self.outcome.result, Err(Failure::Exhausted))
+    }
+
     /// Whether it was made where the subscription wants its deliveries by now.
     pub(super) fn went_to(&self, subscription: &Subscription) -> bool {
         self.task.route.leads_to(subscription)
@@ -75,13 +80,14 @@ impl Attempted {
     /// an address which is no longer the subscription's goes to the new one at once.
     fn settlement(&self, subscriptions: &[Subscription]) -> Settlement {
         let own = subscriptions.iter().find(|row| row.id == self.task.claimed.subscription_id);
-        let next = match (self.next(), own) {
-            (Next::Retry(at), Some(row)) if row.state == State::Paused => Next::Hold(Some(at)),
-            (Next::Retry(_), None) => Next::Hold(None),
-            (Next::Retry(_), Some(row)) if row.state == State::Disabled => Next::Hold(None),
-            (Next::Retry(_) | Next::Dead, Some(row)) if self.number() < ATTEMPTS && !self.went_to(row) => {
-                Next::Retry(self.ended_ms())
-            }
+        let moved = self.number() < ATTEMPTS && own.is_some_and(|row| !self.went_to(row));
+        let next = match self.next() {
+            Next::Retry(_) | Next::Dead if moved => Next::Retry(self.ended_ms()),
+            next => next,
+        };
+        let next = match (next, own.map(|row| row.state)) {
+            (Next::Retry(at), Some(State::Paused)) => Next::Hold((!moved).then_some(at)),
+            (Next::Retry(_), Some(State::Disabled) | None) => Next::Hold(None),
             (next, _) => next,
         };
         Settlement {
@@ -116,40 +122,40 @@ impl Attempted {
     }
 }
 
-/// Records these attempts, all or none of them, in a write that the caller commits; says which deliveries' leases still
-/// held.
+/// What became of deliveries whose leases still held.
+pub(super) type Settled = HashMap<Uuid, Next>;
+
+/// Records these attempts, all or none of them, in a write that the caller commits; says what became of the deliveries whose
+/// leases still held.
 ///
 /// # Errors
 /// When the database fails: nothing is recorded then, and it can be tried again.
-pub(super) async fn settle(
-    app: &App,
-    write: &mut Write,
-    attempts: &[&Attempted],
-) -> anyhow::Result<HashSet<Uuid>> {
+pub(super) async fn settle(app: &App, write: &mut Write, attempts: &[&Attempted]) -> anyhow::Result<Settled> {
     if attempts.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(Settled::new());
     }
     // Subscriptions come before deliveries, as wherever both are changed.
     let subscriptions = health::lock(write, attempts).await?;
     let settlements: Vec<Settlement> =
         attempts.iter().map(|attempt| attempt.settlement(&subscriptions)).collect();
-    let settled: HashSet<Uuid> = queue::settle(write.conn(), &settlements).await?.into_iter().collect();
-    let recorded = |attempt: &&&Attempted| settled.contains(&attempt.task.claimed.id);
+    let held: HashSet<Uuid> = queue::settle(write.conn(), &settlements).await?.into_iter().collect();
+    let recorded = |attempt: &&&Attempted| held.contains(&attempt.task.claimed.id);
     let kept: Vec<&Attempted> = attempts.iter().filter(recorded).copied().collect();
     let rows = kept.iter().map(|attempt| attempt.row(app)).collect();
     webhook_attempts::insert_many(write.conn(), rows).await?;
     health::record(app, write, &subscriptions, &kept).await?;
-    Ok(settled)
+    let written = settlements.iter().filter(|one| held.contains(&one.id));
+    Ok(written.map(|one| (one.id, one.next)).collect())
 }
 
-/// Logs and counts an attempt whose record is committed.
-pub(super) fn tell(attempt: &Attempted, recorded: bool) {
-    let outcome = match attempt.next() {
-        _ if !recorded => "lost",
-        Next::Delivered => "delivered",
+/// Logs and counts an attempt whose record is committed, among these.
+pub(super) fn tell(attempt: &Attempted, settled: &Settled) {
+    let outcome = match settled.get(&attempt.task.claimed.id) {
+        None => "lost",
+        Some(Next::Delivered) => "delivered",
         // One that is held is to be tried again all the same.
-        Next::Retry(_) | Next::Hold(_) => "retry",
-        Next::Dead => "dead",
+        Some(Next::Retry(_) | Next::Hold(_)) => "retry",
+        Some(Next::Dead) => "dead",
     };
     metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);
     let duration_ms = attempt.ended_at - attempt.started_at;

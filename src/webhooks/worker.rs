@@ -61,14 +61,15 @@ impl Worker {
                 return Ok(made);
             }
             let attempts = tasks.into_iter().map(|task| attempt(&self.app, &self.client, task));
-            let mut attempts: Vec<Attempted> = join_all(attempts).await.into_iter().flatten().collect();
+            let made_now = join_all(attempts).await.into_iter().flatten();
+            let mut attempts: Vec<Attempted> = made_now.filter(|attempt| !attempt.is_exhausted()).collect();
             let mut write = self.app.begin_write().await?;
             let ahead_ms = write.now_ms() - self.app.clock.now_ms();
             attempts.iter_mut().for_each(|attempt| attempt.ahead_ms = ahead_ms);
             let attempts: Vec<&Attempted> = attempts.iter().collect();
             let settled = settle(&self.app, &mut write, &attempts).await?;
             write.commit().await?;
-            attempts.iter().for_each(|attempt| tell(attempt, settled.contains(&attempt.task.claimed.id)));
+            attempts.iter().for_each(|attempt| tell(attempt, &settled));
             made += attempts.len();
         }
     }

@@ -138,7 +138,9 @@ async fn what_is_held_while_a_webhook_is_paused_is_sent_or_dropped() {
     browser.get(&enable).await.assert_status(303);
     assert!(html(&browser.get(&path).await).contains("was enabled before"));
 
-    for (choice, told) in [("send", "What was held is sent now."), ("drop", "2 deliveries were dropped.")] {
+    for (choice, told) in
+        [("send", "What was held is sent from now on."), ("drop", "2 deliveries were dropped.")]
+    {
         let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
         browser.post(&pause, &one, &[]).await.assert_status(303);
         browser.post(&pause, &other, &[]).await.assert_status(303);

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use creator_api::domain::webhooks::SubscriptionState;
+use creator_api::database::Write;
+use creator_api::domain::webhooks::{self, SubscriptionChange, SubscriptionState};
 use insta::assert_json_snapshot;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Notify;
 
-use crate::support::{Endpoint, Receiver, TestApp, request};
+use crate::support::{Endpoint, Receiver, TestApp, done, request};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -39,24 +40,54 @@ async fn a_change_arrives_signed_with_every_header() {
     assert_eq!(app.deliver_due().await, 0, "what arrived is not sent again");
 }
 
+/// A receiver that answers so once it is told to, and tells that it was asked.
+async fn answering_late(answer: &'static [u8]) -> (Receiver, Arc<Notify>, Arc<Notify>) {
+    let (asked, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let both = (Arc::clone(&asked), Arc::clone(&go));
+    let slow = Receiver::start(move |mut stream| {
+        let (asked, go) = both.clone();
+        async move {
+            request(&mut stream).await;
+            asked.notify_one();
+            go.notified().await;
+            stream.write_all(answer).await.expect("the worker listens");
+        }
+    });
+    (slow.await, asked, go)
+}
+
+#[tokio::test]
+async fn what_an_old_address_refuses_of_a_paused_subscription_waits_for_the_new_one() {
+    let app = TestApp::start_beside_receivers().await;
+    let (old, asked, go) =
+        answering_late(b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await;
+    let new = Endpoint::start().await;
+    let workspace = app.workspace("acme").await;
+    let url = old.url("http", "127.0.0.1").into();
+    let subscription = workspace.subscribe_to(url, &["student.created"]).await;
+    workspace.student("ada").await;
+    let move_away = async {
+        asked.notified().await;
+        let change = SubscriptionChange { url: Some(new.url()), event_types: None };
+        let edited = async |write: &mut Write| {
+            webhooks::edit(&app.app, write, workspace.id, subscription.id, change).await
+        };
+        done(&app, edited).await.expect("it is edited");
+        subscription.pause().await;
+        go.notify_one();
+    };
+    tokio::join!(app.deliver_due(), move_away);
+    assert_eq!(subscription.standing().await, ["held 1"]);
+    subscription.enable().await;
+    assert_eq!(app.deliver_due().await, 1);
+    assert_eq!((subscription.standing().await, new.sent().len()), (vec!["delivered 2".to_owned()], 1));
+}
+
 #[tokio::test]
 async fn what_fails_after_its_subscription_was_paused_is_held() {
     let app = TestApp::start_beside_receivers().await;
-    let (asked, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let slow = {
-        let (asked, go) = (Arc::clone(&asked), Arc::clone(&go));
-        Receiver::start(move |mut stream| {
-            let (asked, go) = (Arc::clone(&asked), Arc::clone(&go));
-            async move {
-                request(&mut stream).await;
-                asked.notify_one();
-                go.notified().await;
-                let answer = b"HTTP/1.1 500 Sorry\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-                stream.write_all(answer).await.expect("the worker listens");
-            }
-        })
-        .await
-    };
+    let (slow, asked, go) =
+        answering_late(b"HTTP/1.1 500 Sorry\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await;
     let workspace = app.workspace("acme").await;
     let url = slow.url("http", "127.0.0.1").into();
     let subscription = workspace.subscribe_to(url, &["student.created"]).await;

@@ -12,6 +12,7 @@ use creator_api::domain::{Error, Result};
 use creator_api::id::SubscriptionId;
 use entity::webhook_deliveries::queue::Next;
 use insta::{assert_json_snapshot, assert_snapshot};
+use sea_orm::ConnectionTrait as _;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
@@ -221,7 +222,13 @@ async fn processes_that_delete_a_subscription_s_deliveries_leave_it_until_all_ar
         let app = app.app.clone();
         async move { webhooks::erase(&app).await.unwrap() }
     });
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    let waits =
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waits = sea_orm::Statement::from_string(app.app.db.backend(), waits);
+    while app.app.db.read().query_one_raw(waits.clone()).await.unwrap().is_none() {
+        assert!(!ours.is_finished(), "it goes on with what another has in hand");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     theirs.commit().await.unwrap();
     assert!(ours.await.unwrap(), "there is more");
     assert_eq!(left().await, 201, "none goes with the subscription");

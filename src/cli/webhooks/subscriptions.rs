@@ -226,7 +226,7 @@ pub(super) async fn enable(app: &App, args: &Enable) -> Result<(), Failure> {
         _ if !enabled.changed => {
             "by somebody else, while what was held was deleted; what is left of it is sent"
         }
-        Held::Send => "what was held is sent now",
+        Held::Send => "what was held is sent from now on",
         Held::Drop => "what was held is deleted",
     };
     output::say(format_args!("{} is enabled: {then}", found.id));

@@ -42,9 +42,9 @@ pub async fn pause(
     Ok(Changed::now(subscription(row)))
 }
 
-/// Sends a paused or disabled subscription's deliveries from now on, with a clean record of health. What it held is
-/// sent, what a pause met between two attempts when that wait ends, or deleted in this one transaction: [`enable_whole`] deletes a long queue piece by piece before. Once more
-/// changes nothing.
+/// Sends a paused or disabled subscription's deliveries from now on, with a clean record of health. What it held is sent, what
+/// a pause met between two attempts when that wait ends, or deleted in this one transaction: [`enable_whole`] deletes a long
+/// queue piece by piece before. Once more changes nothing.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent subscription.

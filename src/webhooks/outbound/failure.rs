@@ -31,7 +31,8 @@ pub enum Failure {
     Protocol,
     /// The deadline passed before the head of an answer was there.
     Timeout,
-    /// This machine had no file or memory left to make a connection with. It is not the receiver's fault, and never recorded.
+    /// This machine had nothing left to make a connection with: no file, no memory, no turn to look up a name. It is not the
+    /// receiver's fault, and never recorded.
     Exhausted,
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use rustix::io::Errno;
 
 use tokio::sync::Semaphore;
 
@@ -112,9 +113,11 @@ impl Names {
         }
         let (names, owned) = (Arc::clone(self), name.to_owned());
         let task = tokio::spawn(async move {
-            let turn = names.turns.acquire().await;
-            let found = (names.look_up)(owned.clone()).await;
-            drop(turn);
+            // Whoever waited for a turn would wait for names that hang, and be taken for one of them.
+            let found = match names.turns.try_acquire() {
+                Ok(_turn) => (names.look_up)(owned.clone()).await,
+                Err(_) => Err(Errno::NOBUFS.into()),
+            };
             names.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&owned);
             found
         });

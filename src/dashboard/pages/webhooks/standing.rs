@@ -100,7 +100,9 @@ async fn enable(page: Page, Path(of): Path<String>, form: Form) -> Answer {
         return page.redirect_with(&path(&of), &Flash::note(told));
     }
     let told = match held {
-        Held::Send if enabled.moved > 0 => "The webhook is enabled. What was held is sent now.".to_owned(),
+        Held::Send if enabled.moved > 0 => {
+            "The webhook is enabled. What was held is sent from now on.".to_owned()
+        }
         Held::Drop if enabled.moved > 0 => {
             format!("The webhook is enabled. {} dropped.", were(enabled.moved))
         }
