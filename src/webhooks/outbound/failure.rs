@@ -52,7 +52,7 @@ impl Failure {
         Self::Exhausted,
     ];
 
-    /// Its name in the log of deliveries, in metrics and on pages; never changed.
+    /// Its name in the log of deliveries and on pages, where [`Self::Exhausted`] never stands; never changed.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadUrl => "bad_url",
