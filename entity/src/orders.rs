@@ -1,7 +1,7 @@
 //! Orders, each with its receipt and a snapshot of its customer.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{Condition, sea_query::Query};
+use sea_orm::{Condition, QuerySelect, sea_query::Query};
 
 use crate::{InWorkspace, Keyset, Span, children::Children, order_items, scope, search, statement};
 
@@ -166,6 +166,23 @@ impl InWorkspace<Entity> {
     /// When the database does.
     pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
+    }
+
+    /// The ids of the students who bought the orders with these ids or keys.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn students_of<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        ids: &[Uuid],
+        keys: &[&str],
+    ) -> Result<Vec<Uuid>, DbErr> {
+        if ids.is_empty() && keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.named(ids, keys).filter(Column::StudentId.is_not_null());
+        rows.select_only().column(Column::StudentId).into_tuple().all(conn).await
     }
 
     /// One page of orders, without what hangs on them.

@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter,
-    QueryOrder, QueryResult, QuerySelect, Select, Value,
-    sea_query::{Expr, LockType, OnConflict},
+    ActiveModelTrait, ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel,
+    QueryFilter, QueryOrder, QueryResult, QuerySelect, QueryTrait, Select, Value,
+    sea_query::{Expr, ExprTrait, LockType, OnConflict},
 };
 use uuid::Uuid;
 
@@ -282,6 +282,52 @@ impl<E: Keyed> InWorkspace<E> {
     /// When the database does.
     pub async fn by_keys<C: ConnectionTrait>(self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
         statement::all(conn, self.select().filter(E::KEY.is_in(keys.iter().copied()))).await
+    }
+
+    /// Locks the rows with these ids or keys in the order of their ids, each as by [`lock`](Self::lock). PostgreSQL only.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn lock_named<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        ids: &[Uuid],
+        keys: &[&str],
+    ) -> Result<(), DbErr> {
+        self.hold_named(conn, ids, keys, LockType::NoKeyUpdate).await
+    }
+
+    /// Locks the rows with these ids or keys in the order of their ids, each as by [`share`](Self::share). PostgreSQL only.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn share_named<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        ids: &[Uuid],
+        keys: &[&str],
+    ) -> Result<(), DbErr> {
+        self.hold_named(conn, ids, keys, LockType::Share).await
+    }
+
+    async fn hold_named<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        ids: &[Uuid],
+        keys: &[&str],
+        lock: LockType,
+    ) -> Result<(), DbErr> {
+        if ids.is_empty() && keys.is_empty() {
+            return Ok(());
+        }
+        let rows = self.named(ids, keys).order_by_asc(E::ID).lock(lock);
+        conn.query_all(&rows.select_only().column(E::ID).into_query()).await.map(drop)
+    }
+
+    /// The rows with these ids or keys.
+    pub(crate) fn named(&self, ids: &[Uuid], keys: &[&str]) -> Select<E> {
+        let keyed = E::WORKSPACE.eq(self.workspace).and(E::KEY.is_in(statement::padded(keys)));
+        self.checked().filter(Condition::any().add(E::ID.is_in(statement::padded(ids))).add(keyed))
     }
 
     /// The row with this key, locked as by [`lock`](Self::lock).

@@ -126,10 +126,10 @@ where
 /// its order, and so many children make sure that a page is soon full.
 pub(crate) const FEW: u64 = 2_000;
 
-/// The ids, padded by repeating the last one, so that lists of all lengths share a few prepared statements.
-pub(crate) fn padded(ids: &[Uuid]) -> Vec<Uuid> {
+/// The values, padded by repeating the last one, so that lists of all lengths share a few prepared statements.
+pub(crate) fn padded<T: Clone>(ids: &[T]) -> Vec<T> {
     let mut padded = ids.to_vec();
-    if let Some(&last) = ids.last() {
+    if let Some(last) = ids.last().cloned() {
         let rungs = [1, 5, 26, 101, 512];
         let length = rungs.into_iter().find(|&rung| rung >= ids.len()).unwrap_or(ids.len());
         padded.resize(length, last);
@@ -166,6 +166,6 @@ mod tests {
         assert_eq!(padded(&ids).len(), 101);
         assert_eq!(padded(&ids[..5]).len(), 5);
         assert_eq!(padded(&ids[..2]), [ids[0], ids[1], ids[1], ids[1], ids[1]]);
-        assert!(padded(&[]).is_empty());
+        assert!(padded::<Uuid>(&[]).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Students.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{Condition, sea_query::Query};
+use sea_orm::{Condition, QuerySelect, sea_query::Query};
 
 use crate::{
     InWorkspace, Keyset, Span, StringList, StringMap,
@@ -141,6 +141,22 @@ impl InWorkspace<Entity> {
         folded: &str,
     ) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::EmailFolded.eq(folded))).await
+    }
+
+    /// The ids of the students with these folded addresses, in no particular order.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn ids_by_emails<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        folded: &[String],
+    ) -> Result<Vec<Uuid>, DbErr> {
+        if folded.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.select().filter(Column::EmailFolded.is_in(statement::padded(folded)));
+        rows.select_only().column(Column::Id).into_tuple().all(conn).await
     }
 
     /// One page of students, without what hangs on them.

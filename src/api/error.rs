@@ -14,6 +14,7 @@ use super::envelope::summary;
 use super::validate::{Fault, Faults, Part};
 use crate::domain;
 use crate::domain::error::Missing;
+use crate::domain::retry::Conflict;
 
 /// The machine-readable codes (seed 7); there are no others in v1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -260,11 +261,6 @@ impl ApiError {
         error
     }
 
-    /// Whether the database gave the transaction up in favour of another one, so that it may succeed when done again.
-    pub(super) fn is_given_up(&self) -> bool {
-        self.cause.as_ref().is_some_and(domain::error::is_given_up)
-    }
-
     /// The framework refused with this status; it has no words of its own here.
     pub fn from_status(status: StatusCode) -> Self {
         match status {
@@ -274,6 +270,12 @@ impl ApiError {
             }
             _ => Self::internal(anyhow::anyhow!("the framework answered {status}")),
         }
+    }
+}
+
+impl Conflict for ApiError {
+    fn is_conflict(&self) -> bool {
+        self.cause.as_ref().is_some_and(Conflict::is_conflict)
     }
 }
 

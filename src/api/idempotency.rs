@@ -5,7 +5,6 @@
 //! included; an answer of 5xx is not.
 
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -18,12 +17,10 @@ use crate::app::App;
 use crate::database::Write;
 use crate::domain;
 use crate::domain::idempotency::{self, Claim, Token};
+use crate::domain::retry::retrying;
 
 /// The headers that an answer can have of its own.
 const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
-
-/// Waits before a transaction that the database gave up is done again.
-const WAITS: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(20), Duration::from_millis(80)];
 
 /// Runs a write operation in a transaction of its own, at most once for the call's idempotency key.
 ///
@@ -38,7 +35,7 @@ where
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + Sync + 'static,
 {
     let Some(name) = call.idempotency_key.clone() else {
-        return again_if_given_up(|| run(app, &operation)).await;
+        return retrying(|| run(app, &operation)).await;
     };
     let app = app.clone();
     let work = async move {
@@ -67,7 +64,7 @@ where
     T: Answer,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
-    let attempts = again_if_given_up(|| run_and_keep(app, call, token, &operation));
+    let attempts = retrying(|| run_and_keep(app, call, token, &operation));
     let attempt = AssertUnwindSafe(attempts).catch_unwind().await;
     if !matches!(attempt, Ok(Ok(_))) {
         // The claim ends by itself when even this fails.
@@ -80,20 +77,6 @@ where
         Ok(reply) => reply,
         Err(panic) => std::panic::resume_unwind(panic),
     }
-}
-
-/// Does a transaction again, after a short wait, when the database gave it up in favour of another one.
-async fn again_if_given_up<T, R>(transaction: impl Fn() -> R) -> Reply<T>
-where
-    R: Future<Output = Reply<T>>,
-{
-    for wait in WAITS {
-        match transaction().await {
-            Err(error) if error.is_given_up() => tokio::time::sleep(wait).await,
-            outcome => return outcome,
-        }
-    }
-    transaction().await
 }
 
 async fn run<T, F>(app: &App, operation: &F) -> Reply<T>

@@ -9,6 +9,7 @@ use super::frame::Frame;
 use super::page::{html, redirect};
 use super::visit::Visit;
 use crate::domain::error::Missing;
+use crate::domain::retry::Conflict;
 use crate::domain::{Error, Fault};
 use crate::id::ParseIdError;
 
@@ -59,6 +60,12 @@ impl ResponseError for Failure {
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
+    }
+}
+
+impl Conflict for Failure {
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Internal(cause) if cause.is_conflict())
     }
 }
 

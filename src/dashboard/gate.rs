@@ -19,6 +19,7 @@ use super::page::Answer;
 use super::visit::{Shared, Visit};
 use super::{assets, csrf, origin, pages};
 use crate::app::App;
+use crate::domain::retry::retrying;
 use crate::rate_limit::logins::Attempts;
 use crate::secret::{MasterKey, Purpose, Seal};
 
@@ -55,6 +56,14 @@ impl Dashboard {
             return Err(Failure::WrongMethod);
         }
         request.extensions_mut().insert(Arc::clone(visit));
+        if request.method() == Method::POST {
+            // A form changes something in one transaction, as its last step that can fail.
+            return retrying(|| self.page(copy(&request))).await;
+        }
+        self.page(request).await
+    }
+
+    async fn page(&self, request: Request) -> Answer {
         match self.pages.call(request).await {
             Ok(response) => Ok(response.into_response()),
             Err(error) => Err(Failure::of(error)),
@@ -120,6 +129,14 @@ impl Endpoint for Dashboard {
         tracing::info!(%method, path, status = response.status().as_u16(), duration_us, "page");
         Ok(response)
     }
+}
+
+/// The same request once more. Its body was read before: the form is one of the extensions.
+fn copy(request: &Request) -> Request {
+    let mut copy = Request::builder().method(request.method().clone()).uri(request.uri().clone()).finish();
+    copy.headers_mut().clone_from(request.headers());
+    copy.extensions_mut().clone_from(request.extensions());
+    copy
 }
 
 /// The form that a body holds, once all of it has come.

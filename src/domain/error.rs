@@ -86,9 +86,8 @@ pub(crate) fn taken(error: sea_orm::DbErr, unique: Unique, fault: impl FnOnce() 
 #[error("another change took the same value at the same moment")]
 struct Raced;
 
-/// Whether an internal error's cause is that the transaction gave way to another one, so that it may succeed when it
-/// is done again from its beginning.
-pub fn is_given_up(cause: &anyhow::Error) -> bool {
+/// Whether an internal error's cause is a conflict with another transaction: see [`retrying`](super::retry::retrying).
+pub(super) fn is_conflict(cause: &anyhow::Error) -> bool {
     cause
         .chain()
         .any(|cause| cause.is::<Raced>() || cause.downcast_ref::<sea_orm::DbErr>().is_some_and(is_retryable))

@@ -7,6 +7,7 @@
 pub mod error;
 pub mod named;
 pub mod page;
+pub mod retry;
 pub mod rollups;
 pub mod scope;
 pub mod word;
@@ -30,6 +31,8 @@ pub mod token;
 pub mod users;
 pub mod webhooks;
 pub mod workspaces;
+
+pub mod locks;
 
 mod changed;
 mod faults;

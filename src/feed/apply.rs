@@ -16,16 +16,18 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use entity::applied_changes;
 use jiff::Timestamp;
+use sea_orm::DbBackend;
 use tokio::io::AsyncBufRead;
 
+use super::actions;
 use super::change::{self, Action, Change};
 use super::lines::{Line, Lines, MAX_BYTES};
 use super::reject::{self, Reject, fault};
 use crate::app::App;
 use crate::database::Write;
-use crate::domain::error::is_given_up;
-use crate::domain::{Fault, Result, certificates, courses, enrollments, live_sessions, orders};
-use crate::domain::{recordings, students, workspaces};
+use crate::domain::locks::{self, Records};
+use crate::domain::retry::{Conflict as _, retrying};
+use crate::domain::{Error, Fault, Result, workspaces};
 use crate::id::WorkspaceId;
 
 /// Changes of one transaction at most.
@@ -34,10 +36,6 @@ const GROUP: usize = 256;
 const GROUP_TIME: Duration = Duration::from_millis(100);
 /// How long a line is waited for before what has come is applied.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How often a transaction is tried again that the database gave up in favour of another one.
-const RETRIES: u32 = 5;
-/// The wait before the first such try; each further one waits as much longer.
-const PAUSE: Duration = Duration::from_millis(10);
 /// How far ahead of the server's clock a change may claim to be.
 const SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
 
@@ -173,43 +171,67 @@ impl Feed<'_> {
         self.apply(&changes).await
     }
 
-    /// Applies changes in order, in as few transactions as may be.
+    /// Applies changes in order, in as few transactions as possible.
     async fn apply(&mut self, mut changes: &[Parsed]) -> anyhow::Result<()> {
-        // Of a group in which one was refused, those before it are applied first, and then the rest.
+        // Of a group in which one was refused, the changes before it are applied first, and then the rest.
         let mut sound = usize::MAX;
+        // How many changes are applied one by one, since a group of them lost a conflict.
+        let mut single = 0;
         while !changes.is_empty() {
-            let size = sound.min(self.size).min(changes.len());
-            match self.group(&changes[..size]).await? {
-                Group::Committed { repeated } => {
-                    self.outcome.applied += size as u64 - repeated;
-                    self.outcome.repeated += repeated;
-                    changes = &changes[size..];
-                    sound = usize::MAX;
+            let size = match single {
+                0 => sound.min(self.size).min(self.group_end(changes)),
+                _ => 1,
+            };
+            let applied = match self.group(&changes[..size]).await {
+                Err(error) if size > 1 && error.is_conflict() => {
+                    single = size;
+                    continue;
                 }
-                Group::Refused { place: 0, faults } => {
-                    let Parsed { line, change } = &changes[0];
-                    self.reject(line, Reject { line: line.number, id: Some(change.id.clone()), faults });
-                    changes = &changes[1..];
-                }
-                Group::Refused { place, .. } => sound = place,
-            }
+                group => match group? {
+                    Group::Committed { repeated } => {
+                        self.outcome.applied += size as u64 - repeated;
+                        self.outcome.repeated += repeated;
+                        size
+                    }
+                    Group::Refused { place: 0, faults } => {
+                        let Parsed { line, change } = &changes[0];
+                        self.reject(line, Reject { line: line.number, id: Some(change.id.clone()), faults });
+                        1
+                    }
+                    Group::Refused { place, .. } => {
+                        sound = place;
+                        continue;
+                    }
+                },
+            };
+            changes = &changes[applied..];
+            sound = usize::MAX;
+            single = single.saturating_sub(applied);
         }
         Ok(())
     }
 
-    /// Applies changes in one transaction, again when the database gave it up in favour of another one.
+    /// How many of the first changes may share a transaction. On PostgreSQL a change of a workspace or a course has one of its
+    /// own: which rows it locks is known only while it is applied.
+    fn group_end(&self, changes: &[Parsed]) -> usize {
+        if self.app.db.backend() != DbBackend::Postgres {
+            return changes.len();
+        }
+        let is_alone = |Parsed { change, .. }: &Parsed| {
+            matches!(change.action, Action::WorkspaceUpsert(_) | Action::CourseUpsert(_))
+        };
+        changes.iter().position(is_alone).unwrap_or(changes.len()).max(1)
+    }
+
+    /// Applies changes in one transaction. A single one is tried again when it loses a conflict with another transaction; of a
+    /// group, the caller applies one after the other.
     async fn group(&mut self, changes: &[Parsed]) -> anyhow::Result<Group> {
         let begun = Instant::now();
-        let mut tries = 0;
-        let group = loop {
-            match self.transaction(changes).await {
-                Err(error) if tries < RETRIES && is_given_up(&error) => {
-                    tries += 1;
-                    tokio::time::sleep(PAUSE * tries).await;
-                }
-                outcome => break outcome?,
-            }
+        let (group, workspaces) = match changes {
+            [_] => retrying(|| transaction(self.app, &self.workspaces, changes)).await?,
+            _ => transaction(self.app, &self.workspaces, changes).await?,
         };
+        self.workspaces.extend(workspaces);
         // A group that took long makes the next one shorter, and the other way round.
         if begun.elapsed() > GROUP_TIME {
             self.size = (self.size / 2).max(1);
@@ -217,33 +239,6 @@ impl Feed<'_> {
             self.size = (self.size * 2).min(GROUP);
         }
         Ok(group)
-    }
-
-    /// Applies changes in one transaction.
-    async fn transaction(&mut self, changes: &[Parsed]) -> anyhow::Result<Group> {
-        let mut write = self.app.begin_write().await?;
-        let mut fresh = HashSet::new();
-        for (workspace, ids) in by_workspace(changes) {
-            let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
-            fresh.extend(new.into_iter().map(|id| (workspace, id)));
-        }
-        let mut repeated = 0;
-        let mut workspaces = self.workspaces.clone();
-        for (place, Parsed { line, change }) in changes.iter().enumerate() {
-            // Removed, because a change that stands twice in the group is applied once.
-            if !fresh.remove(&(change.workspace.as_str(), change.id.clone())) {
-                repeated += 1;
-                continue;
-            }
-            if let Err(error) = one(self.app, &mut write, &mut workspaces, change).await {
-                let faults = reject::faults(error).with_context(|| format!("line {}", line.number))?;
-                write.rollback().await?;
-                return Ok(Group::Refused { place, faults });
-            }
-        }
-        write.commit().await?;
-        self.workspaces = workspaces;
-        Ok(Group::Committed { repeated })
     }
 
     fn reject(&mut self, line: &Line, reject: Reject) {
@@ -274,6 +269,37 @@ impl Feed<'_> {
         }
         keep(&mut self.options.rejects, b"\n")
     }
+}
+
+/// Applies changes in one transaction. The workspaces that it found or made come out as well.
+async fn transaction(
+    app: &App,
+    known: &HashMap<String, WorkspaceId>,
+    changes: &[Parsed],
+) -> anyhow::Result<(Group, HashMap<String, WorkspaceId>)> {
+    let mut write = app.begin_write().await?;
+    let mut fresh = HashSet::new();
+    for (workspace, ids) in by_workspace(changes) {
+        let new = applied_changes::insert_new(write.conn(), workspace, &ids, write.now_ms()).await?;
+        fresh.extend(new.into_iter().map(|id| (workspace, id)));
+    }
+    let mut workspaces = known.clone();
+    lock(app, &write, &mut workspaces, changes).await?;
+    let mut repeated = 0;
+    for (place, Parsed { line, change }) in changes.iter().enumerate() {
+        // Removed, because a change that stands twice in the group is applied once.
+        if !fresh.remove(&(change.workspace.as_str(), change.id.clone())) {
+            repeated += 1;
+            continue;
+        }
+        if let Err(error) = actions::apply(app, &mut write, &mut workspaces, change).await {
+            let faults = reject::faults(error).with_context(|| format!("line {}", line.number))?;
+            write.rollback().await?;
+            return Ok((Group::Refused { place, faults }, HashMap::new()));
+        }
+    }
+    write.commit().await?;
+    Ok((Group::Committed { repeated }, workspaces))
 }
 
 /// Keeps bytes of a line that is not applied, where such lines are kept.
@@ -318,59 +344,28 @@ async fn known(app: &App, changes: &[Parsed]) -> Result<HashSet<(String, String)
     Ok(known)
 }
 
-/// Takes one change through the domain.
-async fn one(
+/// Locks what the changes of a group will change, before the first of them is applied.
+async fn lock(
     app: &App,
-    write: &mut Write,
+    write: &Write,
     workspaces: &mut HashMap<String, WorkspaceId>,
-    change: &Change,
+    changes: &[Parsed],
 ) -> Result<()> {
-    let Change { workspace: key, at, action, .. } = change;
-    let id = match (workspaces.get(key), action) {
-        (_, Action::WorkspaceUpsert(upsert)) => workspaces::upsert(app, write, *at, upsert.clone()).await?,
-        (Some(id), _) => *id,
-        (None, _) => workspaces::by_key_in(write, key).await?.id,
-    };
-    workspaces.insert(key.clone(), id);
-    dispatch(app, write, id, *at, action.clone()).await
-}
-
-/// The domain's operation for each kind of change.
-async fn dispatch(
-    app: &App,
-    write: &mut Write,
-    workspace: WorkspaceId,
-    at: Timestamp,
-    action: Action,
-) -> Result<()> {
-    match action {
-        Action::WorkspaceUpsert(_) => Ok(()),
-        Action::CourseUpsert(data) => courses::upsert(app, write, workspace, at, data).await.map(drop),
-        Action::StudentUpsert(data) => students::upsert(app, write, workspace, at, data).await.map(drop),
-        Action::StudentDelete(student) => {
-            students::delete(app, write, workspace, at, &student).await.map(drop)
-        }
-        Action::EnrollmentGrant(data) => enrollments::grant(app, write, workspace, at, data).await.map(drop),
-        Action::EnrollmentRevoke(data) => {
-            enrollments::revoke(app, write, workspace, at, data).await.map(drop)
-        }
-        Action::ProgressRecord(data) => {
-            enrollments::record_progress(app, write, workspace, at, data).await.map(drop)
-        }
-        Action::OrderPay(data) => orders::pay(app, write, workspace, at, data).await.map(drop),
-        Action::OrderRefund(data) => orders::refund(app, write, workspace, at, data).await.map(drop),
-        Action::LiveSessionUpsert(data) => {
-            live_sessions::upsert(app, write, workspace, at, data).await.map(drop)
-        }
-        Action::LiveSessionStart(session) => {
-            live_sessions::start(app, write, workspace, at, &session).await.map(drop)
-        }
-        Action::LiveSessionEnd(session) => {
-            live_sessions::end(app, write, workspace, at, &session).await.map(drop)
-        }
-        Action::RecordingReady(data) => recordings::ready(app, write, workspace, at, data).await.map(drop),
-        Action::CertificateIssue(data) => {
-            certificates::issue(app, write, workspace, at, data).await.map(drop)
-        }
+    if changes.len() == 1 || app.db.backend() != DbBackend::Postgres {
+        return Ok(());
     }
+    let mut wanted = BTreeMap::<WorkspaceId, Records<'_>>::new();
+    for Parsed { change, .. } in changes {
+        let id = match workspaces.get(&change.workspace) {
+            Some(id) => *id,
+            None => match workspaces::by_key_in(write, &change.workspace).await {
+                Ok(workspace) => workspace.id,
+                Err(Error::NotFound(_)) => continue,
+                Err(error) => return Err(error),
+            },
+        };
+        workspaces.insert(change.workspace.clone(), id);
+        actions::name_records(&change.action, wanted.entry(id).or_default());
+    }
+    locks::take(write, &wanted).await
 }

@@ -11,6 +11,7 @@ pub mod demo;
 pub mod generate;
 pub mod reject;
 
+mod actions;
 mod data;
 mod fields;
 mod lines;

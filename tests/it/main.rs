@@ -14,6 +14,7 @@ mod browser;
 mod cli;
 mod conditional;
 mod conformance;
+mod contention;
 mod courses;
 mod coverage;
 mod dashboard;

@@ -18,17 +18,27 @@ pub const PASSWORD: &str = "correct horse battery";
 /// A browser on the dashboard.
 pub struct Browser<'a> {
     app: &'a TestApp,
+    base: String,
     cookies: Mutex<BTreeMap<String, String>>,
 }
 
 impl<'a> Browser<'a> {
     pub fn new(app: &'a TestApp) -> Self {
-        Self { app, cookies: Mutex::default() }
+        Self::at(app, &app.base)
+    }
+
+    /// A browser on the server with this address.
+    pub fn at(app: &'a TestApp, base: &str) -> Self {
+        Self { app, base: base.to_owned(), cookies: Mutex::default() }
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.app.http.request(method, format!("{}{path}", self.base))
     }
 
     /// The page at this path, cookies sent and kept.
     pub async fn get(&self, path: &str) -> Answer {
-        self.send(self.app.request(Method::GET, path)).await
+        self.send(self.request(Method::GET, path)).await
     }
 
     /// Sends the form of a page: its token, and these fields.
@@ -46,7 +56,7 @@ impl<'a> Browser<'a> {
     pub fn form(&self, action: &str, token: &str, fields: &[(&str, &str)]) -> RequestBuilder {
         let mut body = form_urlencoded::Serializer::new(String::new());
         body.append_pair("csrf", token).extend_pairs(fields);
-        let request = self.app.request(Method::POST, action).body(body.finish());
+        let request = self.request(Method::POST, action).body(body.finish());
         request.header("content-type", "application/x-www-form-urlencoded")
     }
 

@@ -1,0 +1,103 @@
+//! What each kind of change locks and does: the way from a change to the domain's operation.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use super::change::{Action, Change};
+use crate::app::App;
+use crate::database::Write;
+use crate::domain::locks::Records;
+use crate::domain::{Result, certificates, courses, enrollments, live_sessions, orders};
+use crate::domain::{recordings, students, workspaces};
+use crate::id::WorkspaceId;
+
+/// Adds the records that a change locks. Those of a workspace or a course are not among them: such a change has a transaction
+/// of its own.
+pub(super) fn name_records<'a>(action: &'a Action, records: &mut Records<'a>) {
+    match action {
+        Action::WorkspaceUpsert(_) | Action::CourseUpsert(_) => {}
+        Action::StudentUpsert(data) => {
+            records.student_keys.push(&data.key);
+            records.student_emails.push(&data.email);
+        }
+        Action::StudentDelete(student) => records.students.push(student),
+        Action::EnrollmentGrant(data) => {
+            records.courses.push(&data.course);
+            records.students.push(&data.student);
+        }
+        Action::EnrollmentRevoke(data) => records.students.push(&data.student),
+        Action::ProgressRecord(data) => {
+            records.courses.push(&data.course);
+            records.students.push(&data.student);
+        }
+        Action::OrderPay(data) => {
+            records.courses.extend(data.items.iter().map(|item| &item.course));
+            records.students.push(&data.student);
+        }
+        Action::OrderRefund(data) => records.orders.push(&data.order),
+        Action::LiveSessionUpsert(data) => records.live_session_keys.push(&data.key),
+        Action::LiveSessionStart(session) | Action::LiveSessionEnd(session) => {
+            records.live_sessions.push(session);
+        }
+        Action::RecordingReady(_) => {}
+        Action::CertificateIssue(data) => records.students.push(&data.student),
+    }
+}
+
+/// Takes one change through the domain.
+pub(super) async fn apply(
+    app: &App,
+    write: &mut Write,
+    workspaces: &mut HashMap<String, WorkspaceId>,
+    change: &Change,
+) -> Result<()> {
+    let Change { workspace: key, at, action, .. } = change;
+    let id = match (workspaces.get(key), action) {
+        (_, Action::WorkspaceUpsert(upsert)) => workspaces::upsert(app, write, *at, upsert.clone()).await?,
+        (Some(id), _) => *id,
+        (None, _) => workspaces::by_key_in(write, key).await?.id,
+    };
+    workspaces.insert(key.clone(), id);
+    dispatch(app, write, id, *at, action.clone()).await
+}
+
+/// The domain's operation for each kind of change.
+async fn dispatch(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    at: Timestamp,
+    action: Action,
+) -> Result<()> {
+    match action {
+        Action::WorkspaceUpsert(_) => Ok(()),
+        Action::CourseUpsert(data) => courses::upsert(app, write, workspace, at, data).await.map(drop),
+        Action::StudentUpsert(data) => students::upsert(app, write, workspace, at, data).await.map(drop),
+        Action::StudentDelete(student) => {
+            students::delete(app, write, workspace, at, &student).await.map(drop)
+        }
+        Action::EnrollmentGrant(data) => enrollments::grant(app, write, workspace, at, data).await.map(drop),
+        Action::EnrollmentRevoke(data) => {
+            enrollments::revoke(app, write, workspace, at, data).await.map(drop)
+        }
+        Action::ProgressRecord(data) => {
+            enrollments::record_progress(app, write, workspace, at, data).await.map(drop)
+        }
+        Action::OrderPay(data) => orders::pay(app, write, workspace, at, data).await.map(drop),
+        Action::OrderRefund(data) => orders::refund(app, write, workspace, at, data).await.map(drop),
+        Action::LiveSessionUpsert(data) => {
+            live_sessions::upsert(app, write, workspace, at, data).await.map(drop)
+        }
+        Action::LiveSessionStart(session) => {
+            live_sessions::start(app, write, workspace, at, &session).await.map(drop)
+        }
+        Action::LiveSessionEnd(session) => {
+            live_sessions::end(app, write, workspace, at, &session).await.map(drop)
+        }
+        Action::RecordingReady(data) => recordings::ready(app, write, workspace, at, data).await.map(drop),
+        Action::CertificateIssue(data) => {
+            certificates::issue(app, write, workspace, at, data).await.map(drop)
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Imports, dashboard forms and API calls that write the same rows at once, in several processes.
+//!
+//! Every transaction takes its locks in one order, so that on PostgreSQL none of them deadlocks. `CONTENTION_SECONDS` makes the
+//! load last longer than the few seconds of a test run.
+
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use sea_orm::{ConnectionTrait, Statement};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin};
+
+use crate::machine::{Machine, Serving};
+use crate::support::browser::{csrf, html};
+use crate::support::{Browser, Key, course};
+
+const COURSES: u64 = 5;
+const STUDENTS: u64 = 10;
+const BROWSERS: usize = 6;
+const SERVE: [&str; 7] =
+    ["serve", "--default-per-minute", "1000000", "--default-per-day", "1000000", "--log-filter", "error"];
+
+/// How long the load lasts.
+fn duration() -> Duration {
+    let seconds = std::env::var("CONTENTION_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    Duration::from_secs(seconds)
+}
+
+/// A sequence of numbers that looks random and is the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// One change of a kind and about records that differ from line to line.
+fn change(import: usize, number: u64, numbers: &mut Numbers) -> Value {
+    let student = format!("s{}", numbers.below(STUDENTS));
+    let (first, second) = (format!("c{}", numbers.below(COURSES)), format!("c{}", numbers.below(COURSES)));
+    let order = format!("o-{import}-{}", numbers.below(number.max(1)));
+    let (kind, data) = match numbers.below(100) {
+        0..25 => ("enrollment.grant", json!({"student": student, "course": first})),
+        25..40 => ("enrollment.revoke", json!({"student": student, "course": first})),
+        40..60 => (
+            "order.pay",
+            json!({
+                "key": format!("o-{import}-{number}"), "number": format!("{import}-{number}"), "student": student,
+                "currency": "EUR",
+                "items": [{"course": first, "unit_amount": 1900}, {"course": second, "unit_amount": 2900}],
+            }),
+        ),
+        60..70 => ("order.refund", json!({"order": order})),
+        70..85 => {
+            ("progress.record", json!({"student": student, "course": first, "lesson": format!("{first}-1")}))
+        }
+        85..97 => (
+            "student.upsert",
+            json!({"key": student, "email": format!("{student}@example.com"), "name": format!("Name {number}")}),
+        ),
+        _ => ("course.upsert", course(&first, "published", 2 + numbers.below(3) as usize)),
+    };
+    json!({
+        "change": kind, "id": format!("{import}-{number}"), "workspace": "acme", "at": "2026-03-01T10:00:00Z",
+        "data": data,
+    })
+}
+
+/// Feeds an import with changes until `until`.
+async fn feed(mut stdin: ChildStdin, import: usize, until: Instant) {
+    let mut numbers = Numbers(import as u64 + 7);
+    let mut number = 0;
+    while Instant::now() < until {
+        let mut lines = String::new();
+        for _ in 0..64 {
+            number += 1;
+            lines.push_str(&format!("{}\n", change(import, number, &mut numbers)));
+        }
+        if stdin.write_all(lines.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Where an import writes its errors.
+fn errors(machine: &Machine, import: usize) -> std::path::PathBuf {
+    machine.app.folder().join(format!("import-{import}.log"))
+}
+
+/// Starts an import that is fed until `until`.
+fn import(machine: &Machine, import: usize, until: Instant) -> Child {
+    let mut command = machine.command(&["apply", "-"]);
+    let errors = std::fs::File::create(errors(machine, import)).expect("a file");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(errors)
+        .spawn()
+        .expect("the program starts");
+    let stdin = child.stdin.take().expect("an input");
+    tokio::spawn(feed(stdin, import, until));
+    child
+}
+
+/// Responses of servers: how many there were, and those with a status of 500 or more.
+#[derive(Default)]
+struct Seen {
+    all: AtomicUsize,
+    failed: AtomicUsize,
+}
+
+impl Seen {
+    fn count(&self, status: u16) {
+        self.all.fetch_add(1, Ordering::Relaxed);
+        if status >= 500 {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Enrolls students and revokes their access through forms until `until`.
+async fn use_dashboard(
+    browser: Browser<'_>,
+    seed: usize,
+    ids: &(Vec<String>, Vec<String>),
+    until: Instant,
+    seen: &Seen,
+) {
+    let mut numbers = Numbers(seed as u64 + 99);
+    let link = regex::Regex::new("href=\"([^\"]+/revoke)\"").expect("a pattern");
+    while Instant::now() < until {
+        let student = &ids.0[numbers.below(STUDENTS) as usize];
+        let course = &ids.1[numbers.below(COURSES) as usize];
+        let path = format!("/dashboard/students/{student}");
+        let page = browser.get(&path).await;
+        seen.count(page.status);
+        if page.status != 200 {
+            continue;
+        }
+        let (token, page) = (csrf(&page), html(&page));
+        let revoke = link.captures(&page).map(|found| found[1].to_owned());
+        let answer = match revoke.filter(|_| numbers.below(2) == 0) {
+            Some(revoke) => browser.post(&revoke, &token, &[]).await,
+            None => browser.post(&format!("{path}/enrol"), &token, &[("course", course)]).await,
+        };
+        seen.count(answer.status);
+    }
+}
+
+/// Enrolls students through the API until `until`.
+async fn use_api(key: Key, seed: usize, ids: &(Vec<String>, Vec<String>), until: Instant, seen: &Seen) {
+    let mut numbers = Numbers(seed as u64 + 999);
+    while Instant::now() < until {
+        let student = &ids.0[numbers.below(STUDENTS) as usize];
+        let course = &ids.1[numbers.below(COURSES) as usize];
+        let pair = json!({"studentId": student, "courseId": course});
+        seen.count(key.post("/api/v1/enrollments", pair).await.status);
+    }
+}
+
+/// Makes the courses and students of the load; their ids.
+async fn prepare(machine: &Machine, key: &Key) -> (Vec<String>, Vec<String>) {
+    let line = |id: String, kind: &str, data: Value| {
+        let change = json!({"change": kind, "id": id, "workspace": "acme", "at": "2026-03-01T10:00:00Z", "data": data});
+        format!("{change}\n")
+    };
+    let mut lines = String::new();
+    for number in 0..COURSES {
+        let data = course(&format!("c{number}"), "published", 2);
+        lines.push_str(&line(format!("c{number}"), "course.upsert", data));
+    }
+    for number in 0..STUDENTS {
+        let data = json!({"key": format!("s{number}"), "email": format!("s{number}@example.com")});
+        lines.push_str(&line(format!("s{number}"), "student.upsert", data));
+    }
+    let ran = machine.fed(&["apply", "-"], &lines).await;
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ids = async |path: &str| key.get(path).await.assert_status(200).ids();
+    (ids("/api/v1/students").await, ids("/api/v1/courses").await)
+}
+
+/// One number that the database knows.
+async fn number(machine: &Machine, sql: &str) -> i64 {
+    let db = &machine.app.app.db;
+    let row = db.read().query_one_raw(Statement::from_string(db.backend(), sql)).await.expect("an answer");
+    row.expect("a row").try_get_by_index(0).expect("a number")
+}
+
+/// What must hold of money and access whatever happened: each statement counts the rows that break a rule.
+const RULES: [(&str, &str); 6] = [
+    (
+        "an order's refunds add up",
+        "SELECT count(*) FROM orders o WHERE refunded_amount <>
+             (SELECT CAST(coalesce(sum(amount), 0) AS BIGINT) FROM refunds r WHERE r.order_id = o.id)",
+    ),
+    (
+        "an order is refunded when all of it was returned",
+        "SELECT count(*) FROM orders WHERE (status = 'refunded') <> (refunded_amount = total_amount)",
+    ),
+    (
+        "the daily revenue is that of the orders",
+        "SELECT count(*) FROM (
+             SELECT (SELECT coalesce(sum(total_amount), 0) FROM orders) -
+                 (SELECT coalesce(sum(gross_amount), 0) FROM revenue_rollups WHERE grain = 'day'
+                      AND course_id IN (SELECT DISTINCT course_id FROM revenue_rollups r
+                          WHERE r.course_id NOT IN (SELECT id FROM courses))) AS difference
+         ) AS d WHERE difference <> 0",
+    ),
+    (
+        "a refunded order entitles to nothing",
+        "SELECT count(*) FROM entitlements e JOIN orders o ON o.id = e.order_id
+         WHERE e.status = 'active' AND o.status = 'refunded'",
+    ),
+    (
+        "progress counts the completed lessons",
+        "SELECT count(*) FROM enrollments n WHERE completed_lessons <>
+             (SELECT count(*) FROM lesson_completions c WHERE c.enrollment_id = n.id)",
+    ),
+    (
+        "progress counts the lessons of the course",
+        "SELECT count(*) FROM enrollments n JOIN courses c ON c.id = n.course_id WHERE n.total_lessons <> c.lesson_count",
+    ),
+];
+
+async fn assert_rules_hold(machine: &Machine) {
+    for (rule, sql) in RULES {
+        assert_eq!(number(machine, sql).await, 0, "{rule}");
+    }
+    let paid = "SELECT count(*) FROM events WHERE type = 'order.paid'";
+    assert_eq!(number(machine, paid).await, number(machine, "SELECT count(*) FROM orders").await);
+}
+
+/// Runs so many imports beside six browsers and two API clients on two servers.
+async fn run(imports: usize) {
+    let mut machine = Machine::new().await;
+    let secret = machine.key("read:students,read:courses,write:enrollments").await;
+    let servers = [machine.serve(&SERVE).await, machine.serve(&SERVE).await];
+    let key = |server: &Serving| server.key(&machine.app, &secret);
+    let ids = prepare(&machine, &key(&servers[0])).await;
+    let keys = servers.each_ref().map(key);
+    let bases = servers.each_ref().map(|server| server.base.clone());
+    machine.app.base.clone_from(&bases[0]);
+    let workspace = machine.app.workspace("acme").await;
+    workspace.person("owner@acme.example").await;
+    let mut browsers = Vec::new();
+    for number in 0..BROWSERS {
+        let browser = Browser::at(&machine.app, &bases[number % 2]);
+        browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
+        browsers.push(browser);
+    }
+
+    let until = Instant::now() + duration();
+    let children: Vec<Child> = (0..imports).map(|number| import(&machine, number, until)).collect();
+    let (forms, calls) = (Seen::default(), Seen::default());
+    let browsing = browsers
+        .into_iter()
+        .enumerate()
+        .map(|(seed, browser)| use_dashboard(browser, seed, &ids, until, &forms));
+    let calling = keys.into_iter().enumerate().map(|(seed, key)| use_api(key, seed, &ids, until, &calls));
+    tokio::join!(futures_util::future::join_all(browsing), futures_util::future::join_all(calling));
+
+    let mut codes = Vec::new();
+    for mut child in children {
+        codes.push(child.wait().await.expect("it ends").code());
+    }
+    let deadlocks = match machine.app.has_many_writers() {
+        true => {
+            let sql = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+            // The statistics of a session are reported when it ends, at the latest.
+            for server in servers {
+                assert_eq!(server.stop().await, Some(0));
+            }
+            number(&machine, sql).await
+        }
+        false => 0,
+    };
+    let changes = number(&machine, "SELECT count(*) FROM applied_changes").await;
+    let count = |seen: &Seen| (seen.all.load(Ordering::Relaxed), seen.failed.load(Ordering::Relaxed));
+    eprintln!(
+        "{imports} imports: {codes:?}, {changes} changes; pages and forms {:?}, calls {:?} (all, failed); {deadlocks} deadlocks",
+        count(&forms),
+        count(&calls),
+    );
+    for (import, code) in codes.iter().enumerate() {
+        let errors = std::fs::read_to_string(errors(&machine, import)).expect("a file");
+        assert!(matches!(code, Some(0 | 3)), "an import failed: {:?}", errors.lines().last());
+    }
+    assert_eq!((count(&forms).1, count(&calls).1, deadlocks), (0, 0, 0));
+    assert!(count(&forms).0 > 0 && count(&calls).0 > 0 && changes > 0);
+    assert_rules_hold(&machine).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_import_beside_dashboard_and_api_deadlocks_with_nobody() {
+    run(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_imports_beside_dashboard_and_api_deadlock_with_nobody() {
+    run(4).await;
+}
