@@ -110,9 +110,22 @@ pub struct Model {
     pub created_at: i64,
     /// When the server last recorded a change of it.
     pub updated_at: i64,
+    /// Until when grants give access as well, while an order pays for it: [`WITHOUT_END`], or none when there was no grant.
+    pub granted_until: Option<i64>,
 }
 
+/// The end of a grant that has none.
+pub const WITHOUT_END: i64 = i64::MAX;
+
 impl Model {
+    /// Until when grants give access, whether or not an order pays for it; `None` when there was no grant.
+    pub fn granted(&self) -> Option<i64> {
+        match self.order_id {
+            Some(_) => self.granted_until,
+            None => Some(self.expires_at.unwrap_or(WITHOUT_END)),
+        }
+    }
+
     /// How the enrolment stands at `now`.
     pub fn standing_at(&self, now: i64) -> Standing {
         match self.status {
@@ -148,6 +161,7 @@ scope::row!(
     revoke_reason,
     created_at,
     updated_at,
+    granted_until,
 );
 scope::tenant!();
 

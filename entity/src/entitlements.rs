@@ -1,5 +1,6 @@
 //! What an order entitles to.
 
+use sea_orm::Set;
 use sea_orm::entity::prelude::*;
 
 use crate::{InWorkspace, scope};
@@ -59,6 +60,16 @@ impl InWorkspace<Entity> {
         let mut entitlements = self.among(conn, Column::OrderId, orders).await?;
         entitlements.sort_unstable_by_key(|one| (one.order_id, one.granted_at, one.id));
         Ok(entitlements)
+    }
+
+    /// Revokes an entitlement.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the statement fails.
+    pub async fn revoke<C: ConnectionTrait>(self, conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
+        let changes =
+            ActiveModel { status: Set(Status::Revoked), revoked_at: Set(Some(at)), ..Default::default() };
+        self.update(conn, id, changes).await
     }
 
     /// The entitlements behind these enrolments, in no particular order.

@@ -8,7 +8,8 @@ use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 pub(crate) struct Step {
     /// The name recorded in the database; its order is the order of the steps.
     pub(crate) name: &'static str,
-    /// Columns of older steps' tables, which may be NULL: the table, and the column with its type as in [`Table`].
+    /// Columns of older steps' tables, which may be NULL or have a default: the table, and the column with its type as in
+    /// [`Table`].
     pub(crate) added: &'static [(&'static str, &'static str)],
     pub(crate) tables: &'static [Table],
     /// Whole `CREATE INDEX` statements.
@@ -126,6 +127,38 @@ impl MigrationTrait for Step {
 
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
+    }
+}
+
+/// A step that also changes rows of older steps: once its schema is there, its statements run, in SQL that both databases know.
+/// Going down leaves the rows as they are.
+pub(crate) struct DataStep {
+    pub(crate) step: Step,
+    pub(crate) statements: &'static [&'static str],
+}
+
+impl MigrationName for DataStep {
+    fn name(&self) -> &str {
+        self.step.name
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for DataStep {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        self.step.up(manager).await?;
+        for statement in self.statements {
+            manager.get_connection().execute_unprepared(statement).await?;
+        }
+        Ok(())
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        self.step.down(manager).await
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        self.step.use_transaction()
     }
 }
 

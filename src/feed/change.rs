@@ -21,8 +21,20 @@
 //!
 //! Records are named by our id or by the platform's key. Whatever else stands in a line is refused: unknown
 //! fields, names that stand twice, values of another type. In an upsert a field that is left out keeps its value,
-//! and null empties it; lists and maps (`modules`, `tags`, `metadata`) replace what was there. A grant to somebody who has
-//! access already sets its end, where it has an `expires_at` and no order gives the access, and changes nothing else.
+//! and null empties it; lists and maps (`modules`, `tags`, `metadata`) replace what was there.
+//!
+//! # Access
+//!
+//! A student has access to a course as long as one of these gives it:
+//!
+//! - An order for the course that is not fully refunded gives access without end.
+//! - Grants give access until the latest end that was given. A grant without `expires_at` gives access without end, and an
+//!   earlier end never shortens access. Only a grant that gives access to a student without access emits `enrollment.created`.
+//!
+//! `enrollment.revoke` ends access at once, whatever gave it. Orders and grants that were applied before it no longer count,
+//! and the entitlements of these orders become `revoked`. A full refund ends what its order gave: another order or a grant that
+//! still counts keeps the access, otherwise the enrollment is revoked. The order in which changes are applied decides,
+//! not their `at`.
 
 use jiff::Timestamp;
 use serde_json::Value;

@@ -191,7 +191,7 @@ async fn number(machine: &Machine, sql: &str) -> i64 {
 }
 
 /// What must hold of money and access whatever happened: each statement counts the rows that break a rule.
-const RULES: [(&str, &str); 6] = [
+const RULES: [(&str, &str); 7] = [
     (
         "an order's refunds add up",
         "SELECT count(*) FROM orders o WHERE refunded_amount <>
@@ -214,6 +214,11 @@ const RULES: [(&str, &str); 6] = [
         "a refunded order entitles to nothing",
         "SELECT count(*) FROM entitlements e JOIN orders o ON o.id = e.order_id
          WHERE e.status = 'active' AND o.status = 'refunded'",
+    ),
+    (
+        "what stands of an order gives access without end",
+        "SELECT count(*) FROM entitlements e JOIN enrollments n ON n.id = e.enrollment_id
+         WHERE e.status = 'active' AND (n.status = 'revoked' OR n.expires_at IS NOT NULL)",
     ),
     (
         "progress counts the completed lessons",

@@ -181,6 +181,7 @@ async fn enrol(workspace: &Workspace<'_>, crowd: &[students::Model], course: &st
             revoke_reason: None,
             created_at: student.created_at,
             updated_at: student.created_at,
+            granted_until: None,
         });
     }
     enrollments::in_workspace(workspace.id.uuid()).insert_many(write.conn(), rows).await.unwrap();

@@ -5,6 +5,7 @@
 
 #![allow(unreachable_pub, reason = "what stories share is `pub` among them, and this binary exports nothing")]
 
+mod access;
 mod activity;
 mod analytics;
 mod apply;

@@ -129,6 +129,7 @@ pub(crate) fn enrollment(number: u128, student: u128, course: u128) -> enrollmen
         revoke_reason: None,
         created_at: 30,
         updated_at: 31,
+        granted_until: None,
     }
 }
 

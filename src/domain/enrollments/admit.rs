@@ -1,7 +1,7 @@
 //! Giving a student access to a course, whoever asks for it.
 
-use entity::enrollments::{self, Model, Standing, Status};
-use entity::{courses, entitlements, students};
+use entity::enrollments::{self, ActiveModel, Model, Standing, Status, WITHOUT_END};
+use entity::{Set, courses, students};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -66,8 +66,8 @@ pub(crate) async fn admit(
     Ok(Admitted::Reactivated(save(write, workspace, student, &before, after).await?))
 }
 
-/// Lifts the end of an enrolment's access, when it has one, for an order: a full refund of that order finds the
-/// enrolment as its own and revokes it.
+/// Removes the end of an enrollment's access, if it has one, because an order now pays for it. What grants gave is kept beside
+/// it, for the case that the order is refunded.
 pub(crate) async fn extend(
     write: &mut Write,
     workspace: WorkspaceId,
@@ -76,33 +76,57 @@ pub(crate) async fn extend(
     order: Uuid,
 ) -> Result<()> {
     if row.expires_at.is_some() {
-        let lifted = Model { expires_at: None, order_id: Some(order), ..row.clone() };
-        save(write, workspace, student, row, lifted).await?;
+        let after =
+            Model { expires_at: None, order_id: Some(order), granted_until: row.expires_at, ..row.clone() };
+        save(write, workspace, student, row, after).await?;
     }
     Ok(())
 }
 
-/// Sets the end of an enrolment's access, unless it has that end already, or an order gives access without one. False when
-/// nothing was changed. The caller holds the student.
+/// Moves the end of what grants give to `end`, if that is later; `None` is without end. What an order pays for has no end in
+/// the meantime. False when nothing was changed. The caller has locked the student.
 pub(super) async fn renew(
     write: &mut Write,
     workspace: WorkspaceId,
     student: &students::Model,
     course: Uuid,
-    end: Timestamp,
+    end: Option<Timestamp>,
 ) -> Result<bool> {
-    let pair =
-        enrollments::in_workspace(workspace.uuid()).lock_pair(write.conn(), student.id, course).await?;
-    let before = pair.ok_or_else(|| anyhow::anyhow!("an enrolment that was there is gone"))?;
-    let expires_at = Some(end.as_millisecond());
-    let rights =
-        entitlements::in_workspace(workspace.uuid()).of_enrollments(write.conn(), &[before.id]).await?;
-    let is_bought = rights.iter().any(|right| right.status == entitlements::Status::Active);
-    if is_bought || before.expires_at == expires_at {
+    let rows = enrollments::in_workspace(workspace.uuid());
+    let before = rows.lock_pair(write.conn(), student.id, course).await?;
+    let before = before.ok_or_else(|| anyhow::anyhow!("an enrollment that was there is gone"))?;
+    let end = end.map_or(WITHOUT_END, Timestamp::as_millisecond);
+    let granted = before.granted();
+    if granted.is_some_and(|granted| granted >= end) {
         return Ok(false);
     }
-    let after = Model { expires_at, ..before.clone() };
+    if before.order_id.is_some() {
+        // Nothing of this is shown, so that neither the enrollment nor its student counts as updated.
+        let changes = ActiveModel { granted_until: Set(Some(end)), ..Default::default() };
+        return Ok(rows.update(write.conn(), before.id, changes).await?);
+    }
+    let after = Model { expires_at: (end != WITHOUT_END).then_some(end), ..before.clone() };
     save(write, workspace, student, &before, after).await?;
+    Ok(true)
+}
+
+/// Leaves an enrollment whose order was refunded with what grants still give at that time. False when they give nothing:
+/// access is to be revoked then.
+pub(crate) async fn fall_back_to_grants(
+    write: &mut Write,
+    workspace: WorkspaceId,
+    at: Timestamp,
+    student: &students::Model,
+    row: &Model,
+) -> Result<bool> {
+    let Some(end) =
+        row.granted_until.filter(|end| *end > at.as_millisecond() || row.status == Status::Completed)
+    else {
+        return Ok(false);
+    };
+    let expires_at = (end != WITHOUT_END).then_some(end);
+    let after = Model { order_id: None, expires_at, granted_until: None, ..row.clone() };
+    save(write, workspace, student, row, after).await?;
     Ok(true)
 }
 
@@ -143,6 +167,7 @@ fn row(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, admissio
         revoke_reason: None,
         created_at: at.as_millisecond(),
         updated_at: write.now_ms(),
+        granted_until: None,
     }
 }
 
@@ -156,6 +181,7 @@ fn reactivated(before: &Model, new: &Model) -> Model {
         expires_at: new.expires_at,
         revoked_at: None,
         revoke_reason: None,
+        granted_until: None,
         ..before.clone()
     };
     settle(&mut after, new.enrolled_at);

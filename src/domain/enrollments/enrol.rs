@@ -72,8 +72,9 @@ pub async fn give(
     admit_as_granted(app, write, workspace, at, &grant).await.map(|(enrolled, _)| enrolled)
 }
 
-/// Grants access on the platform's word; as [`give`], but access that a pair has already ends from now on when the grant
-/// says, if it says: so the platform tells of a renewal, which has no event. What an order gives goes on without an end.
+/// Grants access for the platform; as [`give`], but a pair that has access already keeps it until the latest end that was
+/// granted, and for good after a grant without an end. Such a renewal has no event. An order that is not refunded gives
+/// access without end all the same.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent student or course, [`Error::Invalid`] on `expires_at`.
@@ -85,13 +86,13 @@ pub async fn grant(
     grant: EnrollmentGrant,
 ) -> Result<Changed<EnrollmentId>> {
     let (enrolled, student) = admit_as_granted(app, write, workspace, at, &grant).await?;
-    match (enrolled, grant.expires_at) {
-        (Enrolled::New(record) | Enrolled::Reactivated(record), _) => Ok(Changed::now(record.id)),
-        (Enrolled::Already(record), Some(end)) => {
-            let changed = renew(write, workspace, &student, record.course_id.uuid(), end).await?;
+    match enrolled {
+        Enrolled::New(record) | Enrolled::Reactivated(record) => Ok(Changed::now(record.id)),
+        Enrolled::Already(record) => {
+            let course = record.course_id.uuid();
+            let changed = renew(write, workspace, &student, course, grant.expires_at).await?;
             Ok(Changed { record: record.id, changed })
         }
-        (Enrolled::Already(record), None) => Ok(Changed::before(record.id)),
     }
 }
 

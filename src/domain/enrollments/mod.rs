@@ -13,7 +13,7 @@ mod recount;
 mod revoke;
 mod row;
 
-pub(crate) use admit::{Admission, Admitted, admit, extend, hand_over};
+pub(crate) use admit::{Admission, Admitted, admit, extend, fall_back_to_grants, hand_over};
 pub use enrol::{enrol, give, grant};
 pub use progress::record_progress;
 pub(crate) use recount::recount;
@@ -159,7 +159,7 @@ pub struct EnrollmentGrant {
     pub course: Named,
     /// `Manual` unless said otherwise.
     pub source: EnrollmentSource,
-    /// When access ends; must lie after the grant.
+    /// When access ends; must lie after the grant. `None` is without end.
     pub expires_at: Option<Timestamp>,
 }
 

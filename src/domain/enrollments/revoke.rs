@@ -1,8 +1,9 @@
 //! Taking access away.
 
 use entity::enrollments::{self, Model, Status};
-use entity::{courses, students};
+use entity::{courses, entitlements, orders, students};
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use super::super::faults::Faults;
 use super::super::find::{self, id};
@@ -14,7 +15,8 @@ use crate::database::Write;
 use crate::events::{self, Event};
 use crate::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
 
-/// Takes access away; emits `enrollment.revoked` unless it is revoked already.
+/// Takes access away, whatever gave it; emits `enrollment.revoked` unless it is revoked already. Only what comes later, a
+/// grant or an order, gives access again.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent student, course or enrolment.
@@ -37,12 +39,32 @@ pub async fn revoke(
     let row = pairs.lock_pair(write.conn(), student.id, course.id).await?;
     let row = row.ok_or_else(|| no_pair(&revoke.student, &revoke.course))?;
     let enrollment = id(row.id);
+    revoke_entitlements(write, workspace, at, row.id).await?;
     let Some(revoked) = take_away(write, workspace, at, &student, &row, revoke.reason).await? else {
         return Ok(Changed::before(enrollment));
     };
     let revoked = Event::EnrollmentRevoked(snapshot(&revoked, &student, &course, at));
     events::append(app, write, workspace, at, revoked).await?;
     Ok(Changed::now(enrollment))
+}
+
+/// Revokes what orders entitle to, so that after a revocation only what comes later gives access. Their orders count as
+/// updated, since they show it.
+async fn revoke_entitlements(
+    write: &Write,
+    workspace: WorkspaceId,
+    at: Timestamp,
+    enrollment: Uuid,
+) -> Result<()> {
+    let rows = entitlements::in_workspace(workspace.uuid());
+    let mut orders = Vec::new();
+    for right in rows.of_enrollments(write.conn(), &[enrollment]).await? {
+        if right.status == entitlements::Status::Active {
+            rows.revoke(write.conn(), right.id, at.as_millisecond()).await?;
+            orders.push(right.order_id);
+        }
+    }
+    Ok(orders::in_workspace(workspace.uuid()).touch(write.conn(), &orders, write.now_ms()).await?)
 }
 
 /// The enrolment without access, or `None` when it is revoked already. The caller holds it and its student, and
@@ -62,6 +84,7 @@ pub(crate) async fn take_away(
         status: Status::Revoked,
         revoked_at: Some(at.as_millisecond()),
         revoke_reason: reason,
+        granted_until: None,
         ..row.clone()
     };
     save(write, workspace, student, row, after).await.map(Some)

@@ -134,6 +134,7 @@ fn changes(row: &Model) -> ActiveModel {
         revoked_at: Set(row.revoked_at),
         revoke_reason: Set(row.revoke_reason.clone()),
         updated_at: Set(row.updated_at),
+        granted_until: Set(row.granted_until),
         ..Default::default()
     }
 }

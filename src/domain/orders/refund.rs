@@ -19,7 +19,8 @@ use crate::id::{Order as OrderKind, Refund as RefundKind, WorkspaceId};
 /// Gives money back; emits `order.refunded`. A full refund also revokes what the order gave, and then emits
 /// `enrollment.revoked` for each enrolment that ends.
 ///
-/// An enrolment that another order of the student still entitles to goes on, and counts as that order's.
+/// An enrollment that another order of the student still entitles to stays active and counts as that order's; one that was
+/// granted as well stays active until the end of the grant.
 ///
 /// # Errors
 /// [`Error::NotFound`] for an absent order, [`Error::Invalid`] on `amount` for more than is left and on `order` for one
@@ -142,12 +143,7 @@ async fn take_back(
     let rights = entitlements::in_workspace(workspace.uuid());
     for right in rights.of_orders(write.conn(), &[order.id]).await? {
         if right.status == entitlements::Status::Active {
-            let changes = entitlements::ActiveModel {
-                status: Set(entitlements::Status::Revoked),
-                revoked_at: Set(Some(at.as_millisecond())),
-                ..Default::default()
-            };
-            rights.update(write.conn(), right.id, changes).await?;
+            rights.revoke(write.conn(), right.id, at.as_millisecond()).await?;
         }
     }
     // Without the student, the enrolments are gone already.
@@ -165,6 +161,9 @@ async fn take_back(
         }
         if let Some(other) = other_right(write, workspace, order.id, row.id).await? {
             enrollments::hand_over(write, workspace, student, &row, other).await?;
+            continue;
+        }
+        if enrollments::fall_back_to_grants(write, workspace, at, student, &row).await? {
             continue;
         }
         let reason = Some(format!("order {} was refunded", order.number));

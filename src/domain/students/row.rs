@@ -69,6 +69,7 @@ mod tests {
             revoke_reason: None,
             created_at: 0,
             updated_at: 0,
+            granted_until: None,
         }
     }
 

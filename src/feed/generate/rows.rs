@@ -306,6 +306,7 @@ fn enrollment(spec: &Spec, ground: &Ground, order: &Order, item: &Item, now_ms: 
         revoke_reason: revoked_at.map(|_| format!("order {} was refunded", order_number(order.number))),
         created_at: order.paid_ms,
         updated_at: now_ms,
+        granted_until: None,
     }
 }
 

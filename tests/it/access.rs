@@ -1,0 +1,266 @@
+//! Access to a course against a model of its rule: orders, grants and revocations in any order.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Value, json};
+
+use crate::support::{Key, TestApp, Workspace};
+
+/// The end of a grant: so many days after the start, or never.
+type End = Option<i64>;
+
+/// One thing that happens to the access of a student.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Pay,
+    /// Refunds the order that was paid as the n-th.
+    Refund(usize),
+    Revoke,
+    Grant(End),
+    /// The API's `createEnrollment`.
+    Enroll(End),
+    /// So many hours pass.
+    Wait(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let end = prop_oneof![1 => Just(None), 4 => (1_i64..12).prop_map(Some)];
+    let step = prop_oneof![
+        3 => Just(Step::Pay),
+        3 => (0_usize..4).prop_map(Step::Refund),
+        2 => Just(Step::Revoke),
+        5 => end.clone().prop_map(Step::Grant),
+        1 => end.prop_map(Step::Enroll),
+        2 => (1_u64..72).prop_map(Step::Wait),
+    ];
+    prop::collection::vec(step, 1..14)
+}
+
+/// The rule, written down as simply as possible. Times are days after the start.
+#[derive(Debug, Default)]
+struct Model {
+    /// Orders that were paid, and whether they still count.
+    orders: Vec<bool>,
+    /// The latest end of the grants that count: `None` without a grant.
+    granted: Option<End>,
+    was_enrolled: bool,
+    created: usize,
+    revoked: usize,
+}
+
+impl Model {
+    fn is_bought(&self) -> bool {
+        self.orders.contains(&true)
+    }
+
+    fn has_access(&self, now: f64) -> bool {
+        let is_granted = |end: End| end.is_none_or(|end| end as f64 > now);
+        self.is_bought() || self.granted.is_some_and(is_granted)
+    }
+
+    /// Status and end as the API shows them; `None` before the first enrollment.
+    fn shown(&self, now: f64) -> Option<(&'static str, End)> {
+        match self.granted {
+            _ if !self.was_enrolled => None,
+            _ if self.is_bought() => Some(("active", None)),
+            Some(end) if self.has_access(now) => Some(("active", end)),
+            Some(end) => Some(("expired", end)),
+            None => Some(("revoked", None)),
+        }
+    }
+
+    fn gains_access(&mut self, now: f64) {
+        self.created += usize::from(!self.has_access(now));
+        self.was_enrolled = true;
+    }
+
+    fn apply(&mut self, step: Step, now: f64) {
+        match step {
+            Step::Pay => {
+                self.gains_access(now);
+                self.orders.push(true);
+            }
+            Step::Refund(order) => {
+                let Some(counts) = self.orders.get_mut(order) else { return };
+                let did = std::mem::replace(counts, false);
+                if did && !self.has_access(now) {
+                    self.revoked += 1;
+                    self.granted = None;
+                }
+            }
+            Step::Revoke if self.was_enrolled => {
+                let is_revoked = !self.is_bought() && self.granted.is_none();
+                self.revoked += usize::from(!is_revoked);
+                self.orders.fill(false);
+                self.granted = None;
+            }
+            Step::Grant(end) => {
+                self.gains_access(now);
+                self.granted = Some(match (self.granted, end) {
+                    (Some(Some(before)), Some(end)) => Some(before.max(end)),
+                    (None, end) => end,
+                    _ => None,
+                });
+            }
+            Step::Enroll(_) if self.has_access(now) => {}
+            Step::Enroll(end) => {
+                self.gains_access(now);
+                self.granted = Some(end);
+            }
+            Step::Revoke | Step::Wait(_) => {}
+        }
+    }
+}
+
+/// One student of a workspace, and the time since the case began.
+struct Case<'a> {
+    workspace: Workspace<'a>,
+    key: &'a Key,
+    student: String,
+    student_id: String,
+    course_id: &'a str,
+    began: jiff::Timestamp,
+}
+
+impl Case<'_> {
+    fn now(&self) -> f64 {
+        (self.workspace.app.clock.now() - self.began).total(jiff::Unit::Hour).expect("hours") / 24.0
+    }
+
+    fn time(&self, end: End) -> Value {
+        end.map_or(Value::Null, |days| {
+            json!((self.began + jiff::SignedDuration::from_hours(days * 24)).to_string())
+        })
+    }
+
+    /// Does to the server what the model does to itself. A step that the server refuses leaves the model alone.
+    async fn run(&self, step: Step, model: &mut Model) {
+        let now = self.now();
+        let line = |kind: &str, data: Value| {
+            self.workspace.line(&self.workspace.app.clock.now().to_string(), kind, data).to_string()
+        };
+        let pair = json!({"student": self.student, "course": "rust"});
+        let with_end = |mut data: Value, end: End| {
+            if end.is_some() {
+                data["expires_at"] = self.time(end);
+            }
+            data
+        };
+        let order = |n: usize| format!("{}-{n}", self.student);
+        let line = match step {
+            Step::Wait(hours) => return self.workspace.app.clock.advance(Duration::from_secs(hours * 3600)),
+            Step::Enroll(end) => {
+                let body = json!({"studentId": self.student_id, "courseId": self.course_id});
+                let answer = self.key.post("/api/v1/enrollments", with_end(body, end)).await;
+                if answer.status != 422 {
+                    model.apply(step, now);
+                }
+                return;
+            }
+            Step::Pay => {
+                let number = order(model.orders.len());
+                let items = json!([{"course": "rust", "unit_amount": 4900}]);
+                let data = json!({
+                    "key": number, "number": number, "student": self.student, "currency": "EUR", "items": items,
+                });
+                line("order.pay", data)
+            }
+            Step::Refund(n) => line("order.refund", json!({"order": order(n)})),
+            Step::Revoke => line("enrollment.revoke", pair),
+            Step::Grant(end) => line("enrollment.grant", with_end(pair, end)),
+        };
+        let (outcome, _) = self.workspace.app.try_apply(&line).await;
+        if outcome.applied == 1 {
+            model.apply(step, now);
+        }
+    }
+
+    async fn shown(&self) -> Option<(String, Value)> {
+        let path = format!("/api/v1/students?email={}%40example.com", self.student);
+        let student = self.key.get(&path).await.assert_status(200).json();
+        let enrollment = &student["data"][0]["enrollments"][0];
+        Some((enrollment["status"].as_str()?.to_owned(), enrollment["expires_at"].clone()))
+    }
+
+    async fn events(&self, kind: &str) -> usize {
+        let of_student = |event: &&Value| event["data"]["studentId"] == *self.student_id;
+        self.workspace.app.events_of(kind).await.iter().filter(of_student).count()
+    }
+}
+
+async fn check(app: &TestApp, key: &Key, course_id: &str, steps: &[Step]) {
+    let workspace = app.workspace("acme").await;
+    let student = format!("s{}", app.next_change());
+    let student_id = workspace.student(&student).await;
+    let case = Case { workspace, key, student, student_id, course_id, began: app.clock.now() };
+    let mut model = Model::default();
+    for (number, step) in steps.iter().enumerate() {
+        case.run(*step, &mut model).await;
+        let shown = case.shown().await;
+        let expected = model.shown(case.now());
+        let status = |shown: &Option<(String, Value)>| shown.as_ref().map(|(status, _)| status.clone());
+        assert_eq!(
+            status(&shown),
+            expected.map(|(status, _)| status.to_owned()),
+            "after step {number} of {steps:?}"
+        );
+        // What a revoked enrollment was to end at says nothing.
+        if let (Some((_, end)), Some((status, expected))) = (shown, expected)
+            && status != "revoked"
+        {
+            let parse =
+                |time: &Value| time.as_str().map(|time| time.parse::<jiff::Timestamp>().expect("a time"));
+            assert_eq!(parse(&end), parse(&case.time(expected)), "after step {number} of {steps:?}");
+        }
+    }
+    assert_eq!(case.events("enrollment.created").await, model.created, "{steps:?}");
+    assert_eq!(case.events("enrollment.revoked").await, model.revoked, "{steps:?}");
+}
+
+#[test]
+fn access_follows_from_orders_grants_and_revocations() {
+    let cases = std::env::var("ACCESS_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(48);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let (app, key, course_id) = runtime.block_on(async {
+        let app = TestApp::start().await;
+        let workspace = app.workspace("acme").await;
+        let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
+        (app, key, course_id)
+    });
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let outcome = TestRunner::new(config).run(&steps(), |steps| {
+        runtime.block_on(check(&app, &key, &course_id, &steps));
+        Ok(())
+    });
+    let _entered = runtime.enter();
+    drop(app);
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[tokio::test]
+async fn the_latest_end_holds_after_an_order_that_was_revoked() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
+    let steps = [Step::Pay, Step::Revoke, Step::Grant(Some(5)), Step::Grant(Some(9))];
+    check(&app, &key, &course_id, &steps).await;
+}
+
+#[tokio::test]
+async fn a_refund_leaves_what_was_granted_and_a_revocation_ends_entitlements() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
+    check(&app, &key, &course_id, &[Step::Grant(Some(5)), Step::Pay, Step::Refund(0)]).await;
+    check(&app, &key, &course_id, &[Step::Pay, Step::Grant(None), Step::Refund(0)]).await;
+    check(&app, &key, &course_id, &[Step::Pay, Step::Pay, Step::Revoke]).await;
+    let orders = key.all("/api/v1/orders").await;
+    let statuses: BTreeMap<&str, usize> = orders.iter().fold(BTreeMap::new(), |mut counts, order| {
+        *counts.entry(order["entitlements"][0]["status"].as_str().expect("a status")).or_default() += 1;
+        counts
+    });
+    assert_eq!(statuses, BTreeMap::from([("revoked", 4)]));
+}
