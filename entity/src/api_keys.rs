@@ -31,9 +31,9 @@ pub struct Model {
     /// The last four characters of the secret, for display.
     #[sea_orm(column_type = "Text")]
     pub last4: String,
-    /// Requests a minute, when neither the workspace's nor the default.
+    /// Requests a minute, when neither the workspace's nor the default; at most the workspace's, unless `operator_quota`.
     pub per_minute: Option<i32>,
-    /// Requests a UTC day, when neither the workspace's nor the default.
+    /// Requests a UTC day, likewise.
     pub per_day: Option<i32>,
     /// When it was made.
     pub created_at: i64,
@@ -43,6 +43,8 @@ pub struct Model {
     pub expires_at: Option<i64>,
     /// When it was revoked.
     pub revoked_at: Option<i64>,
+    /// Whether the operator gave the quota, which may then exceed the workspace's.
+    pub operator_quota: bool,
 }
 
 /// Relations are followed by the finders.
@@ -65,6 +67,7 @@ scope::row!(
     last_used_at,
     expires_at,
     revoked_at,
+    operator_quota,
 );
 scope::tenant!();
 

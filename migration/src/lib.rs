@@ -22,6 +22,7 @@ mod m0013_requests;
 mod m0014_shards;
 mod m0015_resumes;
 mod m0016_quarters;
+mod m0017_key_quotas;
 mod m0020_grants;
 mod state;
 mod step;
@@ -51,6 +52,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0014_shards::STEP),
             Box::new(m0015_resumes::STEP),
             Box::new(m0016_quarters::STEP),
+            Box::new(m0017_key_quotas::STEP),
             Box::new(m0020_grants::STEP),
         ]
     }

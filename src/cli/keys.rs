@@ -1,4 +1,4 @@
-//! `creator-api keys`: makes, lists and revokes API keys.
+//! `creator-api keys`: makes, lists and revokes API keys, and sets their quotas.
 
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
@@ -11,8 +11,9 @@ use super::{noted, output, start};
 use crate::app::App;
 use crate::config::Config;
 use crate::domain::audit::Action;
-use crate::domain::keys::{self, KeyRecord, NewKey};
+use crate::domain::keys::{self, KeyRecord, KeyUsage, Limit, NewKey};
 use crate::domain::scope::Scope;
+use crate::domain::workspaces::Quota;
 use crate::domain::{Changed, Error};
 use crate::id::KeyId;
 
@@ -28,6 +29,14 @@ pub(super) enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Set a key's own quota, which may exceed the workspace's; a part that is not given falls back to the workspace's
+    SetQuota {
+        /// The key's id
+        #[arg(value_name = "KEY_ID")]
+        key: KeyId,
+        #[command(flatten)]
+        quota: QuotaFlags,
     },
     /// Revoke a key: no request with it is answered from now on
     Revoke {
@@ -60,6 +69,7 @@ pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Fai
     match command {
         Command::Create(new) => create(&app, new).await?,
         Command::List { workspace, json } => list(&app, &workspace, json).await?,
+        Command::SetQuota { key, quota } => set_quota(&app, key, quota.into()).await?,
         Command::Revoke { key } => revoke(&app, key).await?,
     }
     app.db.close().await;
@@ -110,21 +120,32 @@ fn end(now: Timestamp, span: Span) -> Result<Timestamp, Failure> {
 
 async fn list(app: &App, workspace: &str, json: bool) -> Result<(), Failure> {
     let workspace = find(app, workspace).await?;
-    let keys = keys::list(app, workspace.id).await?;
+    let keys = keys::usage(app, workspace.id).await?;
     if json {
         return output::json(keys.iter().map(record).collect());
     }
     let now = app.clock.now();
-    let rows: Vec<[String; 6]> = keys
+    let limit = |limit: Limit| format!("{} ({})", limit.requests, limit.source.as_str());
+    let rows: Vec<[String; 8]> = keys
         .into_iter()
-        .map(|key| {
+        .map(|KeyUsage { key, quota, .. }| {
             let scopes: Vec<&str> = key.scopes.iter().map(Scope::as_str).collect();
             let used = key.last_used_at.map_or_else(|| "never".to_owned(), output::time);
             let shown = format!("{}...{}", key.prefix, key.last4);
-            [key.id.to_string(), state(&key, now), key.name, shown, used, scopes.join(" ")]
+            let (per_minute, per_day) = (limit(quota.per_minute), limit(quota.per_day));
+            [
+                key.id.to_string(),
+                state(&key, now),
+                key.name,
+                shown,
+                used,
+                per_minute,
+                per_day,
+                scopes.join(" "),
+            ]
         })
         .collect();
-    output::table(["ID", "STATE", "NAME", "SECRET", "LAST USED", "SCOPES"], &rows)
+    output::table(["ID", "STATE", "NAME", "SECRET", "LAST USED", "PER MINUTE", "PER DAY", "SCOPES"], &rows)
 }
 
 fn state(key: &KeyRecord, now: Timestamp) -> String {
@@ -136,13 +157,17 @@ fn state(key: &KeyRecord, now: Timestamp) -> String {
     .to_owned()
 }
 
-fn record(key: &KeyRecord) -> serde_json::Value {
+fn record(KeyUsage { key, quota, .. }: &KeyUsage) -> serde_json::Value {
     json!({
         "id": key.id.to_string(),
         "name": key.name,
         "scopes": key.scopes.iter().map(Scope::as_str).collect::<Vec<_>>(),
         "prefix": key.prefix,
         "last4": key.last4,
+        "per_minute": quota.per_minute.requests,
+        "per_minute_source": quota.per_minute.source.as_str(),
+        "per_day": quota.per_day.requests,
+        "per_day_source": quota.per_day.source.as_str(),
         "created_at": output::time(key.created_at),
         "last_used_at": key.last_used_at.map(output::time),
         "expires_at": key.expires_at.map(output::time),
@@ -150,16 +175,38 @@ fn record(key: &KeyRecord) -> serde_json::Value {
     })
 }
 
+async fn set_quota(app: &App, key: KeyId, quota: Quota) -> Result<(), Failure> {
+    let mut write = app.begin_write().await?;
+    let set = keys::set_quota(app, &mut write, key, quota).await;
+    let Changed { record: key, changed } = set.map_err(|error| failure(error, key))?;
+    let limit =
+        |own: Option<i32>| own.map_or_else(|| "the workspace's limit".to_owned(), |own| own.to_string());
+    let limits = format!("per minute: {}, per day: {}", limit(quota.per_minute), limit(quota.per_day));
+    if changed {
+        let told = format!("{} ({limits})", key.name);
+        noted::commit(app, write, key.workspace, (Action::KeyQuotaSet, key.id, &told)).await?;
+    }
+    output::say(format_args!(
+        "key {} ({}): {limits}; other processes apply this within 2 s",
+        key.id, key.name
+    ));
+    Ok(())
+}
+
+/// What to tell an operator who named a key.
+fn failure(error: Error, key: KeyId) -> Failure {
+    match error {
+        Error::NotFound(_) => Failure::new(format!(
+            "there is no key {key}; `creator-api keys list --workspace KEY` shows those there are"
+        )),
+        error => error.into(),
+    }
+}
+
 async fn revoke(app: &App, key: KeyId) -> Result<(), Failure> {
     let mut write = app.begin_write().await?;
-    let Changed { record: revoked, changed } = match keys::revoke(app, &mut write, None, key).await {
-        Err(Error::NotFound(_)) => {
-            return Err(Failure::new(format!(
-                "there is no key {key}; `creator-api keys list --workspace KEY` shows those there are"
-            )));
-        }
-        revoked => revoked?,
-    };
+    let revoked = keys::revoke(app, &mut write, None, key).await;
+    let Changed { record: revoked, changed } = revoked.map_err(|error| failure(error, key))?;
     if changed {
         noted::commit(app, write, revoked.workspace, (Action::KeyRevoked, revoked.id, &revoked.name)).await?;
     }

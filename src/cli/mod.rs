@@ -72,7 +72,7 @@ enum Command {
     /// Let people sign in to the dashboard, make links to set a password
     #[command(subcommand)]
     Users(users::Command),
-    /// Make, list and revoke API keys
+    /// Make, list and revoke API keys, set their quotas
     #[command(subcommand)]
     Keys(keys::Command),
     /// Make webhook subscriptions, look at their deliveries, send them again

@@ -155,6 +155,8 @@ async fn set_quota(app: &App, key: &str, quota: Quota) -> Result<(), Failure> {
     if changed {
         noted::commit(app, write, workspace.id, (Action::QuotaSet, workspace.id, &caps)).await?;
     }
-    output::say(format_args!("workspace `{key}`: {caps}; a key with a quota of its own keeps that"));
+    output::say(format_args!(
+        "workspace `{key}`: {caps}; a key whose quota `keys set-quota` or `keys create` set keeps that"
+    ));
     Ok(())
 }

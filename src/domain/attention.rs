@@ -61,7 +61,7 @@ fn failing(of: &Subscription) -> Option<Attention> {
 }
 
 fn nearly_used(usage: &KeyUsage) -> bool {
-    usage.calls_today * 100 >= u64::from(usage.per_day) * NEARLY_USED
+    usage.calls_today * 100 >= u64::from(usage.quota.per_day.requests) * NEARLY_USED
 }
 
 fn ends(usage: KeyUsage, now_ms: i64) -> Option<Attention> {

@@ -47,6 +47,7 @@ actions! {
     QuotaSet = "workspace.quota", "Set the quota of the workspace";
     KeyCreated = "key.create", "Created an API key";
     KeyRevoked = "key.revoke", "Revoked an API key";
+    KeyQuotaSet = "key.quota", "Set the quota of an API key";
     CoursePublished = "course.publish", "Published a course";
     CourseArchived = "course.archive", "Archived a course";
     StudentEnrolled = "student.enrol", "Enrolled a student";

@@ -4,6 +4,7 @@ use insta::{assert_json_snapshot, assert_snapshot};
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
+use crate::dashboard_keys::told;
 use crate::machine::Machine;
 use crate::masks::masked;
 
@@ -104,6 +105,52 @@ async fn lists_come_as_json_with_the_names_of_the_api() {
 }
 
 #[tokio::test]
+async fn the_operator_gives_a_key_more_than_its_workspace_has() {
+    let machine = Machine::new().await;
+    let secret = machine.key("read:courses").await;
+    machine.run(&["workspaces", "set-quota", "--workspace", "acme", "--per-minute", "30"]).await;
+    let words = ["keys", "list", "--workspace", "acme"];
+    let key = async || {
+        let keys = machine.run(&[&words[..], &["--json"]].concat()).await;
+        let keys: Value = serde_json::from_str(&keys.stdout).expect("JSON");
+        keys[0].clone()
+    };
+    let limits = async || {
+        let key = key().await;
+        ["per_minute", "per_minute_source", "per_day", "per_day_source"].map(|name| key[name].clone())
+    };
+    let id = key().await["id"].as_str().expect("an id").to_owned();
+    let set = async |quota: &[&str]| {
+        let ran = machine.run(&[&["keys", "set-quota", &*id], quota].concat()).await;
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
+        ran.stderr.replace(&id, "KEY")
+    };
+
+    assert_snapshot!(set(&["--per-minute", "500"]).await, @"key KEY (story): per minute: 500, per day: the workspace's limit; other processes apply this within 2 s");
+    assert_eq!(limits().await, [json!(500), json!("operator"), json!(1000), json!("default")]);
+    let table = machine.run(&words).await.stdout;
+    assert!(table.contains("500 (operator)") && table.contains("1000 (default)"), "{table}");
+    let serving = machine.serve(&["serve"]).await;
+    let answer = serving.key(&machine.app, &secret).get("/api/v1/courses").await.assert_status(200);
+    assert_eq!(answer.header("x-ratelimit-limit"), "500");
+    assert_eq!(serving.stop().await, Some(0));
+
+    assert_snapshot!(set(&[]).await, @"key KEY (story): per minute: the workspace's limit, per day: the workspace's limit; other processes apply this within 2 s");
+    assert_eq!(limits().await, [json!(30), json!("workspace"), json!(1000), json!("default")]);
+    // Once more changes nothing.
+    set(&[]).await;
+    let told = told(&machine.app.workspace("acme").await).await;
+    assert_eq!(
+        told[..2],
+        [
+            "command line Set the quota of an API key story (per minute: the workspace's limit, per day: the workspace's limit)",
+            "command line Set the quota of an API key story (per minute: 500, per day: the workspace's limit)",
+        ]
+    );
+    assert_eq!(told.iter().filter(|line| line.contains("quota of an API key")).count(), 2);
+}
+
+#[tokio::test]
 async fn the_contract_is_printed_as_it_is() {
     let machine = Machine::new().await;
     let printed = machine.end(machine.bare(&["openapi"])).await;
@@ -187,6 +234,7 @@ async fn what_cannot_be_done_is_told_in_a_sentence_with_the_remedy() {
         &["keys", "create", "--workspace", "nowhere", "--name", "x", "--scope", "all"][..],
         &["keys", "list", "--workspace", "nowhere"],
         &["keys", "revoke", "key_01khdps1znf0yt63fefph15bgz"],
+        &["keys", "set-quota", "key_01khdps1znf0yt63fefph15bgz", "--per-day", "5"],
         &["workspaces", "set-quota", "--workspace", "nowhere"],
         &["workspaces", "create", "--key", "x", "--name", "X", "--owner-email", "nobody"],
         &["apply", "nothing.ndjson"],

@@ -130,6 +130,52 @@ async fn what_is_wrong_with_a_key_stands_beside_its_field() {
 }
 
 #[tokio::test]
+async fn a_key_made_on_the_dashboard_never_exceeds_the_workspace_s_quota() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let browser = workspace.signed_in().await;
+    let fields = |minute: &'static str, day: &'static str| {
+        [
+            ("name", "CRM"),
+            ("scopes", "read:courses"),
+            ("per_minute", minute),
+            ("per_day", day),
+            ("expires", ""),
+        ]
+    };
+    let refused = browser.submit(NEW, NEW, &fields("2147483647", "2147483647")).await.assert_status(422);
+    let page = html(&refused);
+    assert!(
+        page.contains("At most 60, the quota of the workspace.") && page.contains("At most 1,000,"),
+        "{page}"
+    );
+    for message in [
+        "Requests a minute must be at most 60, the quota of the workspace; the operator of this server can raise it.",
+        "Requests a day must be at most 1000, the quota of the workspace; the operator of this server can raise it.",
+    ] {
+        assert!(page.contains(message), "{page}");
+    }
+
+    let made = browser.submit(NEW, NEW, &fields("60", "500")).await;
+    let (secret, id) = shown(&made.assert_status(200));
+    let key = app.key_of(id, secret);
+    let caps = async || {
+        let answer = key.get("/api/v1/courses").await.assert_status(200);
+        ["x-ratelimit-limit", "x-ratelimit-daily-limit"].map(|name| answer.header(name).to_owned())
+    };
+    assert_eq!(caps().await, ["60", "500"]);
+    // The operator lowers the workspace's quota: the key follows, here and where people see it.
+    workspace.set_quota(Quota { per_minute: Some(5), per_day: Some(40) }).await;
+    assert_eq!(caps().await, ["5", "40"]);
+    let list = html(&browser.get(KEYS).await);
+    assert!(list.contains(" of 40</td>"), "{list}");
+    assert!(html(&browser.get(NEW).await).contains("At most 5, the quota of the workspace."));
+    // Raised again, the key's own quota holds.
+    workspace.set_quota(Quota { per_minute: Some(5_000), per_day: None }).await;
+    assert_eq!(caps().await, ["60", "500"]);
+}
+
+#[tokio::test]
 async fn the_key_of_another_workspace_is_not_there() {
     let app = TestApp::start().await;
     let theirs = app.workspace("theirs").await;

@@ -154,7 +154,9 @@ async fn what_needs_attention_is_told() {
             Attention::SubscriptionDisabled(_) => "disabled".to_owned(),
             Attention::SubscriptionFailing(..) => "failing".to_owned(),
             Attention::DeadLetters(count) => format!("{count:?} dead"),
-            Attention::QuotaNearlyUsed(usage) => format!("{} of {}", usage.calls_today, usage.per_day),
+            Attention::QuotaNearlyUsed(usage) => {
+                format!("{} of {}", usage.calls_today, usage.quota.per_day.requests)
+            }
             Attention::KeyEnds(_, at) => format!("ends {at}"),
         })
     };

@@ -240,8 +240,10 @@ async fn the_calls_of_today_are_held_against_the_quota() {
     let app = app.restart().await;
     let workspace = app.workspace("acme").await.id;
     let usage = keys::usage(&app.app, workspace).await.unwrap();
-    let calls: Vec<_> =
-        usage.iter().map(|usage| (usage.calls_today, usage.per_minute, usage.per_day)).collect();
+    let calls: Vec<_> = usage
+        .iter()
+        .map(|usage| (usage.calls_today, usage.quota.per_minute.requests, usage.quota.per_day.requests))
+        .collect();
     assert_eq!(calls, [(0, 60, 1000), (2, 60, 2)]);
     assert!(usage[1].key.last_used_at.is_some());
 }

@@ -67,6 +67,7 @@ pub(crate) fn api_key(number: u128) -> api_keys::Model {
         last_used_at: None,
         expires_at: Some(9),
         revoked_at: None,
+        operator_quota: false,
     }
 }
 

@@ -13,8 +13,7 @@ use crate::rate_limit::{Caps, Standing, Subject, Window};
 pub(super) fn bucket(front: &Front, request: &Request, principal: Option<&Principal>) -> (Subject, Caps) {
     match principal {
         Some(principal) => {
-            let cap = |cap: i32| u32::try_from(cap).unwrap_or(0);
-            let caps = Caps { per_minute: cap(principal.per_minute), per_day: cap(principal.per_day) };
+            let caps = Caps { per_minute: principal.per_minute, per_day: principal.per_day };
             (Subject::Key(principal.key), caps)
         }
         None => {

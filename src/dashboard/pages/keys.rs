@@ -14,7 +14,7 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Tone};
 use crate::domain::audit::Action;
-use crate::domain::keys::{self, KeyRecord, KeyUsage, NewKey};
+use crate::domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
 use crate::domain::scope::Scope;
 use crate::domain::workspaces::Quota;
 use crate::domain::{Changed, Error};
@@ -50,7 +50,8 @@ struct Row {
 
 impl Row {
     fn of(usage: KeyUsage, now: Timestamp) -> Self {
-        let calls = format!("{} of {}", ui::number(usage.calls_today), ui::number(usage.per_day));
+        let calls =
+            format!("{} of {}", ui::number(usage.calls_today), ui::number(usage.quota.per_day.requests));
         Self { record: usage.key, calls, now }
     }
 
@@ -89,15 +90,20 @@ struct NewPage {
     frame: Frame,
     form: Form,
     faults: Faults,
-    minute_hint: &'static str,
-    day_hint: &'static str,
+    minute_hint: String,
+    day_hint: String,
 }
 
 impl NewPage {
     fn of(page: &Page, form: Form, faults: Faults) -> Self {
-        let hint = "Empty: the workspace's own.";
+        let quota = EffectiveQuota::of_workspace(page.viewer().workspace.quota, &page.app().config.limits);
+        let hint = |most: Limit| {
+            let most = ui::number(most.requests);
+            format!("At most {most}, the quota of the workspace. Leave empty to use that.")
+        };
+        let (minute_hint, day_hint) = (hint(quota.per_minute), hint(quota.per_day));
         let frame = page.frame(Section::Keys, "New API key");
-        Self { frame, form, faults, minute_hint: hint, day_hint: hint }
+        Self { frame, form, faults, minute_hint, day_hint }
     }
 
     fn scopes(&self) -> Vec<Choice<'_>> {
@@ -154,7 +160,7 @@ async fn create(page: Page, form: Form) -> Answer {
         return page.show_faults(&NewPage::of(&page, form, faults));
     }
     let mut write = page.begin_write().await?;
-    match keys::create(page.app(), &mut write, page.workspace(), key).await {
+    match keys::create_by_member(page.app(), &mut write, page.workspace(), key).await {
         Ok((record, secret)) => {
             page.commit_once(&form, write, Action::KeyCreated, record.id, &record.name).await?;
             created(&page, &record, &secret)

@@ -13,6 +13,7 @@ use crate::dashboard::{position, ui};
 use crate::database::Write;
 use crate::domain::Result;
 use crate::domain::audit::{self, Action, Actor, Entry};
+use crate::domain::keys::EffectiveQuota;
 use crate::domain::page::SortKey;
 use crate::domain::sessions::{self, Ended, Session};
 use crate::domain::users::{self, User};
@@ -54,17 +55,15 @@ impl SettingsPage<'_> {
 #[handler]
 async fn settings(page: Page) -> Answer {
     let viewer = page.viewer();
-    let limits = &page.app().config.limits;
-    let cap = |own: Option<i32>, default: u32| ui::number(own.map_or(i64::from(default), i64::from));
-    let quota = viewer.workspace.quota;
+    let quota = EffectiveQuota::of_workspace(viewer.workspace.quota, &page.app().config.limits);
     page.show(&SettingsPage {
         frame: page.frame(Section::Settings, "Settings"),
         workspace: &viewer.workspace,
         others: &viewer.others,
         quota: format!(
             "{} requests a minute, {} a day, where a key has none of its own",
-            cap(quota.per_minute, limits.default_per_minute.get()),
-            cap(quota.per_day, limits.default_per_day.get())
+            ui::number(quota.per_minute.requests),
+            ui::number(quota.per_day.requests)
         ),
         people: users::list(page.app(), page.workspace()).await?,
         viewer: viewer.user,

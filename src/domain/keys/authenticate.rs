@@ -1,13 +1,11 @@
 //! Recognising a presented secret.
 
-use std::num::NonZeroU32;
-
 use entity::{api_keys, workspaces};
 use futures_util::future::BoxFuture;
 
 use super::super::find::id;
 use super::cache::Seen;
-use super::{Principal, secret};
+use super::{Principal, quota, secret};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::domain::Result;
@@ -85,15 +83,13 @@ async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
         return Ok(None);
     }
     let workspace = workspaces::by_id(app.db.read(), key.workspace_id).await?;
-    let (per_minute, per_day) = workspace.map_or((None, None), |row| (row.per_minute, row.per_day));
-    let limits = &app.config.limits;
-    let default = |cap: NonZeroU32| i32::try_from(cap.get()).unwrap_or(i32::MAX);
+    let quota = quota::of_row(workspace.as_ref(), &app.config.limits).of_key(&key);
     Ok(Some(Principal {
         key: id(key.id),
         workspace: id(key.workspace_id),
         scopes: key.scopes.0.iter().filter_map(|scope| scope.parse().ok()).collect(),
-        per_minute: key.per_minute.or(per_minute).unwrap_or_else(|| default(limits.default_per_minute)),
-        per_day: key.per_day.or(per_day).unwrap_or_else(|| default(limits.default_per_day)),
+        per_minute: quota.per_minute.requests,
+        per_day: quota.per_day.requests,
         expires_at: key.expires_at.map(from_ms),
     }))
 }

@@ -1,20 +1,21 @@
-//! Keys made, listed and revoked.
+//! Keys made, listed, revoked, and given a quota.
 
-use entity::api_keys::{self, Model};
-use entity::{StringList, workspaces};
+use entity::api_keys::{self, ActiveModel, Model};
+use entity::{Set, StringList, workspaces};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::super::faults::Faults;
 use super::super::find::{absent, fresh, id};
 use super::super::workspaces::Quota;
 use super::super::{Changed, Result};
+use super::quota::{self, EffectiveQuota};
 use super::{KeyRecord, NewKey, secret};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
 use crate::id::{ApiKey as KeyKind, KeyId, Workspace as WorkspaceKind, WorkspaceId};
 
-/// Makes a key; the secret comes out here and nowhere else.
+/// Creates a key for the operator, whose quota may exceed the workspace's. The secret is returned here and nowhere else.
 ///
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent workspace,
@@ -26,10 +27,34 @@ pub async fn create(
     workspace: WorkspaceId,
     key: NewKey,
 ) -> Result<(KeyRecord, SecretString)> {
-    check(write, &key)?;
-    if workspaces::by_id(write.conn(), workspace.uuid()).await?.is_none() {
-        return Err(absent::<WorkspaceKind>(workspace));
-    }
+    insert(app, write, workspace, key, true).await
+}
+
+/// Creates a key for a person of the workspace, whose quota may not exceed the workspace's. If that is lowered later, it limits the
+/// key.
+///
+/// # Errors
+/// As [`create`]; [`Error::Invalid`](crate::domain::Error::Invalid) also for a quota above the workspace's.
+pub async fn create_by_member(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    key: NewKey,
+) -> Result<(KeyRecord, SecretString)> {
+    insert(app, write, workspace, key, false).await
+}
+
+async fn insert(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    key: NewKey,
+    by_operator: bool,
+) -> Result<(KeyRecord, SecretString)> {
+    let row = workspaces::by_id(write.conn(), workspace.uuid()).await?;
+    let row = row.ok_or_else(|| absent::<WorkspaceKind>(workspace))?;
+    let most = (!by_operator).then(|| quota::of_row(Some(&row), &app.config.limits));
+    check(write, &key, most)?;
     let secret = secret::generate()?;
     let shown = secret.expose_secret();
     let row = Model {
@@ -46,6 +71,7 @@ pub async fn create(
         last_used_at: None,
         expires_at: key.expires_at.map(jiff::Timestamp::as_millisecond),
         revoked_at: None,
+        operator_quota: by_operator && key.quota != Quota::default(),
     };
     api_keys::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
     Ok((record(row), secret))
@@ -89,21 +115,70 @@ pub async fn revoke(
     Ok(Changed::now(record(row)))
 }
 
-fn check(write: &Write, key: &NewKey) -> Result<()> {
+/// Sets a key's own quota as a whole, on behalf of the operator; `None` removes a part of it, for which the workspace's quota then
+/// applies. It takes effect in this process from the commit on, in others within 2 s.
+///
+/// # Errors
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is no such key,
+/// [`Error::Invalid`](crate::domain::Error::Invalid) for a limit below 1.
+pub async fn set_quota(app: &App, write: &mut Write, key: KeyId, quota: Quota) -> Result<Changed<KeyRecord>> {
+    let mut faults = Faults::default();
+    faults.cap("per_minute", quota.per_minute);
+    faults.cap("per_day", quota.per_day);
+    faults.check()?;
+    let known = api_keys::by_id(write.conn(), key.uuid()).await?;
+    let rows = api_keys::in_workspace(known.ok_or_else(|| absent::<KeyKind>(key))?.workspace_id);
+    let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| absent::<KeyKind>(key))?;
+    let (per_minute, per_day) = (quota.per_minute, quota.per_day);
+    let operator_quota = quota != Quota::default();
+    let row = Model { per_minute, per_day, operator_quota, ..before.clone() };
+    if row == before {
+        return Ok(Changed::before(record(row)));
+    }
+    let changes = ActiveModel {
+        per_minute: Set(per_minute),
+        per_day: Set(per_day),
+        operator_quota: Set(operator_quota),
+        ..Default::default()
+    };
+    rows.update(write.conn(), row.id, changes).await?;
+    let app = app.clone();
+    write.after_commit(move || app.principals.forget());
+    Ok(Changed::now(record(row)))
+}
+
+/// `most` is what limits the key's own quota.
+fn check(write: &Write, key: &NewKey, most: Option<EffectiveQuota>) -> Result<()> {
     let mut faults = Faults::default();
     faults.line("name", &key.name, 200);
     if key.scopes.iter().next().is_none() {
         faults.add("scopes", "must have at least one scope");
     }
-    faults.cap("per_minute", key.quota.per_minute);
-    faults.cap("per_day", key.quota.per_day);
+    let parts = [
+        ("per_minute", key.quota.per_minute, most.map(|most| most.per_minute)),
+        ("per_day", key.quota.per_day, most.map(|most| most.per_day)),
+    ];
+    for (field, given, most) in parts {
+        faults.cap(field, given);
+        if let (Some(given), Some(most)) = (given, most)
+            && i64::from(given) > i64::from(most.requests)
+        {
+            let most = most.requests;
+            faults.add(
+                field,
+                format!(
+                    "must be at most {most}, the quota of the workspace; the operator of this server can raise it"
+                ),
+            );
+        }
+    }
     if key.expires_at.is_some_and(|end| end.as_millisecond() <= write.now_ms()) {
         faults.add("expires_at", "must lie in the future");
     }
     faults.check()
 }
 
-fn record(row: Model) -> KeyRecord {
+pub(super) fn record(row: Model) -> KeyRecord {
     KeyRecord {
         id: id(row.id),
         workspace: id(row.workspace_id),

@@ -11,12 +11,14 @@ use crate::id::{KeyId, WorkspaceId};
 mod authenticate;
 mod cache;
 mod manage;
+mod quota;
 mod secret;
 mod usage;
 
 pub use authenticate::{authenticate, flush_used};
 pub use cache::Principals;
-pub use manage::{create, list, revoke};
+pub use manage::{create, create_by_member, list, revoke, set_quota};
+pub use quota::{EffectiveQuota, Limit, LimitSource};
 pub use usage::{KeyUsage, usage};
 
 /// A key as it is shown: everything but the secret.
@@ -34,7 +36,7 @@ pub struct KeyRecord {
     pub prefix: String,
     /// The secret's last 4 characters.
     pub last4: String,
-    /// Its own quota, where it has one.
+    /// Its own quota, where it has one. Unless the operator gave it, the workspace's quota limits it.
     pub quota: Quota,
     /// Creation.
     pub created_at: Timestamp,
@@ -69,9 +71,9 @@ pub struct Principal {
     /// What it may do.
     pub scopes: Scopes,
     /// Requests in a clock minute.
-    pub per_minute: i32,
+    pub per_minute: u32,
     /// Requests in a UTC day.
-    pub per_day: i32,
+    pub per_day: u32,
     /// From then on it is refused.
     pub expires_at: Option<Timestamp>,
 }

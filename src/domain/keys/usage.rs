@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use entity::{rate_usage, workspaces};
+use entity::{api_keys, rate_usage, workspaces};
 
 use super::super::Result;
-use super::super::workspaces::Quota;
-use super::{KeyRecord, list};
+use super::KeyRecord;
+use super::manage::record;
+use super::quota::{self, EffectiveQuota};
 use crate::app::App;
 use crate::id::WorkspaceId;
 
@@ -17,10 +18,8 @@ pub struct KeyUsage {
     pub key: KeyRecord,
     /// Calls that were let through today, up to a second late. Those refused with 429 do not count.
     pub calls_today: u64,
-    /// Calls that it may make in a clock minute: its own quota, the workspace's or the default.
-    pub per_minute: u32,
-    /// Calls that it may make in a UTC day, likewise.
-    pub per_day: u32,
+    /// The calls that it may make.
+    pub quota: EffectiveQuota,
 }
 
 /// Every key of a workspace with its calls of today, newest first, revoked and expired ones included.
@@ -28,29 +27,30 @@ pub struct KeyUsage {
 /// # Errors
 /// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
 pub async fn usage(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyUsage>> {
-    let keys = list(app, workspace).await?;
-    let own = workspaces::by_id(app.db.read(), workspace.uuid()).await?;
-    let own =
-        own.map_or_else(Quota::default, |row| Quota { per_minute: row.per_minute, per_day: row.per_day });
+    let keys = keys(app, workspace).await?;
     let now_ms = app.clock.now_ms();
     let today = entity::rollups::Grain::Day.floor(now_ms);
     let mut used: HashMap<String, u64> = HashMap::new();
     for some in keys.chunks(500) {
-        let subjects = some.iter().map(|key| key.id.to_string()).collect();
+        let subjects = some.iter().map(|(key, _)| key.id.to_string()).collect();
         let counts = rate_usage::used_by(app.db.read(), subjects, today).await?;
         used.extend(counts.into_iter().map(|row| (row.subject, row.used.unsigned_abs())));
     }
-    let limits = &app.config.limits;
-    let cap = |key: Option<i32>, workspace: Option<i32>, default: u32| {
-        key.or(workspace).map_or(default, |cap| cap.unsigned_abs())
+    let usage = |(key, quota): (KeyRecord, EffectiveQuota)| {
+        let calls_today = used.get(&key.id.to_string()).copied().unwrap_or(0);
+        KeyUsage { key, calls_today, quota }
     };
-    Ok(keys
-        .into_iter()
-        .map(|key| KeyUsage {
-            calls_today: used.get(&key.id.to_string()).copied().unwrap_or(0),
-            per_minute: cap(key.quota.per_minute, own.per_minute, limits.default_per_minute.get()),
-            per_day: cap(key.quota.per_day, own.per_day, limits.default_per_day.get()),
-            key,
-        })
-        .collect())
+    Ok(keys.into_iter().map(usage).collect())
+}
+
+/// The keys of a workspace with the quota that applies to each, newest first.
+async fn keys(app: &App, workspace: WorkspaceId) -> Result<Vec<(KeyRecord, EffectiveQuota)>> {
+    let rows = api_keys::in_workspace(workspace.uuid()).list(app.db.read()).await?;
+    let row = workspaces::by_id(app.db.read(), workspace.uuid()).await?;
+    let of_workspace = quota::of_row(row.as_ref(), &app.config.limits);
+    let effective = |row: api_keys::Model| {
+        let quota = of_workspace.of_key(&row);
+        (record(row), quota)
+    };
+    Ok(rows.into_iter().rev().map(effective).collect())
 }

@@ -99,9 +99,9 @@ fn live(page: &Page, usage: Vec<KeyUsage>) -> Vec<Used> {
     keys.sort_by_key(|usage| std::cmp::Reverse(usage.calls_today));
     let used = |usage: KeyUsage| Used {
         calls: ui::number(usage.calls_today),
-        cap: ui::number(usage.per_day),
-        share: ui::percent(usage.calls_today, usage.per_day.into()),
-        high: usage.per_day / 5 * 4,
+        cap: ui::number(usage.quota.per_day.requests),
+        share: ui::percent(usage.calls_today, usage.quota.per_day.requests.into()),
+        high: usage.quota.per_day.requests / 5 * 4,
         usage,
     };
     keys.into_iter().map(used).collect()

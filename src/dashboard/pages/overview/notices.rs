@@ -56,7 +56,7 @@ impl Notice {
                     "The key {} has made {} of its {} calls of today.",
                     usage.key.name,
                     ui::number(usage.calls_today),
-                    ui::number(usage.per_day)
+                    ui::number(usage.quota.per_day.requests)
                 ),
                 format!("/dashboard/developer/logs?key={}", usage.key.id),
                 "See its requests",

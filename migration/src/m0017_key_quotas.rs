@@ -1,0 +1,23 @@
+//! Whether the operator gave a key its quota. The operator's may exceed the workspace's quota, any other may not.
+//!
+//! The audit log tells which older keys a person of the workspace created: a key and its entry are written in one transaction,
+//! so that they have the same time, and the entry holds the key's name. The operator gave the quotas of all others.
+
+use crate::step::{DataStep, Step};
+
+pub(crate) const STEP: DataStep = DataStep {
+    step: Step {
+        name: "m0017_key_quotas",
+        added: &[("api_keys", "operator_quota BOOLEAN NOT NULL DEFAULT FALSE")],
+        tables: &[],
+        indexes: &[],
+    },
+    statements: &["UPDATE api_keys SET operator_quota = TRUE
+         WHERE (per_minute IS NOT NULL OR per_day IS NOT NULL) AND NOT EXISTS (
+             SELECT 1 FROM audit_entries
+             WHERE audit_entries.workspace_id = api_keys.workspace_id
+               AND audit_entries.created_at = api_keys.created_at
+               AND audit_entries.action = 'key.create'
+               AND audit_entries.user_id IS NOT NULL
+               AND audit_entries.detail = api_keys.name)"],
+};
