@@ -51,6 +51,13 @@ impl Clock {
             fixed.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
         }
     }
+
+    /// Sets a fixed clock, forward or back. The machine's clock is left alone.
+    pub fn set(&self, now: Timestamp) {
+        if let Some(fixed) = &self.fixed {
+            fixed.store(now.as_millisecond(), Ordering::SeqCst);
+        }
+    }
 }
 
 /// The time that many milliseconds after the epoch; times beyond jiff's range become its bounds.

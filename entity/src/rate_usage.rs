@@ -27,14 +27,14 @@ impl ActiveModelBehavior for ActiveModel {}
 
 scope::row!(subject, day, used);
 
-/// Adds calls to the counts, many subjects at once; no subject may occur twice. Gives the counts as they are then, in no
-/// particular order.
+/// Adds calls to the counts, many subjects at once; no subject may occur twice on one day. Returns the counts as they are then,
+/// in no particular order.
 ///
 /// # Errors
 /// When the database does.
 pub async fn add<C: ConnectionTrait>(conn: &C, mut calls: Vec<Model>) -> Result<Vec<Model>, DbErr> {
     // In one order, so that two processes saving at once wait for each other instead of locking crosswise.
-    calls.sort_unstable_by(|a, b| a.subject.cmp(&b.subject));
+    calls.sort_unstable_by(|a, b| (&a.subject, a.day).cmp(&(&b.subject, b.day)));
     let sum = Expr::col((Entity, Column::Used)).add(Expr::col(("excluded", Column::Used)));
     let mut sums = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();

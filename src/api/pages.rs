@@ -155,7 +155,9 @@ impl Shelf {
 
     fn look(&self, workspace: WorkspaceId, path: &str, now_ms: i64) -> Look {
         match self.pages.get(path) {
-            Some(page) if now_ms - page.made_ms < LIFETIME_MS => Look::Found(Arc::clone(page)),
+            Some(page) if (0..LIFETIME_MS).contains(&(now_ms - page.made_ms)) => {
+                Look::Found(Arc::clone(page))
+            }
             _ => Look::Missing(Place {
                 workspace,
                 name: path.into(),

@@ -55,7 +55,8 @@ impl Attempts {
 }
 
 fn draw<K: Eq + Hash>(windows: &DashMap<K, Window>, key: K, most: u32, now_ms: i64) -> Result<(), i64> {
-    let runs = |window: &Window| (0..WINDOW_MS).contains(&(now_ms - window.began_ms));
+    // One that lies further ahead than its own length is over, too: the clock had jumped.
+    let runs = |window: &Window| (now_ms - window.began_ms).abs() < WINDOW_MS;
     if windows.len() >= MANY {
         windows.retain(|_, window| runs(window));
     }
@@ -63,6 +64,8 @@ fn draw<K: Eq + Hash>(windows: &DashMap<K, Window>, key: K, most: u32, now_ms: i
     if !runs(&window) {
         *window = Window { began_ms: now_ms, used: 0 };
     }
+    // A clock that is set back by a little takes the window along: it gives no new attempts, and nobody waits longer.
+    window.began_ms = window.began_ms.min(now_ms);
     if window.used >= most {
         return Err(((window.began_ms + WINDOW_MS - now_ms + 999) / 1000).max(1));
     }
@@ -97,6 +100,17 @@ mod tests {
         }
         assert!(attempts.admit(from(1), "another", WINDOW_MS - 1).is_err());
         attempts.admit(from(2), "another", WINDOW_MS - 1).unwrap();
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_neither_locks_out_nor_lets_in() {
+        let attempts = Attempts::default();
+        let day = 86_400_000;
+        for n in 0..10 {
+            attempts.admit(from(n), "ada@example.com", day).unwrap();
+        }
+        assert_eq!(attempts.admit(from(10), "ada@example.com", day - 60_000), Err(900));
+        attempts.admit(from(10), "ada@example.com", day - 60_000 - WINDOW_MS).unwrap();
     }
 
     #[test]

@@ -36,19 +36,20 @@ impl Limiter {
     /// The database is asked only for a key's first request of a day; while it does not answer, what was counted
     /// here decides alone.
     pub async fn draw(&self, app: &App, subject: Subject, caps: Caps) -> Draw {
-        let now_ms = app.clock.now_ms();
         let key = match subject {
             Subject::Address(address) => {
-                return self.addresses.entry(network(address)).or_default().draw(caps, now_ms);
+                let mut usage = self.addresses.entry(network(address)).or_default();
+                return usage.draw(caps, app.clock.now_ms());
             }
             Subject::Key(key) => key,
         };
-        if let Some(mut usage) = self.keys.get_mut(&key)
-            && usage.knows_day(now_ms)
-        {
-            return usage.draw(caps, now_ms);
+        if let Some(mut usage) = self.keys.get_mut(&key) {
+            let now_ms = app.clock.now_ms();
+            if usage.knows_day(now_ms) {
+                return usage.draw(caps, now_ms);
+            }
         }
-        let day = window::day_of(now_ms);
+        let day = window::day_of(app.clock.now_ms());
         // On the heap: it is needed once a day, and the future of every request would hold its place.
         let stored = Box::pin(store::used(app, key, day)).await;
         let mut usage = self.keys.entry(key).or_default();
@@ -59,7 +60,7 @@ impl Limiter {
                 tracing::warn!(key.id = %key, error, "the day count could not be read");
             }
         }
-        usage.draw(caps, now_ms)
+        usage.draw(caps, app.clock.now_ms())
     }
 
     /// Writes what was counted since the last time, and drops idle buckets.
@@ -71,16 +72,16 @@ impl Limiter {
         let counts: Vec<Count> = self
             .keys
             .iter_mut()
-            .filter_map(|mut entry| {
-                let (day, count) = entry.value_mut().depart()?;
-                Some(Count { key: *entry.key(), day, count })
+            .flat_map(|mut entry| {
+                let key = *entry.key();
+                entry.value_mut().depart().into_iter().map(move |(day, count)| Count { key, day, count })
             })
             .collect();
         let outcome = store::add(app, &counts).await;
         for Count { key, day, count } in counts {
             let Some(mut usage) = self.keys.get_mut(&key) else { continue };
             match &outcome {
-                Ok(stored) => usage.arrive(day, count, stored.get(&key).copied()),
+                Ok(stored) => usage.arrive(day, count, stored.get(&(key, day)).copied()),
                 Err(_) => usage.return_home(day, count),
             }
         }
@@ -102,9 +103,15 @@ impl Limiter {
     }
 
     fn forget_idle(&self, now_ms: i64) {
-        self.keys.retain(|_, usage| !usage.is_idle(now_ms, IDLE_MS));
+        self.keys.retain(|_, usage| {
+            usage.forget_saved();
+            !usage.is_idle(now_ms, IDLE_MS)
+        });
         let window = if self.addresses.len() > MANY_ADDRESSES { Window::Minute } else { Window::Day };
-        self.addresses.retain(|_, usage| !usage.is_before(window, now_ms));
+        self.addresses.retain(|_, usage| {
+            usage.forget_others();
+            usage.is_in(window, now_ms)
+        });
     }
 }
 

@@ -33,11 +33,11 @@ pub async fn used(app: &App, key: KeyId, day: i64) -> anyhow::Result<u64> {
     Ok(u64::try_from(used).unwrap_or(0))
 }
 
-/// Adds counts in one transaction; gives what each key's day comes to, with what other processes counted.
+/// Adds counts in one transaction; returns what each key's day amounts to, with what other processes counted.
 ///
 /// # Errors
 /// When the database fails; nothing was added then.
-pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<HashMap<KeyId, u64>> {
+pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<HashMap<(KeyId, i64), u64>> {
     if counts.is_empty() {
         return Ok(HashMap::new());
     }
@@ -50,7 +50,8 @@ pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<HashMap<KeyId, u
     let sums = rate_usage::add(write.conn(), rows.collect()).await?;
     write.commit().await?;
     let sum = |row: rate_usage::Model| {
-        Some((row.subject.parse::<KeyId>().ok()?, u64::try_from(row.used).unwrap_or(0)))
+        let key = row.subject.parse::<KeyId>().ok()?;
+        Some(((key, window::day_of(row.day)), u64::try_from(row.used).unwrap_or(0)))
     };
     Ok(sums.into_iter().filter_map(sum).collect())
 }

@@ -176,3 +176,45 @@ async fn a_change_of_the_quota_holds_at_once() {
     assert_eq!((answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-daily-limit")), ("7", "9"));
     assert_eq!(remaining(&answer), (5, 7));
 }
+
+#[tokio::test]
+async fn a_clock_that_jumps_ahead_and_returns_locks_nobody_out() {
+    let app = TestApp::start().await;
+    let quota = Quota { per_minute: Some(2), per_day: Some(6) };
+    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+    let guess = || send(app.request(Method::GET, COURSES).bearer_auth("svc_live_guess"));
+    let before = app.clock.now();
+    assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)), (1, 5));
+
+    // Two hours ahead, and a day ahead: the windows there are exhausted.
+    for hours in [2, 24] {
+        app.clock.advance(Duration::from_secs(hours * 3600));
+        while key.get(COURSES).await.status == 200 {}
+        while guess().await.status == 401 {}
+        app.clock.set(before);
+    }
+
+    // The minute is a new one. Of the day are left what the clock's own date has seen: one before, two in two hours.
+    assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)), (1, 2));
+    assert_eq!(remaining(&guess().await.assert_status(401)).0, 59);
+    key.get(COURSES).await.assert_status(200);
+    let refused = key.get(COURSES).await.assert_status(429);
+    assert_eq!(refused.header("retry-after"), "30");
+}
+
+#[tokio::test]
+async fn a_clock_that_returns_by_less_than_a_minute_gives_no_second_minute() {
+    let app = TestApp::start().await;
+    let quota = Quota { per_minute: Some(2), per_day: None };
+    let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
+    let before = app.clock.now();
+    app.clock.advance(Duration::from_secs(31));
+    key.get(COURSES).await.assert_status(200);
+    key.get(COURSES).await.assert_status(200);
+
+    app.clock.set(before);
+    let refused = key.get(COURSES).await.assert_status(429);
+    assert_eq!(refused.header("retry-after"), "30", "never longer than the window is");
+    app.clock.advance(Duration::from_secs(30));
+    key.get(COURSES).await.assert_status(200);
+}
