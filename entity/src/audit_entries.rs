@@ -1,6 +1,7 @@
 //! The audit log: who did what when, from where. Written with the change it tells of, never changed.
 
 use sea_orm::entity::prelude::*;
+use sea_orm::{QuerySelect, QueryTrait};
 
 use crate::{InWorkspace, Keyset, scope, statement};
 
@@ -56,5 +57,26 @@ impl InWorkspace<Entity> {
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, keyset.page(self.select(), Column::CreatedAt)).await
+    }
+
+    /// When each person last did one of these things, for those who did.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn last_by_user<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        actions: &[&str],
+    ) -> Result<Vec<(Uuid, i64)>, DbErr> {
+        let last = self
+            .select()
+            .select_only()
+            .column(Column::UserId)
+            .column_as(Column::CreatedAt.max(), "last_at")
+            .filter(Column::Action.is_in(actions.iter().copied()))
+            .filter(Column::UserId.is_not_null())
+            .group_by(Column::UserId);
+        let rows = conn.query_all(&last.into_query()).await?;
+        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 }

@@ -99,6 +99,55 @@ impl InWorkspace<Entity> {
         let oldest = self.select().order_by_asc(Column::CreatedAt).order_by_asc(Column::Id).limit(limit);
         statement::all(conn, oldest).await
     }
+
+    /// The workspace's mails that are still to be sent, those under a lease included.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn pending<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
+        statement::all(conn, self.checked().filter(Column::DueAt.is_not_null())).await
+    }
+
+    /// How many of the workspace's mails of these kinds were written since then.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn count_since<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        kinds: &[&str],
+        since: i64,
+    ) -> Result<u64, DbErr> {
+        let written = self.select().filter(Column::CreatedAt.gte(since));
+        statement::count(conn, written.filter(Column::Kind.is_in(kinds.iter().copied()))).await
+    }
+
+    /// Settles mails that must not be sent any more as dead, for this reason; their text goes. An attempt that is under way
+    /// may still arrive, and is not repeated.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the statement fails.
+    pub async fn withdraw<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        ids: &[Uuid],
+        reason: &str,
+    ) -> Result<u64, DbErr> {
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let update = Entity::update_many()
+            .col_expr(Column::State, Expr::value(State::Dead))
+            .col_expr(Column::DueAt, Expr::value(None::<i64>))
+            .col_expr(Column::LeaseToken, Expr::value(None::<Uuid>))
+            .col_expr(Column::TextBody, Expr::value(""))
+            .col_expr(Column::HtmlBody, Expr::value(""))
+            .col_expr(Column::LastError, Expr::value(reason))
+            .filter(self.inside())
+            .filter(Column::DueAt.is_not_null())
+            .filter(Column::Id.is_in(statement::padded(ids)));
+        Ok(update.exec(conn).await?.rows_affected)
+    }
 }
 
 /// The right to settle the rows that were taken with it, until it runs out and another takes them.

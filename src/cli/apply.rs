@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufRead, BufReader};
 use super::failure::{Failure, Outcome};
 use super::progress::Progress;
 use super::{output, start};
-use crate::config::Config;
+use crate::config::{CommonFlags, Config, LinkFlags};
 use crate::feed::apply as feed;
 
 #[derive(Debug, clap::Args)]
@@ -22,6 +22,15 @@ pub(super) struct Args {
     /// Keep the rejected lines here, to be corrected and applied again
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
+    #[command(flatten)]
+    links: LinkFlags,
+}
+
+impl Args {
+    /// All flags of the command line that are settings.
+    pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
+        common.0.into_iter().chain(self.links.0.iter().cloned()).collect()
+    }
 }
 
 pub(super) async fn run(config: Config, args: Args) -> Result<Outcome, Failure> {

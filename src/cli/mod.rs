@@ -66,10 +66,10 @@ enum Command {
     /// All pending steps are applied, or none. Only PostgreSQL needs to be asked for it: an SQLite database is brought up
     /// to date by whichever command opens it.
     Migrate,
-    /// Make workspaces, list them, set their quotas
+    /// Make workspaces, list them, set their quotas and owners
     #[command(subcommand)]
     Workspaces(workspaces::Command),
-    /// Let people sign in to the dashboard, make links to set a password
+    /// Let people sign in to the dashboard, make links to set a password, remove people
     #[command(subcommand)]
     Users(users::Command),
     /// Make, list and revoke API keys, set their quotas
@@ -81,7 +81,8 @@ enum Command {
     /// Take in the platform's changes, one JSON object a line
     ///
     /// Each change is applied once, however often it comes, so that a run that was cut short is simply run again. A bad
-    /// line is reported on stderr and the rest goes on; the exit code is then 3.
+    /// line is reported on stderr and the rest goes on; the exit code is then 3. A `workspace.upsert` gives the owner access to
+    /// the dashboard; where a mail server is set, an owner who has no password gets a link by mail.
     Apply(apply::Args),
     /// Make a synthetic workspace of any size
     Generate(generate::Args),
@@ -129,7 +130,7 @@ fn dispatch(Cli { common, command }: Cli) -> Result<Outcome, Failure> {
         Command::Webhooks(command) => {
             on_runtime(command.flags(common), |config| webhooks::run(config, command))
         }
-        Command::Apply(args) => on_runtime(common.0, |config| apply::run(config, args)),
+        Command::Apply(args) => on_runtime(args.flags(common), |config| apply::run(config, args)),
         Command::Generate(args) => on_runtime(common.0, |config| generate::run(config, args)),
     }
 }

@@ -1,19 +1,16 @@
 //! `creator-api users`: the people who may sign in to the dashboard, and links by which they set their passwords.
 
-use secrecy::ExposeSecret;
 use serde_json::json;
 
 use super::failure::{Failure, Outcome};
 use super::workspaces::find;
-use super::{output, start};
+use super::{noted, output, start};
 use crate::app::App;
 use crate::config::{CommonFlags, Config, LinkFlags};
 use crate::database::Write;
-use crate::domain::audit::Actor;
-use crate::domain::users::{self, LINK_HOURS, User};
+use crate::domain::audit::{self, Action, Actor};
+use crate::domain::users::{self, LINK_HOURS, Removal, User};
 use crate::domain::workspaces::Workspace;
-use crate::mail::message::Message;
-use crate::mail::queue;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -21,6 +18,17 @@ pub(super) enum Command {
     Add(Person),
     /// Make another link to set a password, on stdout; the ones before open nothing any more
     Link(Person),
+    /// Remove somebody from a workspace; their sessions in it and links made in it end at once
+    ///
+    /// The owner cannot be removed: change the owner first, with `creator-api workspaces set-owner` or a `workspace.upsert` change.
+    Remove {
+        /// The workspace's key
+        #[arg(long, value_name = "KEY")]
+        workspace: String,
+        /// The person's address
+        #[arg(long)]
+        email: String,
+    },
     /// List the people of a workspace
     List {
         /// The workspace's key
@@ -52,7 +60,7 @@ impl Command {
             Self::Add(person) | Self::Link(person) => {
                 common.0.into_iter().chain(person.links.0.iter().cloned()).collect()
             }
-            Self::List { .. } => common.0,
+            Self::Remove { .. } | Self::List { .. } => common.0,
         }
     }
 }
@@ -60,33 +68,77 @@ impl Command {
 pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {
     let app = start::app(config).await?;
     match command {
-        Command::Add(person) => link(&app, &person, true).await?,
-        Command::Link(person) => link(&app, &person, false).await?,
+        Command::Add(person) => add(&app, &person).await?,
+        Command::Link(person) => link(&app, &person).await?,
+        Command::Remove { workspace, email } => remove(&app, &workspace, &email).await?,
         Command::List { workspace, json } => list(&app, &workspace, json).await?,
     }
     app.db.close().await;
     Ok(Outcome::Done)
 }
 
-async fn link(app: &App, person: &Person, add: bool) -> Result<(), Failure> {
+async fn add(app: &App, person: &Person) -> Result<(), Failure> {
     let workspace = find(app, &person.workspace).await?;
-    let known = users::list(app, workspace.id).await?;
-    let known = known.iter().any(|user| users::same_address(&user.email, &person.email));
-    if !add && !known {
-        return Err(Failure::new(format!(
-            "nobody with that address is in workspace `{}`; `creator-api users add` lets somebody in",
-            workspace.key
-        )));
-    }
     let mut write = app.begin_write().await?;
-    let link = welcome(app, &mut write, &workspace, &person.email).await?;
+    let added = users::add(app, &mut write, workspace.id, &person.email).await?;
+    if added.changed {
+        let entry = (Action::UserAdded, added.record.id.to_string(), added.record.email.as_str());
+        audit::append(app, &mut write, workspace.id, &Actor::operator(), entry).await?;
+    }
+    let link = new_link(app, &mut write, &workspace, &added.record).await?;
     write.commit().await?;
     output::line(link)?;
     about_link(app);
     Ok(())
 }
 
-/// Says what is to be known of the link that [`welcome`] made.
+async fn link(app: &App, person: &Person) -> Result<(), Failure> {
+    let workspace = find(app, &person.workspace).await?;
+    let mut write = app.begin_write().await?;
+    let user = known(&write, &workspace, &person.email).await?;
+    let link = new_link(app, &mut write, &workspace, &user).await?;
+    write.commit().await?;
+    output::line(link)?;
+    about_link(app);
+    Ok(())
+}
+
+async fn remove(app: &App, workspace: &str, email: &str) -> Result<(), Failure> {
+    let workspace = find(app, workspace).await?;
+    let write = app.begin_write().await?;
+    let user = known(&write, &workspace, email).await?;
+    let key = &workspace.key;
+    match users::remove(&write, workspace.id, user.id).await? {
+        Removal::Owner(owner) => Err(Failure::new(format!(
+            "{} owns workspace `{key}` and cannot be removed; make somebody else the owner first: `creator-api workspaces \
+             set-owner --workspace {key} --email ADDRESS`, or a `workspace.upsert` change with another `owner_email`",
+            owner.email
+        ))),
+        Removal::Removed(person) => {
+            noted::commit(app, write, workspace.id, (Action::UserRemoved, person.id, &person.email)).await?;
+            output::say(format_args!(
+                "removed {} from workspace `{key}`; their sessions and links have ended",
+                person.email
+            ));
+            Ok(())
+        }
+    }
+}
+
+/// The person with this address, whom nobody removes until the write ends.
+async fn known(write: &Write, workspace: &Workspace, email: &str) -> Result<User, Failure> {
+    users::lock(write, workspace.id).await?;
+    let found = users::by_email_in(write, workspace.id, email).await?;
+    found.ok_or_else(|| {
+        Failure::new(format!(
+            "nobody with that address is in workspace `{0}`; `creator-api users list --workspace {0}` lists its people, \
+             `creator-api users add` lets somebody in",
+            workspace.key
+        ))
+    })
+}
+
+/// Says what is to be known of the link that [`new_link`] made.
 pub(super) fn about_link(app: &App) {
     output::say(format_args!("the link opens once, within {LINK_HOURS} hours"));
     if app.config.server.known_address().is_none() {
@@ -94,25 +146,36 @@ pub(super) fn about_link(app: &App) {
     }
 }
 
-/// Makes a link for a person, who is let into the workspace in passing, and mails it where a mail server is set. Where the
-/// server's address is not known, the link is its path alone, and is not mailed.
-pub(super) async fn welcome(
+/// Makes a link for a person, and mails it where a mail server is set. Where the server's address is not known, the link is
+/// its path alone, and is not mailed.
+pub(super) async fn new_link(
     app: &App,
     write: &mut Write,
     workspace: &Workspace,
-    email: &str,
+    user: &User,
 ) -> Result<String, Failure> {
-    let user = users::ensure(app, write, workspace.id, email).await?;
-    let token = users::link(app, write, &user, &Actor::operator()).await?;
-    let server = app.config.server.known_address();
-    let path = format!("/set-password?token={}", token.expose_secret());
-    let link = server.as_ref().map_or_else(|| path.clone(), |server| format!("{server}{path}"));
-    if server.is_some() && app.config.mail.smtp_url.is_some() {
-        let message =
-            Message::SetPassword { workspace: workspace.name.clone(), link: link.clone(), hours: LINK_HOURS };
-        queue::enqueue(write, &app.ids, workspace.id, &user.email, &message).await?;
+    let token = users::link(app, write, user, &Actor::operator()).await?;
+    if app.config.server.known_address().is_some() && app.config.mail.smtp_url.is_some() {
+        users::queue_link(app, write, workspace, user, &token).await?;
     }
-    Ok(link)
+    Ok(users::link_address(app, &token))
+}
+
+/// A link for somebody who was just given access and has no password. Somebody who has one is told of the access by mail, where
+/// a mail server is set.
+pub(super) async fn access_link(
+    app: &App,
+    write: &mut Write,
+    workspace: &Workspace,
+    user: &User,
+) -> Result<Option<String>, Failure> {
+    if !user.has_password {
+        return Ok(Some(new_link(app, write, workspace, user).await?));
+    }
+    if app.config.mail.smtp_url.is_some() {
+        users::invite(app, write, workspace, user).await?;
+    }
+    Ok(None)
 }
 
 async fn list(app: &App, workspace: &str, json: bool) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! `creator-api workspaces`: makes workspaces, lists them, sets their quotas.
+//! `creator-api workspaces`: makes workspaces, lists them, sets their quotas and owners.
 
 use serde_json::json;
 
@@ -6,8 +6,8 @@ use super::failure::{Failure, Outcome};
 use super::{noted, output, start, users};
 use crate::app::App;
 use crate::config::{CommonFlags, Config, LinkFlags};
-use crate::domain::audit::Action;
-use crate::domain::workspaces::{self, Quota, Workspace, WorkspaceUpsert};
+use crate::domain::audit::{Action, Actor};
+use crate::domain::workspaces::{self, NewOwner, Quota, Workspace, WorkspaceUpsert};
 use crate::domain::{Error, Given};
 
 #[derive(Debug, clap::Subcommand)]
@@ -32,6 +32,20 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Make somebody else the owner; the owner before is removed from the workspace
+    ///
+    /// The sessions of the owner before in the workspace and the links made in it end at once. To keep that person, add them
+    /// again with `creator-api users add`. A new owner who has no password gets a link to set one, on stdout.
+    SetOwner {
+        /// The workspace's key
+        #[arg(long, value_name = "KEY")]
+        workspace: String,
+        /// The new owner's address
+        #[arg(long)]
+        email: String,
+        #[command(flatten)]
+        links: LinkFlags,
+    },
     /// Set a workspace's own quota; a part that is not given falls back to the default
     SetQuota {
         /// The workspace's key
@@ -46,7 +60,9 @@ impl Command {
     /// All flags of the command line that are settings.
     pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
         match self {
-            Self::Create { links, .. } => common.0.into_iter().chain(links.0.iter().cloned()).collect(),
+            Self::Create { links, .. } | Self::SetOwner { links, .. } => {
+                common.0.into_iter().chain(links.0.iter().cloned()).collect()
+            }
             Self::List { .. } | Self::SetQuota { .. } => common.0,
         }
     }
@@ -74,6 +90,7 @@ pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Fai
     match command {
         Command::Create { key, name, owner_email, .. } => create(&app, key, name, owner_email).await?,
         Command::List { json } => list(&app, json).await?,
+        Command::SetOwner { workspace, email, .. } => set_owner(&app, &workspace, &email).await?,
         Command::SetQuota { workspace, quota } => set_quota(&app, &workspace, quota.into()).await?,
     }
     app.db.close().await;
@@ -104,16 +121,38 @@ async fn create(app: &App, key: String, name: String, owner_email: String) -> Re
     }
     let (per_minute, per_day) = (Given::Absent, Given::Absent);
     let upsert = WorkspaceUpsert { key: key.clone(), name, owner_email, per_minute, per_day };
-    let id = workspaces::upsert(app, &mut write, app.clock.now(), upsert).await?;
-    let workspace = workspaces::by_key_in(&write, &key).await?;
-    let link = users::welcome(app, &mut write, &workspace, &workspace.owner_email).await?;
+    let (workspace, owner) = workspaces::create(app, &mut write, app.clock.now(), upsert).await?;
+    let link = users::new_link(app, &mut write, &workspace, &owner).await?;
     write.commit().await?;
-    output::line(id)?;
+    output::line(workspace.id)?;
     output::say(format_args!(
         "made workspace `{key}`; `creator-api keys create --workspace {key}` makes a key for it"
     ));
     output::say(format_args!("{} sets a password for the dashboard at {link}", workspace.owner_email));
     users::about_link(app);
+    Ok(())
+}
+
+async fn set_owner(app: &App, key: &str, email: &str) -> Result<(), Failure> {
+    let workspace = find(app, key).await?;
+    let mut write = app.begin_write().await?;
+    let actor = Actor::operator();
+    let Some(NewOwner { owner, removed }) =
+        workspaces::set_owner(app, &mut write, workspace.id, email, &actor).await?
+    else {
+        output::say(format_args!("{email} owns workspace `{key}` already; nothing was changed"));
+        return Ok(());
+    };
+    let link = users::access_link(app, &mut write, &workspace, &owner).await?;
+    write.commit().await?;
+    output::say(format_args!("{} owns workspace `{key}` now", owner.email));
+    if let Some(removed) = removed {
+        output::say(format_args!("removed {}; their sessions and links have ended", removed.email));
+    }
+    if let Some(link) = link {
+        output::line(link)?;
+        users::about_link(app);
+    }
     Ok(())
 }
 

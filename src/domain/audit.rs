@@ -2,6 +2,7 @@
 //!
 //! An entry is written in the transaction of the change it tells of; it is never changed.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use entity::audit_entries::{self, Column, Model};
@@ -44,6 +45,10 @@ actions! {
     SessionsEnded = "session.end_others", "Ended all other sessions";
     PasswordSet = "password.set", "Set a password";
     LinkMade = "password.link", "Made a link to set a password";
+    UserAdded = "user.add", "Gave a person access";
+    UserInvited = "user.invite", "Invited a person";
+    UserRemoved = "user.remove", "Removed a person";
+    OwnerChanged = "workspace.owner", "Changed the owner of the workspace";
     QuotaSet = "workspace.quota", "Set the quota of the workspace";
     KeyCreated = "key.create", "Created an API key";
     KeyRevoked = "key.revoke", "Revoked an API key";
@@ -84,6 +89,11 @@ impl Actor {
     pub fn operator() -> Self {
         Self { user: None, name: "command line".to_owned(), address: None }
     }
+
+    /// The platform, by a change of its feed.
+    pub fn feed() -> Self {
+        Self { user: None, name: "change feed".to_owned(), address: None }
+    }
 }
 
 /// One entry, as it is shown.
@@ -93,7 +103,7 @@ pub struct Entry {
     pub id: AuditId,
     /// When.
     pub at: Timestamp,
-    /// Who: an email address, or `command line`.
+    /// Who: an email address, `command line` or `change feed`.
     pub actor: String,
     /// What was done, as people say it.
     pub action: String,
@@ -167,6 +177,16 @@ pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Resul
     let rows = audit_entries::in_workspace(workspace.uuid()).page(app.db.read(), keyset).await?;
     let (rows, next) = page.cut(rows, |row, _| (row.created_at, row.id));
     Ok(Page { items: rows.into_iter().map(entry).collect(), next })
+}
+
+/// When each person last signed in to the workspace or came there from another one; who never did is not among them.
+///
+/// # Errors
+/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+pub async fn last_sign_ins(app: &App, workspace: WorkspaceId) -> Result<HashMap<UserId, Timestamp>> {
+    let actions = [Action::SignedIn.as_str(), Action::WorkspaceEntered.as_str()];
+    let rows = audit_entries::in_workspace(workspace.uuid()).last_by_user(app.db.read(), &actions).await?;
+    Ok(rows.into_iter().map(|(user, at)| (id(user), from_ms(at))).collect())
 }
 
 fn entry(row: Model) -> Entry {

@@ -223,6 +223,15 @@ pub async fn leave(write: &mut Write, viewer: &Viewer) -> Result<()> {
     }
 }
 
+/// Whether the session that somebody is in has not been ended, as an open write sees it.
+///
+/// # Errors
+/// [`Error::Internal`](super::Error::Internal) when the database fails.
+pub async fn is_open(write: &Write, viewer: &Viewer) -> Result<bool> {
+    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
+    Ok(rows.by_id(write.conn(), viewer.session.uuid()).await?.is_some())
+}
+
 /// Sessions of a person that were ended, all of them in one workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
@@ -255,7 +264,7 @@ pub async fn end(write: &mut Write, viewer: &Viewer, session: SessionId) -> Resu
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
 pub async fn end_others(write: &mut Write, viewer: &Viewer) -> Result<Vec<Ended>> {
     let mut ended = Vec::new();
-    for row in users::lock_all(write, &viewer.email).await? {
+    for row in users::lock_all(write, &[&viewer.email]).await? {
         let rows = sessions::in_workspace(row.workspace_id);
         let count = rows.end_others(write.conn(), row.id, Some(viewer.session.uuid())).await?;
         if count > 0 {

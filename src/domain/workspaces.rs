@@ -4,9 +4,11 @@ use entity::Set;
 use entity::workspaces::{self, ActiveModel, Model};
 use jiff::Timestamp;
 
+use super::audit::{self, Action, Actor};
 use super::error::{Missing, taken};
 use super::faults::Faults;
 use super::find::{absent, fresh, id};
+use super::users::{self, User};
 use super::{Changed, Error, Given, Result};
 use crate::app::App;
 use crate::clock::from_ms;
@@ -22,7 +24,7 @@ pub struct Workspace {
     pub key: String,
     /// Shown to people.
     pub name: String,
-    /// Where warnings go.
+    /// The owner's address, where warnings go. The owner has access and cannot be removed.
     pub owner_email: String,
     /// Its own quota, where it has one.
     pub quota: Quota,
@@ -48,7 +50,7 @@ pub struct WorkspaceUpsert {
     pub key: String,
     /// Shown to people.
     pub name: String,
-    /// Where warnings go.
+    /// The owner's address, where warnings go.
     pub owner_email: String,
     /// Custom quota of the minute.
     pub per_minute: Given<i32>,
@@ -56,7 +58,8 @@ pub struct WorkspaceUpsert {
     pub per_day: Given<i32>,
 }
 
-/// Makes or changes a workspace.
+/// Makes or changes a workspace, as the platform asks. A new workspace gives its owner access; another `owner_email` moves the
+/// access from the owner before to the new one. The same address in another spelling is the same owner.
 ///
 /// # Errors
 /// [`Error::Invalid`] for values out of their bounds.
@@ -67,21 +70,11 @@ pub async fn upsert(
     upsert: WorkspaceUpsert,
 ) -> Result<WorkspaceId> {
     check(&upsert)?;
+    let actor = Actor::feed();
     let Some(before) = workspaces::lock_by_key(write.conn(), &upsert.key).await? else {
-        let row = Model {
-            id: fresh::<WorkspaceKind>(app, write),
-            key: upsert.key,
-            name: upsert.name,
-            owner_email: upsert.owner_email,
-            per_minute: upsert.per_minute.or(None),
-            per_day: upsert.per_day.or(None),
-            created_at: at.as_millisecond(),
-            updated_at: write.now_ms(),
-        };
-        let workspace = id(row.id);
-        let inserted = workspaces::insert(write.conn(), row).await;
-        inserted.map_err(|error| taken(error, Unique::WORKSPACE_KEY, Error::raced))?;
-        return Ok(workspace);
+        let (workspace, owner) = insert(app, write, at, upsert).await?;
+        users::welcome_owner(app, write, &workspace, &owner, &actor).await?;
+        return Ok(workspace.id);
     };
     let mut row = before.clone();
     row.name = upsert.name;
@@ -91,7 +84,107 @@ pub async fn upsert(
     if row != before {
         save(app, write, &before, &mut row).await?;
     }
-    Ok(id(row.id))
+    if !users::same_address(&before.owner_email, &row.owner_email) {
+        let (owner, _) = change_owner(app, write, &before, &row, &actor).await?;
+        users::welcome_owner(app, write, &workspace(row), &owner, &actor).await?;
+    }
+    Ok(id(before.id))
+}
+
+/// Makes a workspace, and gives its owner access.
+///
+/// # Errors
+/// [`Error::Invalid`] for values out of their bounds.
+pub async fn create(
+    app: &App,
+    write: &mut Write,
+    at: Timestamp,
+    new: WorkspaceUpsert,
+) -> Result<(Workspace, User)> {
+    check(&new)?;
+    insert(app, write, at, new).await
+}
+
+async fn insert(
+    app: &App,
+    write: &mut Write,
+    at: Timestamp,
+    new: WorkspaceUpsert,
+) -> Result<(Workspace, User)> {
+    let row = Model {
+        id: fresh::<WorkspaceKind>(app, write),
+        key: new.key,
+        name: new.name,
+        owner_email: new.owner_email,
+        per_minute: new.per_minute.or(None),
+        per_day: new.per_day.or(None),
+        created_at: at.as_millisecond(),
+        updated_at: write.now_ms(),
+    };
+    let inserted = workspaces::insert(write.conn(), row.clone()).await;
+    inserted.map_err(|error| taken(error, Unique::WORKSPACE_KEY, Error::raced))?;
+    let workspace = workspace(row);
+    let owner = users::add(app, write, workspace.id, &workspace.owner_email).await?.record;
+    Ok((workspace, owner))
+}
+
+/// A change of a workspace's owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewOwner {
+    /// The owner now.
+    pub owner: User,
+    /// The owner before, who has no access any more; `None` when that person had none.
+    pub removed: Option<User>,
+}
+
+/// Makes the person with this address the owner of a workspace, and gives them access; the owner before is removed. `None` when
+/// the person owns it already: nothing was changed then.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such workspace, [`Error::Invalid`] when `email` is not an address.
+pub async fn set_owner(
+    app: &App,
+    write: &mut Write,
+    workspace_id: WorkspaceId,
+    email: &str,
+    actor: &Actor,
+) -> Result<Option<NewOwner>> {
+    let mut faults = Faults::default();
+    faults.email("email", email);
+    faults.check()?;
+    let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
+    let before = before.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
+    if users::same_address(&before.owner_email, email) {
+        return Ok(None);
+    }
+    let mut row = Model { owner_email: email.to_owned(), ..before.clone() };
+    save(app, write, &before, &mut row).await?;
+    let (owner, removed) = change_owner(app, write, &before, &row, actor).await?;
+    Ok(Some(NewOwner { owner, removed }))
+}
+
+/// Moves the access from the owner of a workspace to the next, and writes the entries of the audit log.
+async fn change_owner(
+    app: &App,
+    write: &mut Write,
+    before: &Model,
+    row: &Model,
+    actor: &Actor,
+) -> Result<(User, Option<User>)> {
+    let workspace: WorkspaceId = id(row.id);
+    let moved = users::hand_over(app, write, workspace, &before.owner_email, &row.owner_email).await?;
+    let Changed { record: owner, changed: is_new } = moved.owner;
+    let mut entries = vec![(Action::OwnerChanged, workspace.to_string(), owner.email.as_str())];
+    if let Some(removed) = &moved.removed {
+        entries.push((Action::UserRemoved, removed.id.to_string(), removed.email.as_str()));
+    }
+    if is_new {
+        entries.push((Action::UserAdded, owner.id.to_string(), owner.email.as_str()));
+    }
+    for entry in entries {
+        audit::append(app, write, workspace, actor, entry).await?;
+    }
+    Ok((owner, moved.removed))
 }
 
 /// The workspace with this key.

@@ -23,6 +23,12 @@
 //! fields, names that stand twice, values of another type. In an upsert a field that is left out keeps its value,
 //! and null empties it; lists and maps (`modules`, `tags`, `metadata`) replace what was there.
 //!
+//! # Owners
+//!
+//! A `workspace.upsert` that makes a workspace gives the person with its `owner_email` access to the dashboard. Another
+//! `owner_email` moves the access: the new owner gets it, and the previous owner is removed, with all sessions in the workspace and
+//! all links made in it. The same address in another case is the same owner. To keep the previous owner, invite them again.
+//!
 //! # Access
 //!
 //! A student has access to a course as long as one of these gives it:

@@ -26,6 +26,13 @@ pub enum Message {
         /// For how long.
         hours: i64,
     },
+    /// Access to another workspace's dashboard, for somebody who has a password already.
+    AccessGiven {
+        /// The workspace's name.
+        workspace: String,
+        /// The page to sign in on.
+        page: String,
+    },
     /// Every delivery to a webhook has failed for some days; it will be disabled if that goes on.
     WebhookFailing {
         /// The workspace's name.
@@ -84,10 +91,14 @@ enum Part<'a> {
 use Part::{Command, Facts, Link, Paragraph};
 
 impl Message {
+    /// The kinds by which people are given access.
+    pub const INVITATIONS: &[&str] = &["set_password", "access_given"];
+
     /// Which message it is, in one word.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::SetPassword { .. } => "set_password",
+            Self::AccessGiven { .. } => "access_given",
             Self::WebhookFailing { .. } => "webhook_failing",
             Self::WebhookDisabled { .. } => "webhook_disabled",
         }
@@ -106,6 +117,16 @@ impl Message {
                     "If you did not expect this, leave it: nothing happens until the link is opened.";
                 let subject = "Set your password for the dashboard".to_owned();
                 rendered(subject, &[Paragraph(about.into()), Link(link), Paragraph(remedy.into())])
+            }
+            Self::AccessGiven { workspace, page } => {
+                let about = format!(
+                    "You have been given access to the dashboard of the workspace {}. Sign in with the password that you already \
+                     have for this address:",
+                    plain(workspace)
+                );
+                let remedy = "If you did not expect this, you can leave the workspace on its People page, under Settings.";
+                let subject = "You have access to another workspace".to_owned();
+                rendered(subject, &[Paragraph(about.into()), Link(page), Paragraph(remedy.into())])
             }
             Self::WebhookFailing { workspace, subscription, url, since, disables_at, last_error } => {
                 let about = format!(

@@ -179,7 +179,7 @@ async fn deliver_next(parts: Parts<'_>, transport: &Transport, by: i64) -> Resul
     if mails::settle(write.conn(), mail.id, token, settled).await? {
         write.commit().await?;
     } else {
-        tracing::warn!(mail.id = %MailId::from_uuid(mail.id), "a lease ran out and another worker took the mail");
+        tracing::warn!(mail.id = %MailId::from_uuid(mail.id), "a mail was withdrawn, or its lease ran out and another worker took it");
     }
     Ok(Some(sent))
 }

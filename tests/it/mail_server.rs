@@ -147,7 +147,7 @@ async fn a_login_travels_encrypted_and_only_to_a_trusted_server() {
 async fn a_server_that_cannot_encrypt_gets_neither_login_nor_mail() {
     let mailbox = Mailbox::start().await;
     let url = mailbox.url().replace("smtp://", "smtp+starttls://ada:secret@");
-    let app = TestApp::start_with(&[("smtp_url", &url)]).await;
+    let app = TestApp::start_with(&[("smtp_url", &url), ("listen", "127.0.0.1:0")]).await;
     let workspace = app.workspace("acme").await;
     workspace.mail().await;
     assert_eq!(deliver(&app).await, 0);

@@ -46,6 +46,7 @@ mod outage;
 mod overview;
 mod pagination;
 mod paths;
+mod people;
 mod process;
 mod request_log;
 mod revenue;

@@ -11,9 +11,9 @@ use super::{User, lock_all, user};
 use crate::app::App;
 use crate::database::Write;
 use crate::domain::audit::{self, Action, Actor};
-use crate::domain::find::fresh;
+use crate::domain::find::{absent, fresh};
 use crate::domain::{Result, passwords, token};
-use crate::id::Link;
+use crate::id::{Link, User as UserKind};
 
 /// How long a link opens.
 pub const LINK_HOURS: i64 = 72;
@@ -21,8 +21,16 @@ pub const LINK_HOURS: i64 = 72;
 /// Makes a link's token for this person; the ones made before, in whichever workspace, open nothing any more.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database or the system's generator fails.
+/// [`Error::NotFound`](crate::domain::Error::NotFound) when the person was removed meanwhile.
 pub async fn link(app: &App, write: &mut Write, user: &User, actor: &Actor) -> Result<SecretString> {
+    let token = make(app, write, user).await?;
+    let told = (Action::LinkMade, user.id.to_string(), user.email.as_str());
+    audit::append(app, write, user.workspace, actor, told).await?;
+    Ok(token)
+}
+
+/// [`link`], without the entry in the audit log.
+pub(super) async fn make(app: &App, write: &mut Write, user: &User) -> Result<SecretString> {
     let token = token::generate()?;
     let hash =
         token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("a new token has no digest"))?;
@@ -35,10 +43,12 @@ pub async fn link(app: &App, write: &mut Write, user: &User, actor: &Actor) -> R
         created_at: now_ms,
         expires_at: now_ms + LINK_HOURS * 3_600_000,
     };
-    end_all(write, &lock_all(write, &user.email).await?).await?;
+    let rows = lock_all(write, &[&user.email]).await?;
+    if !rows.iter().any(|row| row.id == user.id.uuid()) {
+        return Err(absent::<UserKind>(user.id));
+    }
+    end_all(write, &rows).await?;
     password_links::in_workspace(user.workspace.uuid()).insert(write.conn(), row).await?;
-    let told = (Action::LinkMade, user.id.to_string(), user.email.as_str());
-    audit::append(app, write, user.workspace, actor, told).await?;
     Ok(token)
 }
 
@@ -72,7 +82,7 @@ pub async fn set_password(
     // The work is done before the write begins: on SQLite, all others would wait for it.
     let hash = passwords::hash(app, password).await?;
     let mut write = app.begin_write().await?;
-    let rows = lock_all(&write, &holder.email).await?;
+    let rows = lock_all(&write, &[&holder.email]).await?;
     if !use_up(&write, &holder, token).await? {
         return Ok(None);
     }

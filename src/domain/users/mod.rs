@@ -7,18 +7,25 @@ use entity::users::{self, Model};
 use jiff::Timestamp;
 use secrecy::SecretString;
 
-use super::faults::Faults;
-use super::find::{absent, fresh, id};
+use super::find::id;
 use super::students::fold;
 use super::{Result, passwords};
 use crate::app::App;
 use crate::clock::from_ms;
 use crate::database::Write;
-use crate::id::{User as UserKind, UserId, WorkspaceId};
+use crate::id::{UserId, WorkspaceId};
 
+mod access;
+mod invitations;
 mod links;
+mod members;
 
+pub(super) use access::hand_over;
+pub use access::{Removal, add, by_email_in, get, get_in, is_owner, lock, remove};
+pub(super) use invitations::welcome_owner;
+pub use invitations::{MAILS_AN_HOUR, invite, link_address, mail_link, may_mail, queue_link};
 pub use links::{LINK_HOURS, holder, link, prune, set_password};
+pub use members::{Member, members};
 
 /// A person of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,31 +42,12 @@ pub struct User {
     pub created_at: Timestamp,
 }
 
-/// The person with this address, who is made when the workspace has none.
+/// The person with this address, who is given access when they have none.
 ///
 /// # Errors
 /// [`Error::Invalid`](super::Error::Invalid) for what is no address.
 pub async fn ensure(app: &App, write: &mut Write, workspace: WorkspaceId, email: &str) -> Result<User> {
-    let mut faults = Faults::default();
-    faults.email("email", email);
-    faults.check()?;
-    let people = users::in_workspace(workspace.uuid());
-    let folded = fold(email);
-    // Of the same address elsewhere, which has a password already.
-    let elsewhere = users::by_email_folded(write.conn(), &folded).await?;
-    let row = Model {
-        id: fresh::<UserKind>(app, write),
-        workspace_id: workspace.uuid(),
-        email: email.to_owned(),
-        email_folded: folded.clone(),
-        name: None,
-        password_hash: elsewhere.into_iter().find_map(|row| row.password_hash),
-        created_at: write.now_ms(),
-        updated_at: write.now_ms(),
-    };
-    people.insert_unless_taken(write.conn(), row).await?;
-    let row = people.by_email_folded(write.conn(), &folded).await?;
-    row.map(user).ok_or_else(|| absent::<UserKind>(email))
+    Ok(add(app, write, workspace, email).await?.record)
 }
 
 /// The people of a workspace, oldest first.
@@ -99,14 +87,33 @@ pub(super) async fn is_still(write: &Write, known: &Recognised) -> Result<bool> 
     Ok(row.is_some_and(|row| row.password_hash.as_ref() == Some(&known.hash)))
 }
 
-/// All rows of a person, held until the write ends: a session that just goes from one to another has arrived, or stays
+/// All rows of these people, held until the write ends: a session that just goes from one to another has arrived, or stays
 /// until it is ended, and so it is with a link that is just made.
-pub(super) async fn lock_all(write: &Write, email: &str) -> Result<Vec<Model>> {
-    let rows = users::by_email_folded(write.conn(), &fold(email)).await?;
-    for row in &rows {
-        users::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?;
+///
+/// Rows are locked by ascending id, and looked for again once they are: a person who is just added to another workspace, with
+/// the password of a row that is held, is among them too.
+pub(super) async fn lock_all(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
+    let mut found = find_all(write, emails).await?;
+    loop {
+        found.sort_unstable_by_key(|row| row.id);
+        let mut held = Vec::with_capacity(found.len());
+        for row in &found {
+            // A row may have been deleted meanwhile.
+            held.extend(users::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?);
+        }
+        found = find_all(write, emails).await?;
+        if found.iter().all(|row| held.iter().any(|held| held.id == row.id)) {
+            return Ok(held);
+        }
     }
-    Ok(rows)
+}
+
+async fn find_all(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
+    let mut found = Vec::new();
+    for email in emails {
+        found.extend(users::by_email_folded(write.conn(), &fold(email)).await?);
+    }
+    Ok(found)
 }
 
 /// Whether two addresses name the same person.

@@ -43,6 +43,21 @@ fn a_link_says_what_it_is_for_and_how_long_it_opens() {
 }
 
 #[test]
+fn access_to_another_workspace_says_which_password_to_use() {
+    insta::assert_snapshot!(shown(&Message::AccessGiven {
+        workspace: "Acme School".to_owned(),
+        page: "https://api.acme.example/login".to_owned(),
+    }));
+}
+
+#[test]
+fn the_kinds_of_invitations_are_those_of_their_messages() {
+    let link = Message::SetPassword { workspace: String::new(), link: String::new(), hours: 72 };
+    let access = Message::AccessGiven { workspace: String::new(), page: String::new() };
+    assert_eq!(Message::INVITATIONS, [link.kind(), access.kind()]);
+}
+
+#[test]
 fn a_warning_says_until_when_it_must_work_again() {
     insta::assert_snapshot!(shown(&failing(
         "Acme School",
