@@ -6,6 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use poem::http::{HeaderValue, StatusCode, header};
 use poem::{FromRequest, Request, RequestBody, Response};
+use secrecy::ExposeSecret;
 
 use super::cookies::{self, Kind};
 use super::failure::Failure;
@@ -17,7 +18,7 @@ use crate::app::App;
 use crate::database::Write;
 use crate::domain::audit::{self, Action, Actor};
 use crate::domain::sessions::Viewer;
-use crate::domain::{Error, Result};
+use crate::domain::{Error, Result, token};
 use crate::id::WorkspaceId;
 use crate::secret::Seal;
 
@@ -148,6 +149,11 @@ impl Page {
     pub fn redirect_with(&self, to: &str, flash: &Flash) -> Answer {
         redirect_with(&self.visit, to, flash)
     }
+
+    /// The page to sign in, which says this at its top, for a reader whose session was just ended.
+    pub fn signed_out(&self, flash: &Flash) -> Answer {
+        signed_out(&self.visit, flash)
+    }
 }
 
 impl Guest {
@@ -175,5 +181,16 @@ pub fn redirect(to: &str) -> Answer {
 pub(super) fn redirect_with(visit: &Visit, to: &str, flash: &Flash) -> Answer {
     let mut response = redirect(to)?;
     cookies::set(response.headers_mut(), Kind::Flash, visit.secure, &flash.seal(&visit.key));
+    Ok(response)
+}
+
+/// The page to sign in, which says this at its top, for a browser whose session was just ended: it becomes a visitor's.
+pub(super) fn signed_out(visit: &Visit, flash: &Flash) -> Answer {
+    let mut response = redirect("/login")?;
+    let headers = response.headers_mut();
+    let visitor = token::generate().map_err(Failure::Internal)?;
+    cookies::set(headers, Kind::Visitor, visit.secure, visitor.expose_secret());
+    cookies::set(headers, Kind::Flash, visit.secure, &flash.seal(&visitor));
+    cookies::clear(headers, Kind::Session, visit.secure);
     Ok(response)
 }

@@ -8,11 +8,10 @@ use poem::http::StatusCode;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::dashboard::cookies::{self, Kind};
-use crate::dashboard::failure::Failure;
 use crate::dashboard::flash::Flash;
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::frame::Frame;
-use crate::dashboard::page::{Answer, html, redirect, redirect_with};
+use crate::dashboard::page::{Answer, html, redirect, redirect_with, signed_out};
 use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
@@ -21,7 +20,7 @@ use crate::domain::audit::{self, Action, Actor};
 use crate::domain::sessions::{self, Origin};
 use crate::domain::students::fold;
 use crate::domain::users::{self, Recognised, User};
-use crate::domain::{Error, Result, token};
+use crate::domain::{Error, Result};
 
 /// Where one goes after signing in.
 const HOME: &str = "/dashboard";
@@ -227,13 +226,7 @@ fn password_is_set(visit: &Visit, user: &User) -> Answer {
     if !visit.viewer.as_ref().is_some_and(|viewer| users::same_address(&viewer.email, &user.email)) {
         return redirect_with(visit, "/login", &flash);
     }
-    let mut response = redirect("/login")?;
-    let headers = response.headers_mut();
-    let visitor = token::generate().map_err(Failure::Internal)?;
-    cookies::set(headers, Kind::Visitor, visit.secure, visitor.expose_secret());
-    cookies::set(headers, Kind::Flash, visit.secure, &flash.seal(&visitor));
-    cookies::clear(headers, Kind::Session, visit.secure);
-    Ok(response)
+    signed_out(visit, &flash)
 }
 
 #[cfg(test)]

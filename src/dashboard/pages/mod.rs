@@ -6,6 +6,7 @@ mod keys;
 mod logs;
 mod orders;
 mod overview;
+mod people;
 mod settings;
 mod students;
 mod webhooks;
@@ -24,5 +25,6 @@ pub(super) fn routes() -> Route {
     let route = students::routes(route);
     let route = orders::routes(route);
     let route = workspaces::routes(route);
+    let route = people::routes(route);
     settings::routes(route)
 }

@@ -1,4 +1,4 @@
-//! The workspace, its people, the sessions of whoever looks, and the audit log.
+//! The workspace, the sessions of whoever looks, and the audit log.
 
 use askama::Template;
 use poem::handler;
@@ -16,9 +16,9 @@ use crate::domain::audit::{self, Action, Actor, Entry};
 use crate::domain::keys::EffectiveQuota;
 use crate::domain::page::SortKey;
 use crate::domain::sessions::{self, Ended, Session};
-use crate::domain::users::{self, User};
+use crate::domain::users;
 use crate::domain::workspaces::Workspace;
-use crate::id::{SessionId, UserId};
+use crate::id::SessionId;
 
 const SETTINGS: &str = "/dashboard/settings";
 const AUDIT: &str = "/dashboard/settings/audit";
@@ -38,8 +38,7 @@ struct SettingsPage<'a> {
     workspace: &'a Workspace,
     others: &'a [Workspace],
     quota: String,
-    people: Vec<User>,
-    viewer: UserId,
+    people: usize,
     sessions: Vec<Session>,
     here: SessionId,
 }
@@ -65,8 +64,7 @@ async fn settings(page: Page) -> Answer {
             ui::number(quota.per_minute.requests),
             ui::number(quota.per_day.requests)
         ),
-        people: users::list(page.app(), page.workspace()).await?,
-        viewer: viewer.user,
+        people: users::list(page.app(), page.workspace()).await?.len(),
         sessions: sessions::list(page.app(), viewer).await?,
         here: viewer.session,
     })

@@ -82,6 +82,7 @@ pub fn scenes(school: &School) -> Vec<Scene> {
     all.extend(developer(school));
     all.extend(webhooks(school));
     all.extend(catalogue(school));
+    all.extend(people(school));
     all.extend(workspace());
     all.extend(beginnings());
     all
@@ -168,6 +169,24 @@ fn catalogue(school: &School) -> Vec<Scene> {
         scene(Who::Owner, "order", order.as_str()),
         scene(Who::Owner, "order-refund", format!("{order}/refund"))
             .then([Deed::Fill("Amount", "lots"), Deed::Press("Refund", "must be an amount")]),
+    ]
+}
+
+fn people(school: &School) -> Vec<Scene> {
+    use Deed::{Fill, Press};
+    let people = "/dashboard/settings/people";
+    let twice = [
+        Fill("Email", "teacher@demo.example"),
+        Press("Invite", "is the address of somebody who is in this workspace already"),
+    ];
+    let invited = [Fill("Email", "grace@demo.example"), Press("Invite", "grace@demo.example is invited")];
+    vec![
+        scene(Who::Owner, "people", people),
+        scene(Who::Owner, "people-faults", people).then(twice),
+        scene(Who::Owner, "people-invited", people).then(invited),
+        scene(Who::Owner, "person-remove", school.remove.as_str()),
+        scene(Who::Owner, "person-leave", school.leave.as_str()),
+        scene(Who::Newcomer, "people-alone", people),
     ]
 }
 

@@ -19,6 +19,9 @@ pub struct School {
     pub enrolment: String,
     pub order: String,
     pub key: String,
+    /// The pages that ask whether to remove a person, and whether to leave.
+    pub remove: String,
+    pub leave: String,
     pub request: String,
     pub webhooks: Webhooks,
 }
@@ -58,6 +61,8 @@ impl School {
             enrolment: find(&student, "href=\"(/dashboard/students/[^\"]+/revoke)\"").await,
             course: find(&order, "(/dashboard/courses/crs_[a-z0-9]+)").await,
             key: find("/dashboard/developer", "href=\"(/dashboard/developer/keys/[^\"]+/revoke)\"").await,
+            leave: find("/dashboard/settings/people", "href=\"([^\"]+/remove)\" aria-label=\"Leave").await,
+            remove: find("/dashboard/settings/people", "href=\"([^\"]+/remove)\" aria-label=\"Remove").await,
             request: find(
                 "/dashboard/developer/logs?status=422",
                 "(/dashboard/developer/logs/log_[a-z0-9]+)",
