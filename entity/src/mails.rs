@@ -180,7 +180,9 @@ pub enum Settled {
 /// # Errors
 /// When the database does.
 pub async fn any_due<C: ConnectionTrait>(conn: &C, by: i64) -> Result<bool, DbErr> {
-    let due = Entity::find().select_only().column(Column::Id).filter(Column::DueAt.lte(by)).limit(1);
+    let due = Entity::find().select_only().column(Column::Id).filter(Column::DueAt.lte(by));
+    // In order, so that an index answers it even where the statistics are from a time when most mail was due.
+    let due = due.order_by_asc(Column::DueAt).limit(1);
     Ok(conn.query_one(&due.into_query()).await?.is_some())
 }
 

@@ -3,6 +3,9 @@
 //! Each statement moves a limited number of rows, so that a long queue is moved in many short transactions. In between,
 //! and when an event and a change of its subscription's state pass each other, some rows stand in the wrong place;
 //! nothing is sent for that, and [`misplaced`] finds them.
+//!
+//! Rows that are found by their ids are asked for their state once more, as `state + 0`: a form that no index serves. With
+//! statistics from before a long queue the planner would otherwise read the whole queue for each of them.
 
 use sea_orm::{ConnectionTrait, DbErr, Value};
 use uuid::Uuid;
@@ -43,7 +46,8 @@ pub async fn hold<C: ConnectionTrait>(
     limit: u32,
 ) -> Result<u64, DbErr> {
     let which = format!(
-        "SELECT id FROM webhook_deliveries WHERE state = 0 AND {FREE} AND subscription_id = $2 LIMIT $3"
+        "SELECT id FROM webhook_deliveries WHERE state = 0 AND {FREE} AND subscription_id = $2
+            ORDER BY next_attempt_at LIMIT $3"
     );
     let waits = stands == State::Paused;
     run(conn, &to_held(&which), [now.into(), subscription.into(), i64::from(limit).into(), waits.into()])
@@ -62,12 +66,13 @@ pub async fn discard<C: ConnectionTrait>(
     limit: u32,
 ) -> Result<u64, DbErr> {
     let held = "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
-        WHERE state = 3 AND subscription_id = $1 ORDER BY id LIMIT $2) AND state = 3";
+        WHERE state = 3 AND subscription_id = $1 ORDER BY id LIMIT $2) AND state + 0 = 3";
     let gone = run(conn, held, [subscription.into(), i64::from(limit).into()]).await?;
     let rest = i64::from(limit).saturating_sub_unsigned(gone);
     let free = format!(
         "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
-            WHERE state = 0 AND {FREE} AND subscription_id = $2 LIMIT $3) AND state = 0 AND {FREE}"
+            WHERE state = 0 AND {FREE} AND subscription_id = $2 ORDER BY next_attempt_at LIMIT $3)
+            AND state + 0 = 0 AND {FREE}"
     );
     Ok(gone + run(conn, &free, [now.into(), subscription.into(), rest.into()]).await?)
 }
@@ -108,7 +113,7 @@ fn to_pending(which: &str) -> String {
     format!(
         "UPDATE webhook_deliveries SET state = 0, resumes_at = NULL,
             next_attempt_at = CASE WHEN resumes_at > $1 THEN resumes_at ELSE $1 END
-         WHERE id IN ({which}) AND state = 3"
+         WHERE id IN ({which}) AND state + 0 = 3"
     )
 }
 
@@ -117,7 +122,7 @@ fn to_held(which: &str) -> String {
     format!(
         "UPDATE webhook_deliveries SET state = 3, next_attempt_at = NULL, resumes_at = CASE WHEN $4 THEN next_attempt_at END,
             lease_token = NULL, lease_until = NULL
-         WHERE id IN ({which}) AND state = 0 AND {FREE}"
+         WHERE id IN ({which}) AND state + 0 = 0 AND {FREE}"
     )
 }
 

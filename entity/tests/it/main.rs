@@ -5,6 +5,7 @@ mod lists;
 mod mails;
 mod once;
 mod outcomes;
+mod plans;
 mod queue;
 mod requests;
 mod rollups;
