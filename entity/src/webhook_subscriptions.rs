@@ -84,6 +84,14 @@ impl InWorkspace<Entity> {
         statement::all(conn, rows.order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
     }
 
+    /// How many subscriptions the workspace has that are not deleted.
+    ///
+    /// # Errors
+    /// When the database does.
+    pub async fn count_kept<C: ConnectionTrait>(self, conn: &C) -> Result<u64, DbErr> {
+        statement::count(conn, self.select().filter(Column::DeletedAt.is_null())).await
+    }
+
     /// The subscriptions that want events of this type, with their states.
     ///
     /// On PostgreSQL none of them can be deleted until the transaction ends, so that a delivery can be written for

@@ -71,10 +71,10 @@ pub async fn lock_by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Opti
     statement::one(conn, scope::locked(Entity::find().filter(Column::Key.eq(key)))).await
 }
 
-/// The workspace with this id, locked until the transaction ends.
+/// The workspace with this id, locked until the transaction ends. Its people and subscriptions are locked after it.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn lock<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
     statement::one(conn, scope::locked(Entity::find_by_id(id))).await
 }

@@ -98,6 +98,20 @@ async fn what_is_wrong_with_a_webhook_stands_beside_its_field() {
 }
 
 #[tokio::test]
+async fn a_webhook_beyond_the_limit_is_refused_with_the_remedy() {
+    let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "1")]).await;
+    let acme = app.workspace("acme").await;
+    let browser = acme.signed_in().await;
+    acme.subscribe(&["order.paid"]).await;
+    let fields = [("url", "https://hooks.example/"), ("which", "all")];
+    let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
+    let told = "Webhooks must not be more than 1 in a workspace, and this one has 1; delete one, or raise the server's \
+        setting --max-subscriptions-per-workspace.";
+    assert!(page.replace("&#39;", "'").contains(told) && page.contains("role=\"alert\""), "{page}");
+    assert!(page.contains("https://hooks.example/"), "what was typed stays: {page}");
+}
+
+#[tokio::test]
 async fn a_form_sent_again_makes_no_second_webhook_secret_or_event() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;

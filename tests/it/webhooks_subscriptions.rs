@@ -346,6 +346,58 @@ async fn a_subscription_that_cannot_work_is_refused_with_all_faults() {
 }
 
 #[tokio::test]
+async fn a_workspace_has_no_more_subscriptions_than_the_limit() {
+    let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "2")]).await;
+    let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
+    let try_new = async || {
+        let new = NewSubscription {
+            url: "https://hooks.example/".to_owned(),
+            event_types: vec!["order.paid".to_owned()],
+        };
+        let made =
+            async |write: &mut Write| webhooks::create(&app.app, write, &app.seal(), acme.id, new).await;
+        done(&app, made).await.map(|(made, _)| made.id)
+    };
+    acme.subscribe(CREATED).await;
+    // Both see one when they begin; one of them is the second.
+    let (one, other) = tokio::join!(try_new(), try_new());
+    assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
+    let second = one.as_ref().or(other.as_ref()).ok().copied().expect("one of them");
+    assert_eq!(
+        refusal(try_new().await),
+        "subscriptions: must not be more than 2 in a workspace, and this one has 2; delete one, or raise the server's \
+         setting --max-subscriptions-per-workspace"
+    );
+    globex.subscribe(CREATED).await;
+
+    // What is deleted makes room at once, though its deliveries are still being deleted.
+    acme.student("ada").await;
+    done(&app, async |write| webhooks::delete(write, acme.id, second).await).await.unwrap();
+    try_new().await.unwrap();
+    refusal(try_new().await);
+}
+
+#[tokio::test]
+async fn a_workspace_beyond_the_limit_keeps_its_subscriptions() {
+    let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "1")]).await;
+    let acme = app.workspace("acme").await;
+    let (of, _) = acme.subscribe(CREATED).await;
+    let conn = app.app.db.read();
+    let row = entity::webhook_subscriptions::by_id(conn, of.uuid()).await.unwrap().unwrap();
+    let write = app.write().await;
+    let older = entity::webhook_subscriptions::Model { id: uuid::Uuid::from_u128(1), ..row };
+    let scope = || entity::webhook_subscriptions::in_workspace(acme.id.uuid());
+    scope().insert(write.conn(), older.clone()).await.unwrap();
+    let wanted = ["student.created".to_owned()];
+    entity::webhook_topics::insert(write.conn(), acme.id.uuid(), older.id, &wanted).await.unwrap();
+    write.commit().await.unwrap();
+    acme.student("ada").await;
+    assert_eq!(acme.deliveries(SubscriptionId::from_uuid(older.id)).await.len(), 1);
+    pause(&acme, of).await;
+    assert_eq!(webhooks::list(&app.app, acme.id).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn nobody_reaches_into_another_workspace() {
     let app = TestApp::start().await;
     let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);

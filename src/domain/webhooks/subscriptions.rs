@@ -8,7 +8,7 @@ use sea_orm::ConnectionTrait;
 
 use super::super::faults::Faults;
 use super::super::find::{absent, fresh, id};
-use super::super::{Changed, Result};
+use super::super::{Changed, Error, Result};
 use super::{NewSubscription, Subscription, SubscriptionChange, SubscriptionState, secrets, url};
 use crate::app::App;
 use crate::clock::from_ms;
@@ -25,8 +25,8 @@ const ERASED: u32 = 500;
 /// [`rotate`](super::rotate), and nowhere else.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent workspace, [`Error::Invalid`](crate::domain::Error::Invalid) for a URL that may not be called and for event types
-/// that are none, doubled or unknown.
+/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent workspace, [`Error::Invalid`](crate::domain::Error::Invalid) for a URL that may not be called, for event types
+/// that are none, doubled or unknown, and for a workspace that has as many subscriptions as it may have.
 pub async fn create(
     app: &App,
     write: &mut Write,
@@ -37,9 +37,7 @@ pub async fn create(
     let change = SubscriptionChange { url: Some(new.url), event_types: Some(new.event_types) };
     let Checked { url, event_types } = check(app, change)?;
     let (url, event_types) = (url.unwrap_or_default(), event_types.unwrap_or_default());
-    if workspaces::by_id(write.conn(), workspace.uuid()).await?.is_none() {
-        return Err(absent::<WorkspaceKind>(workspace));
-    }
+    check_room(app, write, workspace).await?;
     let row = Model {
         id: fresh::<SubscriptionKind>(app, write),
         workspace_id: workspace.uuid(),
@@ -57,6 +55,24 @@ pub async fn create(
     webhook_topics::insert(write.conn(), workspace.uuid(), row.id, &event_types).await?;
     let secret = secrets::add(app, write, seal, &row).await?;
     Ok((subscription(row), secret))
+}
+
+/// Refuses a workspace that has as many subscriptions as it may have. Whoever else makes one there waits until the write ends,
+/// and then counts this one.
+async fn check_room(app: &App, write: &Write, workspace: WorkspaceId) -> Result<()> {
+    if workspaces::lock(write.conn(), workspace.uuid()).await?.is_none() {
+        return Err(absent::<WorkspaceKind>(workspace));
+    }
+    let most = app.config.webhooks.max_subscriptions_per_workspace;
+    let has = webhook_subscriptions::in_workspace(workspace.uuid()).count_kept(write.conn()).await?;
+    if has < u64::from(most.get()) {
+        return Ok(());
+    }
+    let message = format!(
+        "must not be more than {most} in a workspace, and this one has {has}; delete one, or raise the server's setting \
+         --max-subscriptions-per-workspace"
+    );
+    Err(Error::invalid("subscriptions", message))
 }
 
 /// Changes where a subscription's events go, or which it hears from the commit on. What is still to be sent goes to the
