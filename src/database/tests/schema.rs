@@ -10,7 +10,8 @@ use crate::database::{MigrateError, SchemaState, Unique, dialect, is_unique_viol
 async fn the_schema_goes_up_down_and_up_again() {
     for place in Place::all().await {
         let database = place.open().await;
-        assert_eq!(database.schema_state().await.unwrap(), SchemaState::Behind(17));
+        let empty = database.schema_state().await.unwrap();
+        assert!(matches!(empty, SchemaState::Behind(_)));
         database.migrate().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current);
         workspaces::insert(database.begin_write(&at(1)).await.unwrap().conn(), workspace(1, "acme"))
@@ -20,7 +21,7 @@ async fn the_schema_goes_up_down_and_up_again() {
         let down = dialect::begin(&database.inner.writer).await.unwrap();
         migration::revert(&down).await.unwrap();
         down.commit().await.unwrap();
-        assert_eq!(database.schema_state().await.unwrap(), SchemaState::Behind(17));
+        assert_eq!(database.schema_state().await.unwrap(), empty);
         database.migrate().await.unwrap();
         database.migrate().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current);
