@@ -48,7 +48,8 @@ fn safe(line: &str) -> String {
 /// What poem-openapi is told about the values of a schema, as the parts of `validator(...)`.
 pub fn validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
     let mut parts = Vec::new();
-    match &document.resolve(schema).shape {
+    let Some(shape) = document.shape(schema) else { return parts };
+    match shape {
         Shape::Array(array) => {
             parts = within(document, &array.items);
             parts.extend(array_bounds(array));
@@ -79,8 +80,8 @@ pub fn validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
 
 /// What poem-openapi is told of a list that is sent as a parameter: nothing of its items.
 pub fn list_validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
-    match &document.resolve(schema).shape {
-        Shape::Array(array) => array_bounds(array),
+    match document.shape(schema) {
+        Some(Shape::Array(array)) => array_bounds(array),
         _ => validators(document, schema),
     }
 }
@@ -88,8 +89,8 @@ pub fn list_validators(document: &Document, schema: &Schema) -> Vec<TokenStream>
 /// What it is told of the values inside a list or map. It knows one level: of a list within a list it would hear the
 /// bounds as those of the outer one.
 fn within(document: &Document, schema: &Schema) -> Vec<TokenStream> {
-    match &document.resolve(schema).shape {
-        Shape::Array(_) | Shape::Map(_) => Vec::new(),
+    match document.shape(schema) {
+        Some(Shape::Array(_) | Shape::Map(_)) => Vec::new(),
         _ => validators(document, schema),
     }
 }
@@ -132,7 +133,7 @@ pub fn default_expression(
     (owner, from): (&str, Option<Module>),
 ) -> Option<TokenStream> {
     let default = document.default_of(schema)?;
-    let value = match (&document.resolve(schema).shape, &default.value) {
+    let value = match (document.shape(schema)?, &default.value) {
         (Shape::Enum(_), Value::String(value)) => {
             let path = types.bare(schema, owner, from);
             let variant = format_ident!("{}", rust_name::upper(value));

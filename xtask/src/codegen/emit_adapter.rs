@@ -220,7 +220,7 @@ fn argument(
     }
     let validators = list_validators(document, &parameter.schema);
     oai.extend((!validators.is_empty()).then(|| quote!(validator(#(#validators),*))));
-    let list = matches!(document.resolve(&parameter.schema).shape, Shape::Array(_));
+    let list = matches!(document.shape(&parameter.schema), Some(Shape::Array(_)));
     oai.extend((list && !parameter.explode).then(|| quote!(explode = false)));
     oai.extend(parameter.deprecated.then(|| quote!(deprecated)));
     quote!(#[oai(#(#oai),*)] #variable: #place<#ty>)

@@ -119,8 +119,8 @@ fn row(document: &Document, parameter: &Parameter) -> TokenStream {
         Location::Header => quote!(Header),
         Location::Cookie => quote!(Cookie),
     };
-    let kind = match &document.resolve(&parameter.schema).shape {
-        Shape::Array(array) => {
+    let kind = match document.shape(&parameter.schema) {
+        Some(Shape::Array(array)) => {
             let (of, split) = (kind(document, &array.items), parameter.explode);
             let split = if split { quote!(Repeated) } else { quote!(Commas) };
             quote!(List(&ParameterKind::#of, Split::#split))
@@ -140,10 +140,10 @@ fn row(document: &Document, parameter: &Parameter) -> TokenStream {
 
 /// How the text of a scalar is read.
 fn kind(document: &Document, schema: &Schema) -> TokenStream {
-    match document.resolve(schema).shape {
-        Shape::Integer(_) | Shape::IntegerEnum(_) => quote!(Integer),
-        Shape::Number(_) => quote!(Number),
-        Shape::Boolean => quote!(Boolean),
+    match document.shape(schema) {
+        Some(Shape::Integer(_) | Shape::IntegerEnum(_)) => quote!(Integer),
+        Some(Shape::Number(_)) => quote!(Number),
+        Some(Shape::Boolean) => quote!(Boolean),
         _ => quote!(String),
     }
 }

@@ -121,7 +121,7 @@ impl Writer<'_> {
 
     /// What a schema means here, or what the thing it refers to means.
     fn description<'s>(&'s self, schema: &'s Schema) -> Option<&'s str> {
-        schema.description.as_deref().or_else(|| self.document.resolve(schema).description.as_deref())
+        schema.description.as_deref().or_else(|| self.document.resolve(schema)?.description.as_deref())
     }
 
     fn enumeration(&self, shape: &EnumShape) -> TokenStream {

@@ -191,11 +191,11 @@ impl Variant<'_> {
 
     /// What poem-openapi can say of a header is its type; an enum and a time are strings there.
     fn bare_header_type(&self, header: &Header) -> TokenStream {
-        match &self.document.resolve(&header.schema).shape {
-            Shape::Integer(_) | Shape::Number(_) | Shape::Boolean => {
+        match self.document.shape(&header.schema) {
+            Some(Shape::Integer(_) | Shape::Number(_) | Shape::Boolean) => {
                 self.types.bare(&header.schema, "Header", None)
             }
-            Shape::IntegerEnum(_) => quote!(i64),
+            Some(Shape::IntegerEnum(_)) => quote!(i64),
             _ => quote!(String),
         }
     }

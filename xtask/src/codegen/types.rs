@@ -139,7 +139,7 @@ impl<'a> Types<'a> {
     pub fn bare(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
         match &schema.shape {
             Shape::Reference(name) => {
-                let target = self.document.schema(name).expect("references were resolved");
+                let Some(target) = self.document.schema(name) else { return quote!(serde_json::Value) };
                 if stands_for_itself(&target.shape) {
                     self.path(name, from)
                 } else {
@@ -180,7 +180,7 @@ impl<'a> Types<'a> {
 
     /// Whether null is a value of a schema, or of what it stands for.
     pub fn nullable(&self, schema: &Schema) -> bool {
-        schema.nullable || self.document.resolve(schema).nullable
+        schema.nullable || self.document.resolve(schema).is_some_and(|target| target.nullable)
     }
 
     fn path(&self, name: &str, from: Option<Module>) -> TokenStream {

@@ -25,7 +25,9 @@ pub(super) fn read(source: &Source, findings: &mut Vec<Diagnostic>) -> Option<No
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reading = Reading { text, at: start, open: Vec::new(), tree: Builder::new(findings) };
     if let Err(fault) = reading.document() {
-        let place = Span { start: fault.at, end: fault.at };
+        // What is missing at the end is missing behind the last word.
+        let at = fault.at.min(text.trim_end().len());
+        let place = Span { start: at, end: at };
         reading.tree.stop(
             place,
             format!("the contract is not JSON: {}", fault.message),

@@ -18,7 +18,11 @@ pub mod version;
 pub mod yaml;
 
 #[cfg(test)]
+pub mod broken;
+#[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+pub mod mutation;
 
 use std::io::Read;
 use std::path::Path;

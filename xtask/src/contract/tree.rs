@@ -53,8 +53,12 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The finished tree.
-    pub(super) fn finish(self) -> Option<Node> {
+    /// The finished tree. Reports a text without any value: one that is empty, or holds only comments.
+    pub(super) fn finish(mut self) -> Option<Node> {
+        if self.root.is_none() {
+            let place = Span { start: 0, end: 0 };
+            self.stop(place, "the file is empty", "begin with `openapi: 3.1.0`");
+        }
         if self.stopped { None } else { self.root }
     }
 

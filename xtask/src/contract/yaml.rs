@@ -12,7 +12,7 @@ use super::json;
 use super::node::{Node, Value};
 use super::source::{Source, Span};
 use super::tree::Builder;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::Diagnostic;
 
 /// What becomes of anchors and aliases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +30,6 @@ pub fn read(source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Node> {
 
 /// Reads the one document of a text: as JSON when it is JSON, else as YAML.
 pub fn read_with(source: &Source, aliases: Aliases, findings: &mut Vec<Diagnostic>) -> Option<Node> {
-    if source.text.trim_start_matches('\u{feff}').trim().is_empty() {
-        let place = Span { start: 0, end: 0 };
-        let help = "begin with `openapi: 3.1.0`";
-        findings.push(Diagnostic::error(Code::Syntax, place, "the file is empty", help));
-        return None;
-    }
     if json::looks_like(source) {
         let mut faults = Vec::new();
         let tree = json::read(source, &mut faults);
@@ -51,7 +45,9 @@ pub fn read_with(source: &Source, aliases: Aliases, findings: &mut Vec<Diagnosti
         match event {
             Ok((event, span)) => reading.take(event, span),
             Err(error) => {
+                // What is missing at the end is missing behind the last word.
                 let at = reading.offsets.byte(&source.text, error.marker().index());
+                let at = at.min(source.text.trim_end().len());
                 reading.tree.stop(
                     Span { start: at, end: at },
                     format!("the contract is not YAML: {}", error.info()),
@@ -194,7 +190,9 @@ mod tests {
     #[test]
     fn what_is_no_document_is_refused_in_one_sentence() {
         assert_eq!(refusal("a.yaml", ""), "the file is empty");
-        assert_eq!(refusal("a.yaml", " \n\n"), "the file is empty");
+        for empty in [" \n\n", "\u{feff}", "# a comment"] {
+            assert_eq!(refusal("a.yaml", empty), "the file is empty", "{empty:?}");
+        }
         assert!(refusal("a.yaml", "a: [1, 2\nb: 3").starts_with("the contract is not YAML"));
         assert!(refusal("a.yaml", "\u{0}\u{1}").starts_with("the contract is not YAML"));
         assert!(refusal("a.json", "{\"a\": tru}").starts_with("the contract is not JSON"));

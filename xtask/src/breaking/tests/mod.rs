@@ -2,6 +2,7 @@
 //! given makes it fail.
 
 mod answered;
+mod broken;
 mod catalogue;
 mod documents;
 mod gate;

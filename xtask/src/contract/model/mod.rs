@@ -6,6 +6,8 @@ mod schema;
 
 pub use schema::*;
 
+use std::collections::BTreeSet;
+
 use super::node::{Node, Text};
 use super::source::Span;
 
@@ -34,36 +36,44 @@ impl Document {
         self.schemas.iter().find(|schema| schema.name.text == name).map(|schema| &schema.schema)
     }
 
-    /// The schema that another one stands for, once its references are followed.
-    ///
-    /// # Panics
-    /// Never for a document that was read without findings: its references resolve and do not turn in circles.
-    pub fn resolve<'a>(&'a self, schema: &'a Schema) -> &'a Schema {
-        let mut here = schema;
-        while let Shape::Reference(name) = &here.shape {
-            here = self.schema(name).expect("references were resolved when the contract was read");
-        }
-        here
+    /// The schema that another one stands for, once its references are followed. `None` when one of them leads to a schema
+    /// that was refused, or in a circle.
+    pub fn resolve<'a>(&'a self, schema: &'a Schema) -> Option<&'a Schema> {
+        self.chain(schema).find(|schema| !matches!(schema.shape, Shape::Reference(_)))
+    }
+
+    /// The shape of the schema that another one stands for.
+    pub fn shape<'a>(&'a self, schema: &'a Schema) -> Option<&'a Shape> {
+        Some(&self.resolve(schema)?.shape)
     }
 
     /// The default of a schema, or of what it stands for.
     pub fn default_of<'a>(&'a self, schema: &'a Schema) -> Option<&'a Node> {
-        schema.default.as_ref().or_else(|| match &schema.shape {
-            Shape::Reference(name) => self.default_of(self.schema(name)?),
-            _ => None,
-        })
+        self.chain(schema).find_map(|schema| schema.default.as_ref())
     }
 
-    /// Every property of an object, in the order of its parts.
+    /// A schema and those that its references lead to, one after another. A chain that is longer than there are schemas
+    /// leads in a circle, and ends.
+    fn chain<'a>(&'a self, schema: &'a Schema) -> impl Iterator<Item = &'a Schema> {
+        let next = |schema: &&'a Schema| match &schema.shape {
+            Shape::Reference(name) => self.schema(name),
+            _ => None,
+        };
+        std::iter::successors(Some(schema), next).take(self.schemas.len() + 1)
+    }
+
+    /// Every property of an object, in the order of its parts. What two of its parts extend is there once.
     pub fn properties<'a>(&'a self, object: &'a ObjectShape) -> Vec<&'a Property> {
-        let mut properties = Vec::new();
-        for part in &object.parts {
-            match part {
-                ObjectPart::Own(own) => properties.extend(own),
-                ObjectPart::Base(name) => {
-                    let base = self.schema(name).map(|base| &self.resolve(base).shape);
-                    if let Some(Shape::Object(base)) = base {
-                        properties.extend(self.properties(base));
+        let (mut properties, mut extended) = (Vec::new(), BTreeSet::new());
+        let mut open = vec![object.parts.iter()];
+        while let Some(parts) = open.last_mut() {
+            match parts.next() {
+                None => drop(open.pop()),
+                Some(ObjectPart::Own(own)) => properties.extend(own),
+                Some(ObjectPart::Base(name)) => {
+                    let base = self.schema(name).filter(|_| extended.insert(&name.text));
+                    if let Some(Shape::Object(base)) = base.and_then(|base| self.shape(base)) {
+                        open.push(base.parts.iter());
                     }
                 }
             }

@@ -39,15 +39,16 @@ fn schema(document: &Document, at: &Schema, findings: &mut Vec<Diagnostic>) {
 
 /// A member must hold the discriminator to its own value, or else a value could have another member's shape too.
 fn told(document: &Document, property: &str, member: &Member, findings: &mut Vec<Diagnostic>) {
-    let target = document.resolve(&member.schema);
+    // One that was refused is reported where it stands.
+    let Some(target) = document.resolve(&member.schema) else { return };
     let value = match &target.shape {
         Shape::Object(object) => {
             document.properties(object).into_iter().find(|own| own.name.text == *property && own.required)
         }
         _ => None,
     };
-    let shape = value.map(|own| (own.schema.nullable, &document.resolve(&own.schema).shape));
-    if let Some((false, Shape::Enum(list))) = shape
+    let shape = value.map(|own| (own.schema.nullable, document.shape(&own.schema)));
+    if let Some((false, Some(Shape::Enum(list)))) = shape
         && matches!(&list.values[..], [only] if only.text == member.name.text)
     {
         return;
@@ -67,7 +68,7 @@ fn told(document: &Document, property: &str, member: &Member, findings: &mut Vec
 fn kinds(document: &Document, union: &UnionShape, findings: &mut Vec<Diagnostic>) {
     let mut known: Vec<(&str, &Member)> = Vec::new();
     for member in &union.members {
-        let target = document.resolve(&member.schema);
+        let Some(target) = document.resolve(&member.schema) else { continue };
         let Some(kind) = kind(&target.shape).filter(|_| !target.nullable) else {
             let message = "this shape of the union is not of one kind";
             let help = "list shapes of one type each, and null as a shape of its own";

@@ -31,8 +31,7 @@ impl Judge<'_> {
                 "take one of the two out: what is always sent needs no default",
             );
         }
-        let document = self.document;
-        let target = document.resolve(&parameter.schema);
+        let Some(target) = self.document.resolve(&parameter.schema) else { return };
         let lists = [Location::Query, Location::Header].contains(&parameter.location);
         match &target.shape {
             Shape::Array(array) if lists => self.scalar(&name.text, &array.items, name.span),
@@ -51,7 +50,7 @@ impl Judge<'_> {
 
     /// Reports a schema that is no single text.
     fn scalar(&mut self, name: &str, schema: &Schema, span: Span) {
-        let target = self.document.resolve(schema);
+        let Some(target) = self.document.resolve(schema) else { return };
         let what = match &target.shape {
             _ if schema.nullable || target.nullable => "may be null",
             Shape::String(_)

@@ -15,11 +15,11 @@ pub fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
 
 /// The server writes the webhook's name into the event, so the payload's schema must take it.
 fn named(document: &Document, webhook: &Webhook, findings: &mut Vec<Diagnostic>) {
-    let Shape::Object(payload) = &document.resolve(&webhook.content.schema).shape else { return };
+    let Some(Shape::Object(payload)) = document.shape(&webhook.content.schema) else { return };
     let Some(property) = document.properties(payload).into_iter().find(|own| own.name.text == TYPE) else {
         return;
     };
-    let Shape::Enum(list) = &document.resolve(&property.schema).shape else { return };
+    let Some(Shape::Enum(list)) = document.shape(&property.schema) else { return };
     let name = &webhook.name;
     if list.values.iter().any(|value| value.text == name.text) {
         return;
