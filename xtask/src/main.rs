@@ -69,8 +69,14 @@ enum Command {
     ///
     /// Prints what breaks and what may break: where, which operations reach it, who breaks and why, and how to do without.
     /// The base is a file, or a git revision of the contract. A finding that someone has judged is let pass by a waiver in
-    /// `waivers.toml` beside the base: `[[waiver]]` with `fingerprint` (or `rule` and `path`), `reason` and `expires`.
-    /// One that matches nothing or has expired ends in exit code 2.
+    /// `openapi/released/waivers.toml`: `[[waiver]]` with `fingerprint` (or `rule` and `path`), `reason` and `expires`.
+    /// A change cannot waive itself. Waivers are read from the revision that is the base; for a file as base, from
+    /// origin/HEAD, the branch that changes are merged into; never from the working tree, unless --waivers names a file. So
+    /// merge the waiver first, then the change. One that has expired and still matches ends in exit code 2; so does one of a
+    /// file named by --waivers that matches nothing.
+    ///
+    /// In CI, compare a change with the branch that it goes to, which the change cannot edit either:
+    /// `cargo xtask breaking --base origin/main`.
     Breaking(breaking::Args),
     /// Print every difference between the contract and what was promised that a client can notice, grouped.
     Changelog(breaking::Args),

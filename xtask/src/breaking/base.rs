@@ -1,7 +1,7 @@
 //! Where the base comes from: a file, or the contract as a git revision has it.
 //!
-//! Owns that a base which cannot be had is an error with a remedy, never an empty one. The waivers come from the same place,
-//! so that a change does not waive itself; those of a revision speak of the contract that was released then, not of its own.
+//! Owns that a base which cannot be had is an error with a remedy, never an empty one; and where waivers come from: a
+//! revision that the change is not part of, so that no change waives itself. Only `--waivers` names a file of them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,26 +18,48 @@ pub const RELEASED: &str = "openapi/released/v1.yaml";
 pub const CONTRACT: &str = "openapi/v1.yaml";
 /// The file of waivers, in the folder of the released contract.
 const WAIVERS: &str = "waivers.toml";
+/// The branch that changes are merged into, as git calls it in a clone.
+const TARGET: &str = "origin/HEAD";
 
-/// The base and the waivers that stand beside it.
+/// The base and the waivers that count.
 #[derive(Debug)]
 pub struct Side {
     /// The text of the base.
     pub source: Source,
     /// The waivers, when there are some.
     pub waivers: Option<Waivers>,
+    /// Why waivers of the working tree do not count, when there are such.
+    pub note: Option<String>,
 }
 
-/// Takes the base from a file, or else from a git revision of the contract, which is called by its way from the root.
+/// Takes the base from a file, or else from a git revision of the contract, which is called by its way from the root. The
+/// waivers come from `waivers`, a file or a revision; without it, from the revision that is the base, or else from the branch
+/// that changes are merged into.
 ///
 /// # Errors
-/// When it is neither, or cannot be read.
-pub fn read(files: &Files, base: &str, contract: &str) -> Result<Side> {
+/// When one of them is neither a file nor a revision, or cannot be read.
+pub fn read(files: &Files, base: &str, contract: &str, waivers: Option<&str>) -> Result<Side> {
     ensure!(!base.is_empty(), "--base is empty; name a file or a git revision");
     let workspace = files.workspace.as_path();
-    if let Some(name) = files.find(base) {
-        return from_file(workspace, &name);
-    }
+    let file = files.find(base);
+    let source = match &file {
+        Some(name) => contract::open(workspace, name)?,
+        None => from_git(workspace, base, contract)?,
+    };
+    let beside = match &file {
+        Some(name) => waivers_beside(name),
+        None => released_beside(contract),
+    };
+    let (waivers, note) = match (waivers, &file) {
+        (Some(named), _) => (Some(named_waivers(files, named, &beside)?), None),
+        (None, None) => counted(workspace, base, &beside)?,
+        (None, Some(_)) => counted(workspace, TARGET, &beside)?,
+    };
+    Ok(Side { source, waivers, note })
+}
+
+/// The contract as a revision has it.
+fn from_git(workspace: &Path, base: &str, contract: &str) -> Result<Source> {
     if !git_knows(workspace, base)
         && let Some(sentence) = why_not(workspace, base)
     {
@@ -76,18 +98,49 @@ fn looks_like_a_file(base: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|ending| base.to_ascii_lowercase().ends_with(ending))
 }
 
-fn from_file(workspace: &Path, base: &str) -> Result<Side> {
-    let source = contract::open(workspace, base)?;
-    let name = waivers_beside(base);
-    let path = workspace.join(&name);
-    let waivers = if path.exists() {
+/// The waivers that `--waivers` names: all of them must match.
+fn named_waivers(files: &Files, named: &str, beside: &Path) -> Result<Waivers> {
+    ensure!(!named.is_empty(), "--waivers is empty; name a file or a git revision");
+    let workspace = files.workspace.as_path();
+    if let Some(name) = files.find(named) {
         let text =
-            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", name.display()))?;
-        Some(Waivers { name: name.display().to_string(), text, of_another: false })
-    } else {
-        None
-    };
-    Ok(Side { source, waivers })
+            std::fs::read_to_string(workspace.join(&name)).with_context(|| format!("cannot read {name}"))?;
+        return Ok(Waivers { name, text, of_another: false });
+    }
+    ensure!(
+        git_knows(workspace, named),
+        "there are no waivers: `{named}` is neither a file nor a git revision; `git fetch` it, or correct the name"
+    );
+    let waivers = of_revision(workspace, named, beside)?;
+    waivers.with_context(|| {
+        format!("there are no waivers: {} is not in the revision `{named}`", beside.display())
+    })
+}
+
+/// The waivers of a revision, and why those of the working tree do not count where they are others.
+fn counted(workspace: &Path, revision: &str, beside: &Path) -> Result<(Option<Waivers>, Option<String>)> {
+    let known = beside.is_relative() && git_knows(workspace, revision);
+    let waivers = if known { of_revision(workspace, revision, beside)? } else { None };
+    let here = std::fs::read_to_string(workspace.join(beside)).ok();
+    let counts = waivers.as_ref().map(|waivers| &waivers.text);
+    let note = here.filter(|here| Some(here) != counts).map(|_| {
+        let name = beside.display();
+        if known {
+            format!("{name} is another in `{revision}`, which counts: merge waivers before the change that needs them")
+        } else {
+            format!("{name} does not count, since git does not know `{revision}` here; name waivers by --waivers")
+        }
+    });
+    Ok((waivers, note))
+}
+
+/// The file of waivers as a revision has it. What they let pass may be in that revision already, or be yet to come.
+fn of_revision(workspace: &Path, revision: &str, beside: &Path) -> Result<Option<Waivers>> {
+    let beside = beside.display();
+    let Some(bytes) = git(workspace, &["show", &format!("{revision}:./{beside}")])? else { return Ok(None) };
+    let name = format!("{revision}:{beside}");
+    let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?;
+    Ok(Some(Waivers { name, text, of_another: true }))
 }
 
 /// The file of waivers beside a base.
@@ -95,7 +148,12 @@ pub fn waivers_beside(base: &str) -> PathBuf {
     Path::new(base).parent().unwrap_or(Path::new("")).join(WAIVERS)
 }
 
-fn from_revision(workspace: &Path, revision: &str, contract: &str) -> Result<Side> {
+/// The file of waivers of a contract whose released copy stands in a folder beside it.
+fn released_beside(contract: &str) -> PathBuf {
+    Path::new(contract).parent().unwrap_or(Path::new("")).join("released").join(WAIVERS)
+}
+
+fn from_revision(workspace: &Path, revision: &str, contract: &str) -> Result<Source> {
     if git(workspace, &["rev-parse", "--git-dir"])?.is_none() {
         bail!("`{revision}` is no file, and this folder is no git repository; name a file by --base");
     }
@@ -118,19 +176,7 @@ fn from_revision(workspace: &Path, revision: &str, contract: &str) -> Result<Sid
     let Some(bytes) = git(workspace, &["show", &name])? else {
         bail!("{contract} is not in the revision `{revision}`; name the base as a file by --base");
     };
-    let source = contract::take(&format!("{revision}:{contract}"), bytes)?;
-    let folder = Path::new(contract).parent().unwrap_or(Path::new(""));
-    let beside = folder.join("released").join(WAIVERS).display().to_string();
-    let waivers = git(workspace, &["show", &format!("{revision}:./{beside}")])?;
-    let waivers = match waivers {
-        None => None,
-        Some(bytes) => {
-            let name = format!("{revision}:{beside}");
-            let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?;
-            Some(Waivers { name, text, of_another: true })
-        }
-    };
-    Ok(Side { source, waivers })
+    contract::take(&format!("{revision}:{contract}"), bytes)
 }
 
 fn git_knows(workspace: &Path, revision: &str) -> bool {

@@ -1,7 +1,7 @@
 //! `cargo xtask breaking`: whether a contract keeps what its base promised.
 //!
 //! A base and a revision are read ([`document`]), compared ([`compare`], [`schema`]) by the rules of the [`catalogue`], and
-//! what differs is printed ([`report`]), less what a waiver of the base's side lets pass ([`waivers`]). It works on any two
+//! what differs is printed ([`report`]), less what a waiver lets pass that is no part of the change ([`waivers`]). It works on any two
 //! OpenAPI documents, not on ours alone.
 
 mod advice;
@@ -47,6 +47,9 @@ pub struct Args {
     /// What is promised now
     #[arg(long, value_name = "FILE", default_value = base::CONTRACT)]
     contract: String,
+    /// Where waivers come from, instead of the revision that is the base, or of origin/HEAD for a file
+    #[arg(long, value_name = "FILE|REVISION")]
+    waivers: Option<String>,
     /// How differences are printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -107,7 +110,10 @@ fn compared(workspace: &Path, args: &Args) -> Result<Compared> {
             args.contract
         )
     })?;
-    let side = base::read(&files, &args.base, &contract)?;
+    let side = base::read(&files, &args.base, &contract, args.waivers.as_deref())?;
+    if let Some(note) = &side.note {
+        eprintln!("note: {note}");
+    }
     let revision = contract::open(&files.workspace, &contract)?;
     judge(side, revision, today())
 }

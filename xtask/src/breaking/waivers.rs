@@ -1,8 +1,8 @@
 //! Findings that someone has judged and lets pass, for a time.
 //!
 //! A file of waivers is TOML: `[[waiver]]` with the finding's `fingerprint`, or its `rule` and `path`, a `reason`, and the
-//! day on which it `expires`. It is read beside the base. One that matches nothing or has expired is a fault, so that the
-//! list stays short; where the base is another than the one it was written for, it may match nothing.
+//! day on which it `expires`. One that has expired and still matches is a fault; so is one that matches nothing, unless it is
+//! read from a revision, since it is merged before the change that needs it.
 
 use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
@@ -73,7 +73,7 @@ pub struct Waivers {
     pub name: String,
     /// What it says.
     pub text: String,
-    /// Whether it was written for another base: what it lets pass may be in this one already.
+    /// Whether it is read from a revision: what it lets pass may be in that one already, or be yet to come.
     pub of_another: bool,
 }
 

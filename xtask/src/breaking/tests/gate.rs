@@ -41,7 +41,7 @@ fn revision() -> String {
 fn compared(waivers: Option<&str>, today: Date) -> anyhow::Result<Compared> {
     let waivers = waivers.map(waivers_file);
     judge(
-        base::Side { source: Source::new("base.yaml", BASE), waivers },
+        base::Side { source: Source::new("base.yaml", BASE), waivers, note: None },
         Source::new("v1.yaml", revision()),
         today,
     )
@@ -134,7 +134,7 @@ fn a_document_on_one_line_is_drawn_where_it_matters() {
             "{{\"openapi\":\"3.1.0\",\"x\":\"{more}\",\"paths\":{{\"/a\":{{\"post\":{{\"requestBody\":{body}}}}}}}}}"
         )
     };
-    let side = base::Side { source: Source::new("a.json", line(9)), waivers: None };
+    let side = base::Side { source: Source::new("a.json", line(9)), waivers: None, note: None };
     let compared = judge(side, Source::new("b.json", line(8)), TODAY).unwrap();
     let text = report::gate(&compared, Format::Text);
     assert!(text.contains("now, at column 11") && text.lines().all(|line| line.len() < 200), "{text}");
@@ -167,30 +167,119 @@ fn at(folder: &Path) -> Files {
 }
 
 fn refusal(folder: &Path, name: &str) -> String {
-    format!("{:#}", base::read(&at(folder), name, "openapi/v1.yaml").unwrap_err())
+    format!("{:#}", base::read(&at(folder), name, "openapi/v1.yaml", None).unwrap_err())
 }
 
 #[test]
 fn a_base_is_a_file_or_a_revision_with_the_waivers_of_its_side() {
     let folder = repository();
     let path = folder.path();
-    let side = base::read(&at(path), "HEAD~1", "openapi/v1.yaml").unwrap();
+    let side = base::read(&at(path), "HEAD~1", "openapi/v1.yaml", None).unwrap();
     assert_eq!((side.source.name.as_str(), side.source.text.as_str()), ("HEAD~1:openapi/v1.yaml", BASE));
     // A change that brings its own waiver is not waived by it.
     fs::write(path.join("openapi/released/waivers.toml"), waiver("a", "2027-01-01")).unwrap();
     git(path, &["add", "."]);
     git(path, &["commit", "--quiet", "--message", "three"]);
-    assert!(base::read(&at(path), "HEAD~1", "openapi/v1.yaml").unwrap().waivers.is_none());
-    assert!(base::read(&at(path), "HEAD", "openapi/v1.yaml").unwrap().waivers.is_some());
+    assert!(base::read(&at(path), "HEAD~1", "openapi/v1.yaml", None).unwrap().waivers.is_none());
+    assert!(base::read(&at(path), "HEAD", "openapi/v1.yaml", None).unwrap().waivers.is_some());
     fs::write(path.join("openapi/released/v1.yaml"), BASE).unwrap();
-    let side = base::read(&at(path), "openapi/released/v1.yaml", "openapi/v1.yaml").unwrap();
-    assert_eq!(side.waivers.unwrap().name, "openapi/released/waivers.toml");
     // Whoever stands in a folder names what they see there.
     let inside = Files::new(&path.join("openapi"), path);
-    let side = base::read(&inside, "released/v1.yaml", "openapi/v1.yaml").unwrap();
-    assert_eq!(side.source.name, "openapi/released/v1.yaml");
+    let side = base::read(&inside, "v1.yaml", "openapi/v1.yaml", Some("released/waivers.toml")).unwrap();
+    assert_eq!(side.source.name, "openapi/v1.yaml");
     assert_eq!(side.waivers.unwrap().name, "openapi/released/waivers.toml");
     assert_eq!(inside.find("v1.yaml").as_deref(), Some("openapi/v1.yaml"));
+}
+
+/// What the gate says in a clone, against a base and by these waivers, and its note.
+fn gated(clone: &Path, base: &str, waivers: Option<&str>) -> (Result<Outcome, String>, Option<String>) {
+    let files = at(clone);
+    let side = match base::read(&files, base, "openapi/v1.yaml", waivers) {
+        Ok(side) => side,
+        Err(error) => return (Err(format!("{error:#}")), None),
+    };
+    let note = side.note.clone();
+    let contract = contract::open(&files.workspace, "openapi/v1.yaml").unwrap();
+    let compared = judge(side, contract, TODAY).unwrap();
+    (verdict(&compared).map_err(|fault| fault.to_string()), note)
+}
+
+const RELEASED: &str = "openapi/released/v1.yaml";
+const WAIVERS: &str = "openapi/released/waivers.toml";
+
+/// A repository whose contract is as it was released, and a clone of it.
+fn merged_and_clone() -> (tempfile::TempDir, tempfile::TempDir) {
+    let (merged, folder) = (repository(), tempfile::tempdir().expect("a folder"));
+    for file in [RELEASED, "openapi/v1.yaml"] {
+        fs::write(merged.path().join(file), BASE).expect("a contract");
+    }
+    git(merged.path(), &["add", "."]);
+    git(merged.path(), &["commit", "--quiet", "--message", "three"]);
+    let url = format!("file://{}", merged.path().display());
+    git(folder.path(), &["clone", "--quiet", &url, "clone"]);
+    (merged, folder)
+}
+
+#[test]
+fn a_change_cannot_waive_itself() {
+    let (merged, folder) = merged_and_clone();
+    let clone = folder.path().join("clone");
+    let found = compared(None, TODAY).unwrap().findings.into_iter().find(Finding::breaks).unwrap();
+    let waiver = waiver(&found.fingerprint, "2099-01-01");
+    // The change brings its waiver along, first beside the commit, then in it.
+    fs::write(clone.join("openapi/v1.yaml"), revision()).unwrap();
+    fs::write(clone.join(WAIVERS), &waiver).unwrap();
+    let hint = "merge waivers before the change that needs them";
+    for _ in 0..2 {
+        for base in [RELEASED, "origin/HEAD"] {
+            let (outcome, note) = gated(&clone, base, None);
+            assert_eq!(outcome, Ok(Outcome::Findings), "{base}");
+            assert!(note.unwrap().ends_with(hint));
+        }
+        git(&clone, &["add", "."]);
+        git(&clone, &["commit", "--quiet", "--allow-empty", "--message", "four"]);
+    }
+    // On one's own machine one may look at what it will be once the waiver is merged.
+    assert_eq!(gated(&clone, RELEASED, Some(WAIVERS)), (Ok(Outcome::Fine), None));
+    // The waiver is merged, by itself: it lets nothing pass there yet, which is no fault.
+    fs::write(merged.path().join(WAIVERS), &waiver).unwrap();
+    git(merged.path(), &["add", "."]);
+    git(merged.path(), &["commit", "--quiet", "--message", "five"]);
+    for base in [RELEASED, "HEAD"] {
+        assert_eq!(gated(merged.path(), base, None).0, Ok(Outcome::Fine), "{base}");
+    }
+    git(&clone, &["fetch", "--quiet"]);
+    for base in [RELEASED, "origin/HEAD"] {
+        assert_eq!(gated(&clone, base, None), (Ok(Outcome::Fine), None), "{base}");
+    }
+}
+
+#[test]
+fn waivers_of_the_working_tree_count_only_by_name() {
+    let folder = repository();
+    let path = folder.path();
+    fs::write(path.join(RELEASED), BASE).unwrap();
+    let found = compared(None, TODAY).unwrap().findings.into_iter().find(Finding::breaks).unwrap();
+    fs::write(path.join(WAIVERS), waiver(&found.fingerprint, "2099-01-01")).unwrap();
+    git(path, &["add", "."]);
+    git(path, &["commit", "--quiet", "--message", "three"]);
+    let (outcome, note) = gated(path, RELEASED, None);
+    assert_eq!(outcome, Ok(Outcome::Findings));
+    let expected = format!(
+        "{WAIVERS} does not count, since git does not know `origin/HEAD` here; name waivers by --waivers"
+    );
+    assert_eq!(note, Some(expected));
+    assert_eq!(gated(path, RELEASED, Some(WAIVERS)), (Ok(Outcome::Fine), None));
+    assert_eq!(gated(path, RELEASED, Some("HEAD")), (Ok(Outcome::Fine), None));
+    let missing = |named| gated(path, RELEASED, Some(named)).0.unwrap_err();
+    assert_eq!(missing(""), "--waivers is empty; name a file or a git revision");
+    assert!(missing("nope.toml").starts_with("there are no waivers: `nope.toml` is neither a file nor a"));
+    assert_eq!(missing("HEAD~1"), format!("there are no waivers: {WAIVERS} is not in the revision `HEAD~1`"));
+    let out_of_git = tempfile::tempdir().unwrap();
+    let copies = [(RELEASED, BASE.to_owned()), ("openapi/v1.yaml", revision())];
+    fs::create_dir_all(out_of_git.path().join("openapi/released")).unwrap();
+    copies.iter().for_each(|(name, text)| fs::write(out_of_git.path().join(name), text).unwrap());
+    assert_eq!(gated(out_of_git.path(), RELEASED, None), (Ok(Outcome::Findings), None));
 }
 
 #[test]
@@ -198,27 +287,32 @@ fn a_waiver_of_a_revision_may_speak_of_what_is_in_it_already() {
     let folder = repository();
     let path = folder.path();
     let found = compared(None, TODAY).unwrap().findings.into_iter().find(Finding::breaks).unwrap();
-    fs::write(path.join("openapi/released/v1.yaml"), BASE).unwrap();
-    fs::write(path.join("openapi/released/waivers.toml"), waiver(&found.fingerprint, "2026-03-01")).unwrap();
+    fs::write(path.join(RELEASED), BASE).unwrap();
+    fs::write(path.join(WAIVERS), waiver(&found.fingerprint, "2026-03-01")).unwrap();
     git(path, &["add", "."]);
     git(path, &["commit", "--quiet", "--message", "three"]);
-    let against = |base: &str, contract: String, today| {
-        let side = base::read(&at(path), base, "openapi/v1.yaml").unwrap();
+    let against = |base: &str, waivers: Option<&str>, contract: String, today| {
+        let side = base::read(&at(path), base, "openapi/v1.yaml", waivers).unwrap();
         let compared = judge(side, Source::new("openapi/v1.yaml", contract), today).unwrap();
         verdict(&compared).map_err(|fault| fault.to_string())
     };
     let (on_time, late) = (TODAY, TODAY.tomorrow().unwrap());
     for today in [on_time, late] {
-        assert_eq!(against("HEAD", revision(), today), Ok(Outcome::Fine), "nothing is left to be waived");
-        assert_eq!(against("HEAD", revision().replace("20", "30"), today), Ok(Outcome::Findings));
+        assert_eq!(
+            against("HEAD", None, revision(), today),
+            Ok(Outcome::Fine),
+            "nothing is left to be waived"
+        );
+        assert_eq!(against("HEAD", None, revision().replace("20", "30"), today), Ok(Outcome::Findings));
     }
-    assert_eq!(against("openapi/released/v1.yaml", revision(), on_time), Ok(Outcome::Fine));
-    assert!(against("openapi/released/v1.yaml", revision(), late).unwrap_err().contains("expired"));
-    assert!(
-        against("openapi/released/v1.yaml", BASE.to_owned(), on_time)
-            .unwrap_err()
-            .contains("matches nothing")
-    );
+    assert_eq!(against(RELEASED, Some(WAIVERS), revision(), on_time), Ok(Outcome::Fine));
+    for waivers in [WAIVERS, "HEAD"] {
+        let fault = against(RELEASED, Some(waivers), revision(), late).unwrap_err();
+        assert!(fault.contains("expired"), "{fault}");
+    }
+    let unchanged = |waivers| against(RELEASED, Some(waivers), BASE.to_owned(), on_time);
+    assert!(unchanged(WAIVERS).unwrap_err().contains("matches nothing"));
+    assert_eq!(unchanged("HEAD"), Ok(Outcome::Fine));
 }
 
 #[test]
@@ -236,7 +330,7 @@ fn a_base_that_cannot_be_had_is_an_error_with_a_remedy() {
         in_revision.contains("`--base HEAD`, and the file by `--contract openapi/v1.yaml`"),
         "{in_revision}"
     );
-    let outside = format!("{:#}", base::read(&at(path), "HEAD", "/tmp/v1.yaml").unwrap_err());
+    let outside = format!("{:#}", base::read(&at(path), "HEAD", "/tmp/v1.yaml", None).unwrap_err());
     assert!(outside.contains("/tmp/v1.yaml is outside of it"), "{outside}");
     let utf_16 = contract::take("a.yaml", vec![0xff, 0xfe, b'o', 0]).unwrap_err().to_string();
     assert_eq!(utf_16, "a.yaml is text in UTF-16; save it in UTF-8");
@@ -245,7 +339,7 @@ fn a_base_that_cannot_be_had_is_an_error_with_a_remedy() {
     let url = format!("file://{}", path.display());
     git(elsewhere.path(), &["clone", "--quiet", "--depth", "1", &url, "shallow"]);
     assert!(refusal(&elsewhere.path().join("shallow"), "HEAD~1").contains("git fetch --unshallow"));
-    let missing = format!("{:#}", base::read(&at(path), "HEAD", "openapi/v2.yaml").unwrap_err());
+    let missing = format!("{:#}", base::read(&at(path), "HEAD", "openapi/v2.yaml", None).unwrap_err());
     assert!(missing.contains("openapi/v2.yaml is not in the revision `HEAD`"), "{missing}");
 }
 
