@@ -33,6 +33,7 @@ async fn send(client: &Client, task: &Task, started_at: i64) -> Outcome {
     let delivery = DeliveryId::from_uuid(claimed.id);
     let span = tracing::info_span!("webhook", delivery.id = %delivery, attempt = claimed.attempts + 1);
     let request = Request {
+        workspace: claimed.workspace_id,
         url,
         event_id: &EventId::from_uuid(claimed.event_id).to_string(),
         event_type: &claimed.event_type,

@@ -158,6 +158,7 @@ async fn the_receiver_of_the_guide_takes_what_we_send() {
     ] {
         let body = format!(r#"{{"id":"{event_id}","type":"student.created"}}"#);
         let request = Request {
+            workspace: uuid::Uuid::nil(),
             url: &url,
             event_id,
             event_type: "student.created",

@@ -5,16 +5,19 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::vec;
 
 use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, Shared};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use futures_util::future::{BoxFuture, Shared, ready};
+use hyper_util::client::legacy::connect::dns::Name;
 use rustix::io::Errno;
-
-use tokio::sync::Semaphore;
+use tower_service::Service;
+use uuid::Uuid;
 
 use super::failure::is_exhausted;
 use crate::config::Network;
@@ -91,34 +94,74 @@ type Found = Shared<BoxFuture<'static, Result<Arc<[IpAddr]>, Nowhere>>>;
 
 /// Names looked up at once. Each takes one of the process's threads for work that blocks, which passwords need as well.
 const AT_ONCE: usize = 256;
+/// Those that one workspace asked for first: a few workspaces whose names hang leave room for the others.
+const OF_ONE_WORKSPACE: usize = 32;
+
+tokio::task_local! {
+    /// The workspace that the request of this task is sent for. The client hands its resolver nothing but a name.
+    static WORKSPACE: Uuid;
+}
+
+/// Sends a request for a workspace, which pays for the look-up that a new connection needs.
+pub(super) fn on_behalf_of<F: Future>(workspace: Uuid, request: F) -> impl Future<Output = F::Output> {
+    WORKSPACE.scope(workspace, request)
+}
 
 /// The names that are being looked up, each once however many ask: a name server that hangs takes one thread a name,
 /// and not one an attempt.
 pub(super) struct Names {
     look_up: LookUp,
-    turns: Semaphore,
-    running: Mutex<HashMap<String, Found>>,
+    running: Mutex<Running>,
+}
+
+#[derive(Default)]
+struct Running {
+    names: HashMap<String, Found>,
+    /// How many of them each workspace asked for first.
+    shares: HashMap<Uuid, usize>,
+}
+
+impl Running {
+    /// Whether one more look-up may begin for a workspace, which then has it in its share.
+    fn begin(&mut self, workspace: Uuid) -> bool {
+        let share = self.shares.get(&workspace).copied().unwrap_or_default();
+        let room = self.names.len() < AT_ONCE && share < OF_ONE_WORKSPACE;
+        if room {
+            self.shares.insert(workspace, share + 1);
+        }
+        room
+    }
+
+    fn end(&mut self, name: &str, workspace: Uuid) {
+        self.names.remove(name);
+        if let Some(share) = self.shares.get_mut(&workspace) {
+            *share -= 1;
+            if *share == 0 {
+                self.shares.remove(&workspace);
+            }
+        }
+    }
 }
 
 impl Names {
     pub(super) fn new(look_up: LookUp) -> Self {
-        Self { look_up, turns: Semaphore::new(AT_ONCE), running: Mutex::default() }
+        Self { look_up, running: Mutex::default() }
     }
 
     /// The look-up of this name that is under way, or a new one. It goes on when nobody waits any longer.
-    fn find(self: &Arc<Self>, name: &str) -> Found {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = running.get(name) {
+    fn find(self: &Arc<Self>, name: &str, workspace: Uuid) -> Found {
+        let mut running = self.running();
+        if let Some(found) = running.names.get(name) {
             return found.clone();
+        }
+        if !running.begin(workspace) {
+            // Whoever waited for a turn would wait for names that hang, and be taken for one of them.
+            return ready(Err(io::Error::from(Errno::NOBUFS).into())).boxed().shared();
         }
         let (names, owned) = (Arc::clone(self), name.to_owned());
         let task = tokio::spawn(async move {
-            // Whoever waited for a turn would wait for names that hang, and be taken for one of them.
-            let found = match names.turns.try_acquire() {
-                Ok(_turn) => (names.look_up)(owned.clone()).await,
-                Err(_) => Err(Errno::NOBUFS.into()),
-            };
-            names.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&owned);
+            let found = (names.look_up)(owned.clone()).await;
+            names.running().end(&owned, workspace);
             found
         });
         let found = async move {
@@ -130,21 +173,36 @@ impl Names {
             }
         };
         let found = found.boxed().shared();
-        running.insert(name.to_owned(), found.clone());
+        running.names.insert(name.to_owned(), found.clone());
         found
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Hands out checked addresses alone.
+#[derive(Clone)]
 pub(super) struct Checked {
     pub(super) names: Arc<Names>,
     pub(super) allow: Arc<[Network]>,
     pub(super) rule: Rule,
 }
 
-impl Resolve for Checked {
-    fn resolve(&self, name: Name) -> Resolving {
-        let found = self.names.find(name.as_str());
+impl Service<Name> for Checked {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        // Connections are made by the task that sends; what is made by another one is nobody's.
+        let workspace = WORKSPACE.try_with(|workspace| *workspace).unwrap_or_default();
+        let found = self.names.find(name.as_str(), workspace);
         let (allow, rule) = (Arc::clone(&self.allow), self.rule);
         Box::pin(async move {
             let addresses = found.await?;
@@ -153,7 +211,7 @@ impl Resolve for Checked {
                 return Err(refused.into());
             }
             let addresses: Vec<SocketAddr> = addresses.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
-            Ok(Box::new(addresses.into_iter()) as Addrs)
+            Ok(addresses.into_iter())
         })
     }
 }

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
-use reqwest::{Method, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::{Method, Response, Uri};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
+use uuid::Uuid;
 
 use super::client::Client;
 use super::failure::{self, Failure};
-use super::retry_after;
+use super::{resolver, retry_after};
 use crate::webhooks::sign::{self, SigningKey};
 
 /// What an attempt may take from the first step to the last: connecting, sending, head and body of the answer.
@@ -24,6 +27,8 @@ const HEADERS_KEPT_BYTES: usize = 16 * 1024;
 /// What is sent, to whom, and signed with what.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
+    /// The workspace whose event it is: each has a share of the name look-ups.
+    pub workspace: Uuid,
     /// Where it goes.
     pub url: &'a Url,
     /// The event, as in the body.
@@ -107,16 +112,19 @@ async fn answer(
     request: &Request<'_>,
     headers: HeaderMap,
     ends: Instant,
-) -> Result<Response, Failure> {
+) -> Result<Response<Incoming>, Failure> {
     let client = client.toward(request.url)?;
-    let mut message = reqwest::Request::new(Method::POST, request.url.clone());
+    let mut message = hyper::Request::new(Full::new(request.body.clone()));
+    *message.method_mut() = Method::POST;
+    *message.uri_mut() = Uri::try_from(request.url.as_str()).map_err(|_| Failure::BadUrl)?;
     *message.headers_mut() = headers;
-    *message.body_mut() = Some(request.body.clone().into());
-    match timeout_at(ends, client.execute(message)).await {
+    message.headers_mut().insert(ACCEPT, HeaderValue::from_static("*/*"));
+    let answer = resolver::on_behalf_of(request.workspace, client.request(message));
+    match timeout_at(ends, answer).await {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(error)) => {
             let failure = failure::of(&error);
-            let error = anyhow::Error::new(error.without_url());
+            let error = anyhow::Error::new(error);
             tracing::debug!(%failure, error = format!("{error:#}"), "a webhook had no answer");
             Err(failure)
         }
@@ -126,10 +134,12 @@ async fn answer(
 
 /// The answer with the beginning of its body. The status stands already: a body that breaks off, drips or never ends
 /// changes nothing.
-async fn read(mut response: Response, now: i64, ends: Instant) -> Answer {
+async fn read(response: Response<Incoming>, now: i64, ends: Instant) -> Answer {
+    let (head, mut rest) = response.into_parts();
     let mut body = Vec::new();
     let whole = async {
-        while let Ok(Some(chunk)) = response.chunk().await {
+        while let Some(Ok(frame)) = rest.frame().await {
+            let Ok(chunk) = frame.into_data() else { break };
             let room = BODY_KEPT_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
             if chunk.len() > room {
@@ -141,10 +151,10 @@ async fn read(mut response: Response, now: i64, ends: Instant) -> Answer {
     // Late or not, what came is kept.
     let _ = timeout_at(ends, whole).await;
     Answer {
-        status: response.status().as_u16(),
-        headers: shown(response.headers()),
+        status: head.status.as_u16(),
+        headers: shown(&head.headers),
         body,
-        retry_after: retry_after::of(response.headers(), now),
+        retry_after: retry_after::of(&head.headers, now),
     }
 }
 

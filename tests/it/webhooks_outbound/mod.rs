@@ -20,6 +20,7 @@ use rustls::pki_types::CertificateDer;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::support::{Receiver, request};
 
@@ -61,8 +62,14 @@ async fn send(client: &Client, url: &Url) -> Outcome {
 }
 
 async fn send_within(client: &Client, url: &Url, deadline: Duration) -> Outcome {
+    send_for(Uuid::from_u128(1), client, url, deadline).await
+}
+
+/// One attempt at an event of this workspace.
+async fn send_for(workspace: Uuid, client: &Client, url: &Url, deadline: Duration) -> Outcome {
     let keys = SECRETS.map(|secret| SigningKey::new(secret).expect("a secret"));
     let request = Request {
+        workspace,
         url,
         event_id: "evt_01kdvdna00evqvqnxgeqgkd28a",
         event_type: "student.created",

@@ -8,8 +8,9 @@ use std::time::Duration;
 use creator_api::webhooks::outbound::{Client, Failure, LookUp, Options};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use uuid::Uuid;
 
-use super::{OK, answers, at_the_deadline, client, client_with, send, send_within};
+use super::{OK, answers, at_the_deadline, client, client_with, send, send_for, send_within};
 use crate::support::{Receiver, request};
 
 /// A receiver behind TLS with a certificate for this name, and that certificate.
@@ -160,4 +161,52 @@ async fn a_name_that_leads_nowhere_is_told_and_one_that_hangs_is_asked_for_once(
         assert_eq!(outcome.result.unwrap_err(), Failure::Timeout);
     }
     assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_workspace_whose_names_hang_leaves_look_ups_to_others() {
+    let receiver = Receiver::answering(OK).await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let look_up: LookUp = Arc::new(move |name| {
+        let counted = Arc::clone(&counted);
+        Box::pin(async move {
+            if name.starts_with("hanging") {
+                counted.fetch_add(1, Ordering::SeqCst);
+                std::future::pending::<()>().await;
+            }
+            Ok(vec!["127.0.0.1".parse().expect("an address")])
+        })
+    });
+    let client = client_with(&["127.0.0.0/8"], look_up, Vec::new());
+    let [hanging, healthy] = [1, 2].map(Uuid::from_u128);
+    let names = (0..300).map(|at| format!("http://hanging-{at}.test/").parse().expect("a URL"));
+    let names: Vec<reqwest::Url> = names.collect();
+    let patience = Duration::from_secs(15);
+    let attempts = names.iter().map(|url| send_for(hanging, &client, url, patience));
+    let mut attempts = Box::pin(futures_util::future::join_all(attempts));
+    let others = async {
+        while asked.load(Ordering::SeqCst) < 32 {
+            tokio::task::yield_now().await;
+        }
+        let own = send_for(hanging, &client, &receiver.url("http", "own.test"), patience).await;
+        assert_eq!(own.result.unwrap_err(), Failure::Exhausted, "the share is taken");
+        let other = send_for(healthy, &client, &receiver.url("http", "other.test"), patience).await;
+        assert_eq!(other.result.expect("an answer").status, 200);
+    };
+    tokio::select! {
+        () = others => {}
+        _ = &mut attempts => panic!("no name hangs"),
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 32);
+}
+
+#[tokio::test]
+async fn a_share_of_the_look_ups_is_free_again_once_they_end() {
+    let receiver = Receiver::answering(OK).await;
+    let client = client_with(&["127.0.0.0/8"], answers(&[&["127.0.0.1"]]).0, Vec::new());
+    for at in 0..100 {
+        let url = receiver.url("http", &format!("name-{at}.test"));
+        assert_eq!(send(&client, &url).await.result.expect("an answer").status, 200);
+    }
 }
