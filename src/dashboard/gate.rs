@@ -20,6 +20,7 @@ use super::visit::{Shared, Visit};
 use super::{assets, csrf, origin, pages};
 use crate::app::App;
 use crate::domain::retry::retrying;
+use crate::domain::sessions;
 use crate::rate_limit::logins::Attempts;
 use crate::secret::{MasterKey, Purpose, Seal};
 
@@ -57,7 +58,7 @@ impl Dashboard {
         }
         request.extensions_mut().insert(Arc::clone(visit));
         if request.method() == Method::POST {
-            // A form changes something in one transaction, as its last step that can fail.
+            // A form makes its change in one transaction, of which nothing is left after a conflict.
             return retrying(|| self.page(copy(&request))).await;
         }
         self.page(request).await
@@ -80,6 +81,12 @@ impl Dashboard {
             return Err(Failure::Foreign);
         }
         let form = arrived(request.take_body(), PATIENCE).await?;
+        // The session was looked up before the form arrived, which may take long. It may have ended meanwhile.
+        if let Some(viewer) = &visit.viewer
+            && !sessions::is_open(&self.shared.app, viewer).await?
+        {
+            return Err(Failure::SessionEnded);
+        }
         if csrf::is_ours(&visit.key, form.text(csrf::FIELD)) {
             Ok(form)
         } else if visit.viewer.is_none() && request.uri().path().starts_with("/dashboard") {

@@ -223,11 +223,20 @@ pub async fn leave(write: &mut Write, viewer: &Viewer) -> Result<()> {
     }
 }
 
+/// Whether the session that somebody is in has not been ended.
+///
+/// # Errors
+/// [`Error::Internal`](super::Error::Internal) when the database fails.
+pub async fn is_open(app: &App, viewer: &Viewer) -> Result<bool> {
+    let rows = sessions::in_workspace(viewer.workspace.id.uuid());
+    Ok(rows.by_id(app.db.read(), viewer.session.uuid()).await?.is_some())
+}
+
 /// Whether the session that somebody is in has not been ended, as an open write sees it.
 ///
 /// # Errors
 /// [`Error::Internal`](super::Error::Internal) when the database fails.
-pub async fn is_open(write: &Write, viewer: &Viewer) -> Result<bool> {
+pub async fn is_open_in(write: &Write, viewer: &Viewer) -> Result<bool> {
     let rows = sessions::in_workspace(viewer.workspace.id.uuid());
     Ok(rows.by_id(write.conn(), viewer.session.uuid()).await?.is_some())
 }

@@ -1,7 +1,10 @@
 //! What is refused at the gate, and the headers that everything leaves with.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -102,6 +105,44 @@ async fn a_form_sent_again_after_signing_out_changes_nothing() {
     // Nor does the token serve the next session of the same browser.
     browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
     browser.post(NEW, &token, &FIELDS).await.assert_status(403);
+    assert_eq!(keys(&app).await, 0);
+}
+
+#[tokio::test]
+async fn a_form_whose_session_ends_before_it_has_arrived_changes_nothing() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let (browser, phone) = (acme.signed_in().await, Browser::new(&app));
+    phone.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
+    let (token, session) = (csrf(&browser.get(NEW).await), browser.cookie("session").unwrap());
+    let form = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("csrf", &token)
+        .extend_pairs(FIELDS)
+        .finish();
+    // After a minute, the use of a session is written down: so the story sees when the server has recognized it.
+    app.clock.advance(Duration::from_secs(61));
+    let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
+    let length = form.len();
+    let head = format!(
+        "POST {NEW} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: session={session}\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n"
+    );
+    let (begun, rest) = form.split_at(20);
+    stream.write_all(format!("{head}{begun}").as_bytes()).await.unwrap();
+    let used = async || {
+        let row = entity::sessions::by_token_hash(app.app.db.read(), &Sha256::digest(&session).into()).await;
+        row.unwrap().expect("the session is open").seen_at == app.clock.now_ms()
+    };
+    while !used().await {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let end = "/dashboard/settings/sessions/end-others";
+    phone.submit("/dashboard/settings", end, &[]).await.assert_status(303);
+
+    stream.write_all(rest.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("Your session has ended"), "{answer}");
     assert_eq!(keys(&app).await, 0);
 }
 

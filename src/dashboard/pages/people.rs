@@ -71,7 +71,7 @@ async fn list(page: Page) -> Answer {
 async fn begin(page: &Page) -> Result<Write, Failure> {
     let write = page.begin_write().await?;
     users::lock(&write, page.workspace()).await?;
-    if sessions::is_open(&write, page.viewer()).await? { Ok(write) } else { Err(Failure::SessionEnded) }
+    if sessions::is_open_in(&write, page.viewer()).await? { Ok(write) } else { Err(Failure::SessionEnded) }
 }
 
 /// Why no mail with a link can be sent now; goes on after the name of what was to be mailed.
