@@ -3,12 +3,18 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use entity::mails;
+use lettre::Address;
 use lettre::address::Envelope;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
 
 use super::transport::Failure;
 use crate::id::MailId;
+
+/// Whether mail can be sent to this address: [`Letter::write`] takes it as a recipient.
+pub fn is_recipient(address: &str) -> bool {
+    address.parse::<Address>().is_ok()
+}
 
 /// A mail with both of its parts, ready to be handed over.
 #[derive(Debug)]

@@ -11,5 +11,6 @@ pub mod queue;
 mod smtp;
 pub mod transport;
 
+pub use letter::is_recipient;
 pub use message::Message;
 pub use transport::Transport;

@@ -83,6 +83,7 @@ async fn what_cannot_be_invited_is_told_at_the_field() {
     let faults = [
         ("", "Email must hold one `@`"),
         ("nobody", "Email must hold one `@`"),
+        ("ada..lovelace@acme.example", "Email is no address that mail can be sent to."),
         ("OWNER@acme.example", "Email is the address of somebody who is in this workspace already."),
     ];
     for (email, fault) in faults {

@@ -75,7 +75,10 @@ async fn begin(page: &Page) -> Result<Write, Failure> {
 }
 
 /// Why no mail with a link can be sent now; goes on after the name of what was to be mailed.
-async fn no_mail(page: &Page, write: &Write) -> Result<Option<String>, Failure> {
+async fn no_mail(page: &Page, write: &Write, person: &User) -> Result<Option<String>, Failure> {
+    if !users::takes_mail(person) {
+        return Ok(Some("is no address that mail can be sent to".to_owned()));
+    }
     if page.app().config.server.known_address().is_none() {
         let reason = "cannot be mailed a link: the server does not know its own address; whoever runs it sets --public-url";
         return Ok(Some(reason.to_owned()));
@@ -117,7 +120,7 @@ async fn invited(page: &Page, form: &Form, email: &str) -> Result<Result<User, F
         }
         Ok(Changed { record, .. }) => record,
     };
-    if let Some(reason) = no_mail(page, &write).await? {
+    if let Some(reason) = no_mail(page, &write, &person).await? {
         return fault(&reason);
     }
     users::invite(app, &mut write, &page.viewer().workspace, &person).await?;
@@ -140,7 +143,7 @@ async fn link(page: Page, Path(person): Path<String>, form: Form) -> Answer {
     let app = page.app();
     let mut write = begin(&page).await?;
     let person = users::get_in(&write, page.workspace(), person).await?;
-    if let Some(reason) = no_mail(&page, &write).await? {
+    if let Some(reason) = no_mail(&page, &write, &person).await? {
         return page.redirect_with(PEOPLE, &Flash::note(format!("{} {reason}.", person.email)));
     }
     users::mail_link(app, &mut write, &page.viewer().workspace, &person).await?;

@@ -12,7 +12,7 @@ use crate::domain::audit::{self, Action, Actor};
 use crate::domain::workspaces::Workspace;
 use crate::id::WorkspaceId;
 use crate::mail::message::Message;
-use crate::mail::queue;
+use crate::mail::{is_recipient, queue};
 
 /// Invitations and links that the dashboard of one workspace may mail in an hour.
 pub const MAILS_AN_HOUR: u64 = 20;
@@ -90,6 +90,11 @@ pub(in crate::domain) async fn welcome_owner(
     }
     let made = (Action::LinkMade, owner.id.to_string(), owner.email.as_str());
     audit::append(app, write, workspace.id, actor, made).await
+}
+
+/// Whether mail can be sent to a person's address.
+pub fn takes_mail(person: &User) -> bool {
+    is_recipient(&person.email)
 }
 
 /// Whether the dashboard may mail another invitation or link for this workspace now. The caller holds the workspace.

@@ -23,7 +23,7 @@ mod members;
 pub(super) use access::hand_over;
 pub use access::{Removal, add, by_email_in, get, get_in, is_owner, lock, remove};
 pub(super) use invitations::welcome_owner;
-pub use invitations::{MAILS_AN_HOUR, invite, link_address, mail_link, may_mail, queue_link};
+pub use invitations::{MAILS_AN_HOUR, invite, link_address, mail_link, may_mail, queue_link, takes_mail};
 pub use links::{LINK_HOURS, holder, link, prune, set_password};
 pub use members::{Member, members};
 
