@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    QueryOrder,
+    QueryOrder, QuerySelect, QueryTrait,
     sea_query::{Expr, ExprTrait},
 };
 
@@ -100,6 +100,24 @@ impl InWorkspace<Entity> {
 /// When the database does.
 pub async fn by_secret_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find().filter(Column::SecretHash.eq(hash.to_vec()))).await
+}
+
+/// The ids and secret hashes of keys in all workspaces that were not revoked, by id: those after an id, so many at most.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn digests<C: ConnectionTrait>(
+    conn: &C,
+    after: Option<Uuid>,
+    limit: u64,
+) -> Result<Vec<(Uuid, Vec<u8>)>, DbErr> {
+    let mut select = Entity::find().select_only().columns([Column::Id, Column::SecretHash]);
+    if let Some(after) = after {
+        select = select.filter(Column::Id.gt(after));
+    }
+    let select = select.filter(Column::RevokedAt.is_null()).order_by_asc(Column::Id).limit(limit);
+    let rows = conn.query_all(&select.into_query()).await?;
+    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
 }
 
 /// The key with this id, in whichever workspace, for the operator's commands.

@@ -27,7 +27,29 @@ const MANY_ADDRESSES: usize = 100_000;
 #[derive(Debug, Default)]
 pub struct Limiter {
     keys: DashMap<KeyId, Usage>,
-    addresses: DashMap<IpAddr, Usage>,
+    addresses: DashMap<IpAddr, Address>,
+}
+
+/// What a client address has used, and how many unknown keys are being looked up for it.
+#[derive(Debug, Default)]
+struct Address {
+    usage: Usage,
+    look_ups: u32,
+}
+
+/// The look-up of an unknown key on behalf of a client address, until this is dropped.
+#[derive(Debug)]
+pub struct LookUp<'a> {
+    limiter: &'a Limiter,
+    network: IpAddr,
+}
+
+impl Drop for LookUp<'_> {
+    fn drop(&mut self) {
+        if let Some(mut address) = self.limiter.addresses.get_mut(&self.network) {
+            address.look_ups = address.look_ups.saturating_sub(1);
+        }
+    }
 }
 
 impl Limiter {
@@ -38,8 +60,8 @@ impl Limiter {
     pub async fn draw(&self, app: &App, subject: Subject, caps: Caps) -> Draw {
         let key = match subject {
             Subject::Address(address) => {
-                let mut usage = self.addresses.entry(network(address)).or_default();
-                return usage.draw(caps, app.clock.now_ms());
+                let mut address = self.addresses.entry(network(address)).or_default();
+                return address.usage.draw(caps, app.clock.now_ms());
             }
             Subject::Key(key) => key,
         };
@@ -61,6 +83,19 @@ impl Limiter {
             }
         }
         usage.draw(caps, app.clock.now_ms())
+    }
+
+    /// Whether an unknown key may be looked up for a client address: as many at once as it has requests left, so that guesses
+    /// cause no more look-ups than the limit admits.
+    pub fn admit_look_up(&self, app: &App, address: IpAddr, caps: Caps) -> Option<LookUp<'_>> {
+        let network = network(address);
+        let mut address = self.addresses.entry(network).or_default();
+        let standing = address.usage.standing(caps, app.clock.now_ms());
+        if address.look_ups >= standing.minute_left.min(standing.day_left) {
+            return None;
+        }
+        address.look_ups += 1;
+        Some(LookUp { limiter: self, network })
     }
 
     /// Writes what was counted since the last time, and drops idle buckets.
@@ -108,9 +143,9 @@ impl Limiter {
             !usage.is_idle(now_ms, IDLE_MS)
         });
         let window = if self.addresses.len() > MANY_ADDRESSES { Window::Minute } else { Window::Day };
-        self.addresses.retain(|_, usage| {
-            usage.forget_others();
-            usage.is_in(window, now_ms)
+        self.addresses.retain(|_, address| {
+            address.usage.forget_others();
+            address.look_ups > 0 || address.usage.is_in(window, now_ms)
         });
     }
 }

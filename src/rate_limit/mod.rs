@@ -13,7 +13,7 @@ use std::net::IpAddr;
 
 use crate::id::KeyId;
 
-pub use memory::Limiter;
+pub use memory::{Limiter, LookUp};
 pub use window::{Draw, Standing, Window};
 
 /// Whose bucket a request draws on.

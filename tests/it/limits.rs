@@ -3,11 +3,15 @@
 use std::time::Duration;
 
 use creator_api::app::App;
+use creator_api::domain::keys::{self, NewKey};
+use creator_api::domain::scope::Scopes;
 use creator_api::domain::workspaces::Quota;
 use creator_api::rate_limit::{Caps, Limiter, Subject};
 use reqwest::Method;
+use secrecy::ExposeSecret;
 
-use crate::support::{Answer, Key, TestApp, send};
+use crate::outage;
+use crate::support::{Answer, Key, TestApp, invented_key, send};
 
 const COURSES: &str = "/api/v1/courses";
 
@@ -217,4 +221,85 @@ async fn a_clock_that_returns_by_less_than_a_minute_gives_no_second_minute() {
     assert_eq!(refused.header("retry-after"), "30", "never longer than the window is");
     app.clock.advance(Duration::from_secs(30));
     key.get(COURSES).await.assert_status(200);
+}
+
+/// Sends a key that nobody has.
+async fn guess(app: &TestApp) -> Answer {
+    send(app.request(Method::GET, COURSES).bearer_auth(invented_key())).await
+}
+
+/// Uses up the limit of the client address of this test.
+async fn exhaust(app: &TestApp) {
+    while guess(app).await.status == 401 {}
+    guess(app).await.assert_status(429);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_guesses_cause_no_more_look_ups_than_were_admitted() {
+    let app = TestApp::start().await;
+    let principals = &app.app.principals;
+    let mut statuses = Vec::new();
+    for _ in 0..5 {
+        let answers = futures_util::future::join_all((0..200).map(|_| guess(&app))).await;
+        statuses.extend(answers.iter().map(|answer| answer.status));
+    }
+    let admitted = statuses.iter().filter(|status| **status == 401).count();
+    let refused = statuses.iter().filter(|status| **status == 429).count();
+    assert_eq!((admitted, refused), (60, 940));
+    assert!(principals.look_ups() <= 60, "{} look-ups", principals.look_ups());
+    assert_eq!(principals.filter_statements(), 1, "the clock stood still");
+
+    app.clock.advance(Duration::from_millis(1_999));
+    guess(&app).await.assert_status(429);
+    assert_eq!(principals.filter_statements(), 1);
+    app.clock.advance(Duration::from_millis(1));
+    futures_util::future::join_all((0..50).map(|_| guess(&app))).await;
+    assert_eq!(principals.filter_statements(), 2, "one reads, the others wait for it");
+}
+
+#[tokio::test]
+async fn an_exhausted_address_causes_no_query() {
+    let app = TestApp::start().await;
+    let key = app.workspace("acme").await.plain_key("read:courses").await;
+    exhaust(&app).await;
+
+    let outage = outage::begin(&app).await;
+    for _ in 0..100 {
+        guess(&app).await.assert_status(429);
+    }
+    // Later, one asks in vain which keys are new.
+    app.clock.advance(Duration::from_secs(5));
+    for _ in 0..3 {
+        guess(&app).await.assert_status(429);
+    }
+    outage.end(&app).await;
+    // A valid key from the same address passes, and draws on its own bucket.
+    assert_eq!(remaining(&key.get(COURSES).await.assert_status(200)).0, 59);
+}
+
+#[tokio::test]
+async fn from_an_exhausted_address_every_valid_key_passes_and_no_other() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let old = workspace.plain_key("read:courses").await;
+    let revoked = workspace.plain_key("read:courses").await;
+    exhaust(&app).await;
+    old.get(COURSES).await.assert_status(200);
+
+    // One that this process creates passes at once, one of another process within two seconds.
+    workspace.plain_key("read:courses").await.get(COURSES).await.assert_status(200);
+    let other = app.other_process().await;
+    let mut write = other.begin_write().await.unwrap();
+    let new =
+        NewKey { name: "other".to_owned(), scopes: Scopes::all(), quota: Quota::default(), expires_at: None };
+    let (record, secret) = keys::create(&other, &mut write, workspace.id, new).await.unwrap();
+    write.commit().await.unwrap();
+    let key = app.key_of(record.id.to_string(), secret.expose_secret().to_owned());
+    app.clock.advance(Duration::from_secs(2));
+    key.get(COURSES).await.assert_status(200);
+
+    let mut write = app.write().await;
+    keys::revoke(&app.app, &mut write, None, revoked.id.parse().unwrap()).await.unwrap();
+    write.commit().await.unwrap();
+    revoked.get(COURSES).await.assert_status(429);
 }

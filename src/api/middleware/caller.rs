@@ -14,16 +14,26 @@ use crate::api::front::Front;
 use crate::api::validate::texts;
 use crate::config::Network;
 use crate::domain::keys::{self, Principal};
+use crate::rate_limit::LookUp;
 
-/// The holder of the request's key; `None` when there is no valid one, whatever is wrong with it.
+/// The holder of the request's key; `None` when there is no valid one, whatever is wrong with it. A look-up counts for the client
+/// address until the request itself does.
 ///
 /// # Errors
 /// 500 when the database fails.
-pub(super) async fn authenticate(front: &Front, request: &Request) -> Result<Option<Principal>, ApiError> {
-    match presented(front.credential, request.headers()) {
-        Some(secret) => Ok(keys::authenticate(&front.app, &secret).await?),
-        None => Ok(None),
-    }
+pub(super) async fn authenticate<'f>(
+    front: &'f Front,
+    request: &Request,
+) -> Result<(Option<Principal>, Option<LookUp<'f>>), ApiError> {
+    let Some(secret) = presented(front.credential, request.headers()) else { return Ok((None, None)) };
+    let mut look_up = None;
+    let admit = || {
+        let client = address(request, &front.settings.proxies);
+        look_up = front.limiter.admit_look_up(&front.app, client, front.settings.address_caps);
+        look_up.is_some()
+    };
+    let principal = keys::authenticate_limited(&front.app, &secret, admit).await?;
+    Ok((principal, look_up))
 }
 
 /// The secret, when it stands exactly once where it belongs.

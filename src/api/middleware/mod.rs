@@ -74,10 +74,11 @@ impl<E: Endpoint> Gate<E> {
     async fn admit(&self, seen: &mut Seen, mut request: Request) -> Result<Response, ApiError> {
         let front = &self.front;
         let body = body::take(&mut request).await;
-        let principal = caller::authenticate(front, &request).await?;
+        let (principal, look_up) = caller::authenticate(front, &request).await?;
         seen.record = principal.as_ref().map(|principal| Record::begin(front, &request, principal));
         let (subject, caps) = throttle::bucket(front, &request, principal.as_ref());
         let draw = front.limiter.draw(&front.app, subject, caps).await;
+        drop(look_up);
         seen.standing = Some(draw.standing());
         seen.entry.key = principal.map(|principal| principal.key);
         let body = body?;

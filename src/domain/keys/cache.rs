@@ -12,6 +12,7 @@ use dashmap::DashMap;
 use uuid::Uuid;
 
 use super::Principal;
+use super::filter::KeyFilter;
 
 /// How long an entry is believed, in milliseconds after the database was asked.
 const MAX_AGE_MS: i64 = 2_000;
@@ -36,6 +37,10 @@ pub struct Principals {
     uses: DashMap<Uuid, Arc<AtomicI64>>,
     /// Counts what ended all entries; one of an earlier epoch is not believed.
     epoch: AtomicU64,
+    /// Which keys exist.
+    pub(super) filter: KeyFilter,
+    /// Keys that were looked up in the database.
+    pub(super) look_ups: AtomicU64,
 }
 
 /// When the database was asked, and in which epoch.
@@ -79,6 +84,16 @@ impl Principals {
     /// changes what a key stands for.
     pub fn forget(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// How many keys were looked up in the database.
+    pub fn look_ups(&self) -> u64 {
+        self.look_ups.load(Ordering::Relaxed)
+    }
+
+    /// How many statements read which keys exist.
+    pub fn filter_statements(&self) -> u64 {
+        self.filter.statements()
     }
 
     /// What is known of a secret at `now_ms`; a known one counts as used.

@@ -74,6 +74,8 @@ async fn insert(
         operator_quota: by_operator && key.quota != Quota::default(),
     };
     api_keys::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
+    let (app, digest) = (app.clone(), row.secret_hash.clone());
+    write.after_commit(move || app.principals.filter.add(&digest));
     Ok((record(row), secret))
 }
 

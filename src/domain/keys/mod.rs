@@ -10,12 +10,13 @@ use crate::id::{KeyId, WorkspaceId};
 
 mod authenticate;
 mod cache;
+mod filter;
 mod manage;
 mod quota;
 mod secret;
 mod usage;
 
-pub use authenticate::{authenticate, flush_used};
+pub use authenticate::{authenticate, authenticate_limited, flush_used};
 pub use cache::Principals;
 pub use manage::{create, create_by_member, list, revoke, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};

@@ -20,7 +20,7 @@ pub use answer::Answer;
 pub use app::{TestApp, http};
 pub use browser::Browser;
 pub use endpoint::Endpoint;
-pub use key::{Key, send};
+pub use key::{Key, invented_key, send};
 pub use mailbox::{Mailbox, Reply, Security};
 pub use receiver::{Receiver, request};
 pub use subscription::done;
