@@ -11,6 +11,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::contract::Credential;
 use super::envelope::summary;
+use super::rejection::Rejection;
 use super::validate::{Fault, Faults, Part};
 use crate::domain;
 use crate::domain::error::Missing;
@@ -56,6 +57,9 @@ impl Code {
         }
     }
 }
+
+/// The message of every 500, which does not tell the cause.
+const INTERNAL: &str = "The server failed to answer this request.";
 
 /// Why a call was refused or failed.
 #[derive(Debug)]
@@ -211,13 +215,23 @@ impl ApiError {
         .with_detail(Part::Header, "Idempotency-Key", "was used with another request")
     }
 
-    /// 413: the body is larger than the cap.
+    /// 413: the body is larger than the cap. The rest of it is not read, so the connection is closed.
     pub fn too_large(cap: usize) -> Self {
-        Self::new(
+        let mut error = Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             Code::InvalidRequest,
             format!("The request body is larger than {cap} bytes."),
-        )
+        );
+        error.header = Some((header::CONNECTION, HeaderValue::from_static("close")));
+        error
+    }
+
+    /// The connection refused the request.
+    pub fn rejected(rejection: Rejection) -> Self {
+        match rejection.status {
+            StatusCode::INTERNAL_SERVER_ERROR => Self::new(rejection.status, Code::InternalError, INTERNAL),
+            status => Self::new(status, Code::InvalidRequest, rejection.message),
+        }
     }
 
     /// 415: a header says that the body is something else than what the operation takes.
@@ -252,11 +266,7 @@ impl ApiError {
 
     /// 500: the server's own fault.
     pub fn internal(cause: anyhow::Error) -> Self {
-        let mut error = Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            Code::InternalError,
-            "The server failed to answer this request.",
-        );
+        let mut error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, INTERNAL);
         error.cause = Some(cause);
         error
     }

@@ -17,6 +17,7 @@ pub mod middleware;
 pub mod pages;
 pub mod parameter;
 pub mod payload;
+pub mod rejection;
 pub mod routes;
 pub mod scalar;
 pub mod security;

@@ -17,6 +17,8 @@ concern! {
         public_url: Option<WebUrl> = None, "CREATOR_API_PUBLIC_URL", "URL";
         /// Proxies whose X-Forwarded-For is believed.
         trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
+        /// Connections that one client address may have open at once; the addresses of `trusted_proxies` may have more.
+        max_connections_per_address: NonZeroU32 = Some("256"), "CREATOR_API_MAX_CONNECTIONS_PER_ADDRESS", "CONNECTIONS";
         /// Seconds that running requests, webhooks and mail get to finish when the process stops.
         shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";
         /// Whether the requests of API keys are kept for seven days, for the dashboard: on or off. They are counted all

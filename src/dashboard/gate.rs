@@ -80,6 +80,11 @@ impl Dashboard {
         if !origin::is_same(headers, self.shared.public.as_ref()) {
             return Err(Failure::Foreign);
         }
+        let declared =
+            headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if declared.is_some_and(|length: usize| length > MOST_FORM_BYTES) {
+            return Err(Failure::TooLarge);
+        }
         let form = arrived(request.take_body(), PATIENCE).await?;
         // The session was looked up before the form arrived, which may take long. It may have ended meanwhile.
         if let Some(viewer) = &visit.viewer

@@ -152,7 +152,7 @@ impl Limiter {
 
 /// The network that counts as one caller: an IPv4 address, or the /64 of an IPv6 address, since whoever has one
 /// of those has all.
-pub(super) fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => {
             let [a, b, c, d, ..] = v6.segments();

@@ -51,14 +51,16 @@ fn about(code: Code) -> About {
             retry: "Yes, after the wait.",
         },
         Code::InvalidRequest => About {
-            status: "422, also 405, 408, 409, 413, 415",
+            status: "422, also 400, 405, 408, 409, 413, 414, 415, 431, 501, 505",
             meaning: "The request is not what the contract says. <code>error.details</code> names each fault: where \
                       it is (<code>body</code>, <code>query</code>, <code>path</code>, <code>header</code>), the \
                       parameter's name or the JSON pointer into the body, and what is allowed.",
-            remedy: "Correct what the details name. 405: use a method that <code>Allow</code> lists. 408: the body \
-                     came too slowly. 409: the first request under this <code>Idempotency-Key</code> is still \
-                     running; wait a second. 413: send at most 262,144 bytes. 415: send \
-                     <code>Content-Type: application/json</code>, not encoded.",
+            remedy: "Correct what the details name. 400: the request is not well-formed HTTP, as the message says. \
+                     405: use a method that <code>Allow</code> lists. 408: the body came too slowly. 409: the first \
+                     request under this <code>Idempotency-Key</code> is still running; wait a second. 413: send at \
+                     most 262,144 bytes. 414, 431: shorten the path and query, or the headers. 415: send \
+                     <code>Content-Type: application/json</code>, not encoded. 501, 505: use HTTP/1.1 without a \
+                     transfer coding other than <code>chunked</code>.",
             retry: "Only 408 and 409.",
         },
         Code::InternalError => About {

@@ -10,6 +10,7 @@ mod guide;
 mod health;
 mod metrics;
 mod page;
+mod refused;
 mod site;
 mod upkeep;
 mod watch;
@@ -32,6 +33,7 @@ use crate::api::v1::Handlers;
 use crate::app::App;
 use crate::secret::MasterKey;
 
+pub use connections::{ConnectionLimits, Timeouts};
 pub use watch::Watch;
 
 /// A server that is ready to take connections.
@@ -39,6 +41,7 @@ pub struct Server {
     front: Arc<Front>,
     site: site::Site,
     patience: Duration,
+    limits: ConnectionLimits,
 }
 
 impl Server {
@@ -49,11 +52,12 @@ impl Server {
     pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
         let settings = Settings::new(&app.config, local_url)?;
         let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
+        let limits = ConnectionLimits::new(&app.config.server);
         let front = Front::new(app.clone(), settings, master, &operations::CONTRACT)?;
         let operations = OpenApiService::new(V1(Handlers { app }), document::TITLE, document::VERSION);
         let gate = Gate::new(Arc::clone(&front), operations.into_endpoint());
         let site = site::Site::new(Arc::clone(&front), gate, &operations::CONTRACT, master);
-        Ok(Self { front, site, patience })
+        Ok(Self { front, site, patience, limits })
     }
 
     /// Serves another version of the API beside v1, under `/api/` and the name of its contract: the same keys and limits,
@@ -72,6 +76,12 @@ impl Server {
         Ok(self)
     }
 
+    /// Applies other limits to connections than those of the configuration.
+    pub fn with_connection_limits(mut self, limits: ConnectionLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Serves until `shutdown` is done; then takes no more connections, lets running requests finish within the
     /// configured time, and saves what was counted.
     ///
@@ -80,7 +90,7 @@ impl Server {
     pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
         let (stop, stopped) = oneshot::channel();
         let upkeep = tokio::spawn(upkeep::run(Arc::clone(&self.front), stopped));
-        connections::serve(listener, self.site, shutdown, self.patience).await;
+        connections::serve(listener, self.site, self.limits, shutdown, self.patience).await;
         // A flush that is under way ends first: what it took out of the counts is back there or written.
         let _ = stop.send(());
         upkeep.await?;

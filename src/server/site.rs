@@ -5,10 +5,10 @@ use std::sync::Arc;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
-use super::{docs, errors_page, guide, page, watch};
+use super::{docs, errors_page, guide, page, refused, watch};
 use crate::api::contract::Contract;
 use crate::api::front::Front;
-use crate::api::middleware::{Coding, Gate, client_address};
+use crate::api::middleware::{Coding, Gate, client_address, request_id};
 use crate::dashboard::visit::Client;
 use crate::dashboard::{self, Dashboard};
 use crate::secret::MasterKey;
@@ -51,6 +51,19 @@ impl Site {
         })
     }
 
+    /// A page of the dashboard, or a public one.
+    async fn page(&self, request: Request) -> poem::Result<Response> {
+        let head = request.method() == Method::HEAD;
+        let response = if dashboard::serves(request.uri().path()) {
+            self.dashboard(request).await?
+        } else if page::is_read(request.method()) {
+            self.public(&request).await
+        } else {
+            return Ok(page::wrong_method());
+        };
+        Ok(if head { page::without_body(response).await } else { response })
+    }
+
     /// A page that anybody may read.
     async fn public(&self, request: &Request) -> Response {
         let path = request.uri().path();
@@ -85,16 +98,13 @@ impl Endpoint for Site {
             let other = self.others.iter().find(|(beginning, _)| path.starts_with(beginning));
             return other.map_or(&self.api, |(_, api)| api).call(request).await;
         }
-        if dashboard::serves(request.uri().path()) {
-            let head = request.method() == Method::HEAD;
-            let response = self.dashboard(request).await?;
-            return Ok(if head { page::without_body(response).await } else { response });
-        }
-        if !page::is_read(request.method()) {
-            return Ok(page::wrong_method());
-        }
-        let response = self.public(&request).await;
-        Ok(if request.method() == Method::HEAD { page::without_body(response).await } else { response })
+        let id = request_id::of(&request, &self.front.app);
+        let mut response = match refused::response(&request, &id) {
+            Some(refused) => refused,
+            None => self.page(request).await?,
+        };
+        request_id::stamp(&mut response, &id);
+        Ok(response)
     }
 }
 

@@ -9,7 +9,8 @@ use poem::http::Method;
 use poem::{Endpoint, Request, Response};
 use tokio::net::TcpListener;
 
-use super::{connections, health, metrics, page};
+use super::{connections, health, metrics, page, refused};
+use crate::api::middleware::request_id;
 use crate::app::App;
 use crate::telemetry::metrics as figures;
 
@@ -39,10 +40,24 @@ impl Watch {
                 figures::gather();
             }
         };
+        let limits = connections::ConnectionLimits::new(&self.app.config.server);
         tokio::select! {
-            () = connections::serve(listener, self, shutdown, PATIENCE) => {}
+            () = connections::serve(listener, self, limits, shutdown, PATIENCE) => {}
             () = gather => {}
         }
+    }
+
+    /// The response to a request, without its id.
+    async fn answer(&self, request: &Request, id: &str) -> Response {
+        if let Some(refused) = refused::response(request, id) {
+            return refused;
+        }
+        if !page::is_read(request.method()) {
+            return page::wrong_method();
+        }
+        let shown = self.page(request.uri().path()).await;
+        let response = shown.unwrap_or_else(page::nothing_of_a_worker);
+        if request.method() == Method::HEAD { page::without_body(response).await } else { response }
     }
 
     /// The page at this path; `None` when it is none of these.
@@ -60,11 +75,9 @@ impl Endpoint for Watch {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        if !page::is_read(request.method()) {
-            return Ok(page::wrong_method());
-        }
-        let shown = self.page(request.uri().path()).await;
-        let response = shown.unwrap_or_else(page::nothing_of_a_worker);
-        Ok(if request.method() == Method::HEAD { page::without_body(response).await } else { response })
+        let id = request_id::of(&request, &self.app);
+        let mut response = self.answer(&request, &id).await;
+        request_id::stamp(&mut response, &id);
+        Ok(response)
     }
 }

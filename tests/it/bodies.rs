@@ -149,12 +149,31 @@ async fn a_declared_length_alone_is_enough_to_refuse() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
-    let head = format!(
-        "POST {STUDENTS} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
-         Content-Length: 1000000000\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
-        key.secret
-    );
-    assert_error(&app.raw(head).await, 413, "invalid_request");
+    let head = |length: &str, more: &str| {
+        format!(
+            "POST {STUDENTS} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n{more}\r\n",
+            key.secret
+        )
+    };
+    // The rest of the body never comes: the answer does not wait for it.
+    for (length, more, body) in [
+        ("1000000000", "Expect: 100-continue\r\nConnection: close\r\n", ""),
+        ("262145", "Connection: close\r\n", ""),
+        ("262145", "", "{"),
+        ("18446744073709551613", "", "{"),
+        ("18446744073709551615", "", ""),
+    ] {
+        let received = app.exchange((head(length, more) + body).as_bytes(), false).await;
+        assert!(received.is_closed, "{length}");
+        assert_error(&received.answers[0], 413, "invalid_request");
+        assert_eq!(received.answers[0].header("connection"), "close");
+    }
+    // A client that sends all of it before it reads gets the answer, too.
+    let whole = head("900000", "") + &"x".repeat(900_000);
+    let received = app.exchange(whole.as_bytes(), false).await;
+    assert!(received.is_closed, "the connection is not reset");
+    assert_error(&received.answers[0], 413, "invalid_request");
     assert_nothing_written(&app, &key).await;
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use poem::Request;
-use poem::http::{HeaderMap, header};
+use poem::http::{HeaderMap, HeaderValue, header};
 
 use crate::api::error::ApiError;
 use crate::api::validate::{Fault, Part};
@@ -14,12 +14,9 @@ use crate::api::validate::{Fault, Part};
 pub const CAP: usize = 256 * 1024;
 /// How long a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How much of a body that is too large is still read, so that its sender gets to read the answer.
-const COURTESY: usize = 1024 * 1024;
-/// How long that may take.
-const COURTESY_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Takes the whole body out of a request.
+/// Takes the whole body out of a request. One that is too large is refused without reading on; the connection discards
+/// what its client still sends.
 ///
 /// # Errors
 /// 413 for a body over the cap, 408 for one that is too slow, 422 for one that breaks off.
@@ -29,48 +26,31 @@ pub(super) async fn take(request: &mut Request) -> Result<Bytes, ApiError> {
         return Ok(Bytes::new());
     }
     let declared = declared_length(request.headers());
-    let waits = request.headers().contains_key(header::EXPECT);
-    let mut stream = body.into_bytes_stream();
-    if declared.is_some_and(|length| length > CAP as u64) && waits {
+    if declared.is_some_and(|length| length > CAP as u64) {
         return Err(ApiError::too_large(CAP));
     }
+    let mut stream = body.into_bytes_stream();
     let read = async {
         let mut whole = BytesMut::with_capacity(declared.map_or(0, |length| (length as usize).min(CAP)));
         while let Some(chunk) = stream.next().await {
             let chunk = chunk.map_err(|_| broken())?;
             if whole.len() + chunk.len() > CAP {
-                return Ok(None);
+                return Err(ApiError::too_large(CAP));
             }
             whole.extend_from_slice(&chunk);
         }
-        Ok(Some(whole.freeze()))
+        Ok(whole.freeze())
     };
-    match tokio::time::timeout(PATIENCE, read).await {
-        Ok(Ok(Some(whole))) => Ok(whole),
-        Ok(Err(error)) => Err(error),
-        Err(_) => Err(ApiError::too_slow()),
-        Ok(Ok(None)) => {
-            let rest = async {
-                let mut left = COURTESY;
-                while let Some(Ok(chunk)) = stream.next().await {
-                    left = left.saturating_sub(chunk.len());
-                    if left == 0 {
-                        break;
-                    }
-                }
-            };
-            let _ = tokio::time::timeout(COURTESY_PATIENCE, rest).await;
-            Err(ApiError::too_large(CAP))
-        }
-    }
+    tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(|_| Err(ApiError::too_slow()))
 }
 
+/// The error of a body that breaks off or is malformed. Where the next request begins is unknown, so the connection is
+/// closed.
 fn broken() -> ApiError {
-    ApiError::invalid(vec![Fault {
-        place: Part::Body,
-        field: String::new(),
-        message: "could not be read to its end".to_owned(),
-    }])
+    let message = "could not be read to its end".to_owned();
+    let mut error = ApiError::invalid(vec![Fault { place: Part::Body, field: String::new(), message }]);
+    error.header = Some((header::CONNECTION, HeaderValue::from_static("close")));
+    error
 }
 
 fn declared_length(headers: &HeaderMap) -> Option<u64> {

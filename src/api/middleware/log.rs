@@ -14,6 +14,8 @@ pub(super) struct Entry {
     request_id: String,
     started: Instant,
     head: bool,
+    /// Whether a line is written.
+    is_logged: bool,
     /// The answer's status; `None` until there is one.
     status: Option<StatusCode>,
     /// The operation, once it is known.
@@ -26,7 +28,15 @@ impl Entry {
     /// Starts the watch.
     pub(super) fn begin(request: &Request, request_id: String) -> Self {
         let head = request.method() == poem::http::Method::HEAD;
-        Self { request_id, started: Instant::now(), head, status: None, operation: None, key: None }
+        Self {
+            request_id,
+            started: Instant::now(),
+            head,
+            is_logged: true,
+            status: None,
+            operation: None,
+            key: None,
+        }
     }
 
     /// The request's id.
@@ -39,6 +49,11 @@ impl Entry {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
+    /// Writes no line: what happened is logged elsewhere.
+    pub(super) fn silence(&mut self) {
+        self.is_logged = false;
+    }
+
     /// The answer is ready: the line is written when the entry is dropped.
     pub(super) fn end(&mut self, status: StatusCode) {
         self.status = Some(status);
@@ -47,6 +62,9 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
+        if !self.is_logged {
+            return;
+        }
         let duration_us = self.duration_us();
         tracing::info!(
             request.id = self.request_id,

@@ -11,7 +11,7 @@ pub(crate) mod etag;
 mod finish;
 mod log;
 mod record;
-mod request_id;
+pub(crate) mod request_id;
 #[cfg(test)]
 mod tests;
 mod throttle;
@@ -33,6 +33,7 @@ use super::call::Admission;
 use super::error::ApiError;
 use super::front::Front;
 use super::pages::{Look, Page, Place};
+use super::rejection::Rejection;
 use super::routes::Found;
 use crate::rate_limit::{Draw, Standing};
 use log::Entry;
@@ -73,6 +74,16 @@ impl<E: Endpoint> Gate<E> {
     /// Goes through the checks, in order, and on to the operation.
     async fn admit(&self, seen: &mut Seen, mut request: Request) -> Result<Response, ApiError> {
         let front = &self.front;
+        if let Some(rejection) = request.extensions().get::<Rejection>() {
+            let error = ApiError::rejected(*rejection);
+            if *rejection == Rejection::BUSY {
+                // There may be thousands of them; the connections' own log line counts them.
+                seen.entry.silence();
+            }
+            let (subject, caps) = throttle::bucket(front, &request, None);
+            seen.standing = Some(front.limiter.draw(&front.app, subject, caps).await.standing());
+            return Err(error);
+        }
         let body = body::take(&mut request).await;
         let (principal, look_up) = caller::authenticate(front, &request).await?;
         seen.record = principal.as_ref().map(|principal| Record::begin(front, &request, principal));

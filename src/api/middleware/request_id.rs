@@ -1,6 +1,7 @@
 //! The id of a request: the caller's own when it is fit, otherwise one of ours.
 
-use poem::Request;
+use poem::http::{HeaderName, HeaderValue};
+use poem::{Request, Response};
 
 use crate::app::App;
 use crate::id::RequestId;
@@ -9,7 +10,7 @@ use crate::id::RequestId;
 pub(super) const HEADER: &str = "x-request-id";
 
 /// The request's id.
-pub(super) fn of(request: &Request, app: &App) -> String {
+pub(crate) fn of(request: &Request, app: &App) -> String {
     let mut given = request.headers().get_all(HEADER).iter();
     match (given.next().and_then(|value| value.to_str().ok()), given.next()) {
         (Some(own), None) if is_fit(own) => own.to_owned(),
@@ -17,6 +18,13 @@ pub(super) fn of(request: &Request, app: &App) -> String {
             let id: RequestId = app.ids.next(app.clock.now());
             id.to_string()
         }
+    }
+}
+
+/// Names the request in its response.
+pub(crate) fn stamp(response: &mut Response, id: &str) {
+    if let Ok(id) = HeaderValue::from_str(id) {
+        response.headers_mut().insert(HeaderName::from_static(HEADER), id);
     }
 }
 

@@ -13,7 +13,7 @@ use creator_api::domain::workspaces;
 use creator_api::feed::apply::{self, Outcome};
 use creator_api::id::Ids;
 use creator_api::secret::MasterKey;
-use creator_api::server::Server;
+use creator_api::server::{ConnectionLimits, Server};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -49,16 +49,30 @@ impl TestApp {
     pub async fn start_with(settings: &[(&'static str, &str)]) -> Self {
         let flags = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let clock = Clock::fixed(START.parse().expect("a time"));
-        Self::serve(TestDatabase::create().await, clock, flags).await
+        Self::serve(TestDatabase::create().await, clock, flags, |_| ()).await
     }
 
-    async fn serve(database: TestDatabase, clock: Clock, flags: Vec<(&'static str, String)>) -> Self {
+    /// A server with the default configuration and these changes to the limits of its connections.
+    pub async fn start_limited(change: impl FnOnce(&mut ConnectionLimits)) -> Self {
+        let clock = Clock::fixed(START.parse().expect("a time"));
+        Self::serve(TestDatabase::create().await, clock, Vec::new(), change).await
+    }
+
+    async fn serve(
+        database: TestDatabase,
+        clock: Clock,
+        flags: Vec<(&'static str, String)>,
+        change: impl FnOnce(&mut ConnectionLimits),
+    ) -> Self {
         let config = config(&database, &flags);
         let app = app(&database, &clock, config).await;
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let master = MasterKey::from_hex(MASTER_KEY, "the test").expect("a key");
+        let mut limits = ConnectionLimits::new(&app.config.server);
+        change(&mut limits);
         let server = Server::new(app.clone(), &master, "http://api.test").expect("a server");
+        let server = server.with_connection_limits(limits);
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(server.run(listener, async move {
             let _ = stopped.await;
@@ -83,7 +97,7 @@ impl TestApp {
             (std::mem::replace(&mut self.database, TestDatabase::gone()), self.clock.clone());
         let (flags, changes) = (std::mem::take(&mut self.flags), self.changes.load(Ordering::Relaxed));
         self.app.db.close().await;
-        let again = Self::serve(database, clock, flags).await;
+        let again = Self::serve(database, clock, flags, |_| ()).await;
         again.changes.store(changes, Ordering::Relaxed);
         again
     }

@@ -22,6 +22,7 @@ pub use browser::Browser;
 pub use endpoint::Endpoint;
 pub use key::{Key, invented_key, send};
 pub use mailbox::{Mailbox, Reply, Security};
+pub use raw::Received;
 pub use receiver::{Receiver, request};
 pub use subscription::done;
 pub use webhook::Subscribed;

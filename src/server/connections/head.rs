@@ -1,0 +1,273 @@
+//! Validation of a request head (RFC 9112) before the HTTP library sees it.
+//!
+//! Stricter than the library, so that the library never writes an error response of its own, and so that no other
+//! server in front of this one can disagree about where a request ends.
+
+use std::mem::MaybeUninit;
+use std::net::Ipv6Addr;
+
+use httparse::{Error, Header, ParserConfig, Request, Status};
+use poem::http::StatusCode;
+use poem::http::uri::{PathAndQuery, Uri};
+
+use crate::api::rejection::Rejection;
+
+/// Bytes that the head of a request may have.
+pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// Header fields that a request may have.
+const MAX_HEADERS: usize = 100;
+/// Bytes that the target of a request may have: the most that the HTTP library stores.
+const MAX_TARGET_BYTES: usize = (u16::MAX - 1) as usize;
+/// The largest `Content-Length` that the HTTP library represents.
+const MAX_LENGTH: u64 = u64::MAX - 2;
+
+/// How the body of a request is delimited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BodyKind {
+    /// This many bytes; zero without `Content-Length`.
+    Sized(u64),
+    /// Chunks, up to the last one.
+    Chunked,
+}
+
+/// The result of a look at the bytes received so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// More bytes are needed.
+    Partial,
+    /// A valid head of this many bytes, and the kind of body that follows.
+    Valid(usize, BodyKind),
+    /// No valid head begins with these bytes.
+    Refused(Rejection),
+}
+
+const HEAD_TOO_LARGE: Rejection = Rejection::new(
+    StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+    "The request line and headers are larger than 65536 bytes.",
+);
+const TOO_MANY_HEADERS: Rejection = Rejection::new(
+    StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+    "The request has more than 100 header fields.",
+);
+const TARGET_TOO_LONG: Rejection =
+    Rejection::new(StatusCode::URI_TOO_LONG, "The request target is longer than 65534 bytes.");
+const BODY_TOO_LARGE: Rejection =
+    Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, "The declared length of the body is too large.");
+const UNKNOWN_VERSION: Rejection = Rejection::new(
+    StatusCode::HTTP_VERSION_NOT_SUPPORTED,
+    "This server supports HTTP/1.1 and HTTP/1.0 only.",
+);
+const UNKNOWN_CODING: Rejection = Rejection::new(
+    StatusCode::NOT_IMPLEMENTED,
+    "The only transfer coding that this server supports is `chunked`.",
+);
+
+/// Validates the head at the beginning of `bytes`.
+pub(super) fn validate(bytes: &[u8]) -> Verdict {
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut request = Request::new(&mut []);
+    let parsed = ParserConfig::default().parse_request_with_uninit_headers(&mut request, bytes, &mut headers);
+    match parsed {
+        Ok(Status::Complete(length)) if length > MAX_HEAD_BYTES => Verdict::Refused(too_large(bytes)),
+        Ok(Status::Complete(length)) => match check(&request, &bytes[..length]) {
+            Ok(body) => Verdict::Valid(length, body),
+            Err(rejection) => Verdict::Refused(rejection),
+        },
+        Ok(Status::Partial) if bytes.len() >= MAX_HEAD_BYTES => Verdict::Refused(too_large(bytes)),
+        Ok(Status::Partial) => Verdict::Partial,
+        Err(error) => Verdict::Refused(unparsable(error, bytes)),
+    }
+}
+
+/// The rejection of a head that exceeds [`MAX_HEAD_BYTES`], by its first line alone or as a whole.
+fn too_large(bytes: &[u8]) -> Rejection {
+    let line_ends = bytes[..MAX_HEAD_BYTES].contains(&b'\n');
+    if line_ends { HEAD_TOO_LARGE } else { TARGET_TOO_LONG }
+}
+
+fn unparsable(error: Error, bytes: &[u8]) -> Rejection {
+    match error {
+        Error::TooManyHeaders => TOO_MANY_HEADERS,
+        Error::Version if has_other_version(bytes) => UNKNOWN_VERSION,
+        Error::HeaderName => Rejection::malformed("A header name is malformed, or a header line is folded."),
+        Error::HeaderValue => Rejection::malformed("A header value contains control characters."),
+        Error::NewLine => Rejection::malformed("A line of the request head does not end with CRLF."),
+        _ => Rejection::malformed("The request line is malformed: expected `METHOD /path HTTP/1.1`."),
+    }
+}
+
+/// Whether the request line ends with a well-formed version, though one that is not supported.
+fn has_other_version(bytes: &[u8]) -> bool {
+    let line =
+        bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    let line = line.trim_ascii_end();
+    let has_three_words = line.split(|byte| *byte == b' ').count() == 3;
+    has_three_words
+        && matches!(line.last_chunk(), Some([b' ', b'H', b'T', b'T', b'P', b'/', major, b'.', minor])
+        if major.is_ascii_digit() && minor.is_ascii_digit())
+}
+
+/// Everything that the parser lets through and this server does not.
+fn check(request: &Request<'_, '_>, head: &[u8]) -> Result<BodyKind, Rejection> {
+    let is_bare = |line: &[u8]| !line.is_empty() && line.last() != Some(&b'\r');
+    if head.split(|byte| *byte == b'\n').any(is_bare) || head.starts_with(b"\n") {
+        return Err(Rejection::malformed("A line of the request head does not end with CRLF."));
+    }
+    let is_http_11 = request.version == Some(1);
+    let body = check_headers(request.headers, is_http_11)?;
+    let host = body.host;
+    if host.is_none() && is_http_11 {
+        return Err(Rejection::malformed("An HTTP/1.1 request needs a `Host` header."));
+    }
+    check_target(request.method.unwrap_or_default(), request.path.unwrap_or_default(), host)?;
+    Ok(body.kind)
+}
+
+/// What the headers say about the connection.
+struct Declared<'a> {
+    host: Option<&'a [u8]>,
+    kind: BodyKind,
+}
+
+fn check_headers<'a>(headers: &[Header<'a>], is_http_11: bool) -> Result<Declared<'a>, Rejection> {
+    let (mut host, mut length, mut coding) = (None, None, None);
+    for header in headers {
+        let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+        let (place, twice) = match header.name.len() {
+            4 if is("host") => (&mut host, "The request has more than one `Host` header."),
+            14 if is("content-length") => {
+                (&mut length, "The request has more than one `Content-Length` header.")
+            }
+            17 if is("transfer-encoding") => {
+                (&mut coding, "The request has more than one `Transfer-Encoding` header.")
+            }
+            _ => continue,
+        };
+        if place.replace(header.value).is_some() {
+            return Err(Rejection::malformed(twice));
+        }
+    }
+    if host.is_some_and(|host| !is_host(host)) {
+        return Err(Rejection::malformed("The `Host` header is not a host with an optional port."));
+    }
+    let kind = match (length, coding) {
+        (None, None) => BodyKind::Sized(0),
+        (Some(length), None) => BodyKind::Sized(content_length(length)?),
+        (None, Some(_)) if !is_http_11 => {
+            return Err(Rejection::malformed(
+                "An HTTP/1.0 request must not have a `Transfer-Encoding` header.",
+            ));
+        }
+        (None, Some(coding)) => transfer_coding(coding).map(|()| BodyKind::Chunked)?,
+        (Some(_), Some(_)) => {
+            return Err(Rejection::malformed(
+                "The request has both a `Content-Length` and a `Transfer-Encoding` header; send one of them.",
+            ));
+        }
+    };
+    Ok(Declared { host, kind })
+}
+
+fn content_length(value: &[u8]) -> Result<u64, Rejection> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return Err(Rejection::malformed("The `Content-Length` header is not a number of bytes."));
+    }
+    let digits = std::str::from_utf8(value).unwrap_or_default();
+    digits.parse().ok().filter(|length| *length <= MAX_LENGTH).ok_or(BODY_TOO_LARGE)
+}
+
+/// Accepts `chunked` alone. Without `chunked` at its end, a list does not tell where the body ends (RFC 9112, 6.3).
+fn transfer_coding(value: &[u8]) -> Result<(), Rejection> {
+    let is_chunked = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"chunked");
+    let mut codings = value.rsplit(|byte| *byte == b',');
+    if !codings.next().is_some_and(is_chunked) {
+        return Err(Rejection::malformed(
+            "The last coding of the `Transfer-Encoding` header must be `chunked`.",
+        ));
+    }
+    let mut is_alone = true;
+    for coding in codings {
+        is_alone = false;
+        if is_chunked(coding) || coding.trim_ascii().is_empty() {
+            return Err(Rejection::malformed("The `Transfer-Encoding` header is malformed."));
+        }
+    }
+    if is_alone { Ok(()) } else { Err(UNKNOWN_CODING) }
+}
+
+/// Accepts a path of this server, or an `http` address that agrees with the `Host` header.
+fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), Rejection> {
+    if method == "CONNECT" {
+        return Err(Rejection::malformed("This server is not a proxy: it does not support `CONNECT`."));
+    }
+    if target.len() > MAX_TARGET_BYTES {
+        return Err(TARGET_TOO_LONG);
+    }
+    if target.contains('#') {
+        return Err(Rejection::malformed("The request target contains a fragment (`#`)."));
+    }
+    if target.starts_with('/') {
+        // The characters of nearly every target; the parser of the library decides about the others.
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~?%=&:@!$'()*+,;".contains(&byte);
+        return if target.bytes().all(is_plain) || PathAndQuery::try_from(target).is_ok() {
+            Ok(())
+        } else {
+            Err(Rejection::malformed("The request target contains characters that must be percent-encoded."))
+        };
+    }
+    match Uri::try_from(target) {
+        Ok(uri) if is_own(&uri, host) => Ok(()),
+        _ => Err(Rejection::malformed(
+            "The request target must be a path that begins with `/`, or an `http` address of the same host as the \
+             `Host` header.",
+        )),
+    }
+}
+
+/// Whether an absolute target has the scheme of this server and the authority that the `Host` header names.
+fn is_own(uri: &Uri, host: Option<&[u8]>) -> bool {
+    let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+    let authority = uri.authority().map(|authority| authority.as_str().as_bytes());
+    is_http
+        && authority.is_some_and(|authority| {
+            is_host(authority) && host.is_none_or(|host| host.eq_ignore_ascii_case(authority))
+        })
+}
+
+/// `uri-host [ ":" port ]` (RFC 9110, 7.2), with a host that is not empty.
+fn is_host(value: &[u8]) -> bool {
+    let (host, port) = match value {
+        [b'[', rest @ ..] => {
+            let Some(end) = rest.iter().position(|byte| *byte == b']') else { return false };
+            let address = std::str::from_utf8(&rest[..end]).unwrap_or_default();
+            if address.parse::<Ipv6Addr>().is_err() {
+                return false;
+            }
+            (&b"ipv6"[..], &rest[end + 1..])
+        }
+        _ => value.split_at(value.iter().position(|byte| *byte == b':').unwrap_or(value.len())),
+    };
+    let is_port = match port {
+        [] => true,
+        [b':', digits @ ..] => {
+            let text = std::str::from_utf8(digits).unwrap_or("-");
+            digits.iter().all(u8::is_ascii_digit) && (text.is_empty() || text.parse::<u16>().is_ok())
+        }
+        _ => false,
+    };
+    is_port && is_registered_name(host)
+}
+
+/// `reg-name` (RFC 3986, 3.2.2), not empty.
+fn is_registered_name(name: &[u8]) -> bool {
+    let mut rest = name;
+    while let [first, after @ ..] = rest {
+        rest = match (first, after) {
+            (b'%', [high, low, after @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => after,
+            (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9', _) => after,
+            (byte, _) if b"-._~!$&'()*+,;=".contains(byte) => after,
+            _ => return false,
+        };
+    }
+    !name.is_empty()
+}
