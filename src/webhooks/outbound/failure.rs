@@ -27,7 +27,7 @@ pub enum Failure {
     Reset,
     /// The connection was closed before the head of an answer was there.
     Closed,
-    /// What came is no HTTP answer, or one with a head of more than 16 KiB or 100 headers.
+    /// What came is no HTTP answer.
     Protocol,
     /// The deadline passed before the head of an answer was there.
     Timeout,
@@ -77,8 +77,20 @@ impl fmt::Display for Failure {
 }
 
 /// Tells the failure from the client's error: the innermost cause that is known decides.
-pub(super) fn of(error: &hyper_util::client::legacy::Error) -> Failure {
-    let mut told = if error.is_connect() { Failure::Connect } else { Failure::Protocol };
+pub(super) fn of(error: &reqwest::Error) -> Failure {
+    if error.is_builder() {
+        return Failure::BadUrl;
+    }
+    if error.is_timeout() {
+        return Failure::Timeout;
+    }
+    let mut told = if error.is_dns() {
+        Failure::Dns
+    } else if error.is_connect() {
+        Failure::Connect
+    } else {
+        Failure::Protocol
+    };
     let mut next: Option<&(dyn Error + 'static)> = error.source();
     while let Some(cause) = next {
         told = cause_of(cause, error.is_connect()).unwrap_or(told);
@@ -100,8 +112,8 @@ fn cause_of(cause: &(dyn Error + 'static), connecting: bool) -> Option<Failure> 
         let closed = error.is_incomplete_message() || error.is_closed() || error.is_canceled();
         return closed.then_some(Failure::Closed);
     }
-    if let Some(nowhere) = cause.downcast_ref::<Nowhere>() {
-        return Some(if nowhere.exhausted { Failure::Exhausted } else { Failure::Dns });
+    if cause.downcast_ref::<Nowhere>().is_some_and(|nowhere| nowhere.exhausted) {
+        return Some(Failure::Exhausted);
     }
     let error = cause.downcast_ref::<io::Error>()?;
     if is_exhausted(error) {

@@ -9,14 +9,11 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
-use std::vec;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, ready};
-use hyper_util::client::legacy::connect::dns::Name;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use rustix::io::Errno;
-use tower_service::Service;
 use uuid::Uuid;
 
 use super::failure::is_exhausted;
@@ -183,23 +180,14 @@ impl Names {
 }
 
 /// Hands out checked addresses alone.
-#[derive(Clone)]
 pub(super) struct Checked {
     pub(super) names: Arc<Names>,
     pub(super) allow: Arc<[Network]>,
     pub(super) rule: Rule,
 }
 
-impl Service<Name> for Checked {
-    type Response = vec::IntoIter<SocketAddr>;
-    type Error = Box<dyn std::error::Error + Send + Sync>;
-    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, name: Name) -> Self::Future {
+impl Resolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
         // Connections are made by the task that sends; what is made by another one is nobody's.
         let workspace = WORKSPACE.try_with(|workspace| *workspace).unwrap_or_default();
         let found = self.names.find(name.as_str(), workspace);
@@ -211,7 +199,7 @@ impl Service<Name> for Checked {
                 return Err(refused.into());
             }
             let addresses: Vec<SocketAddr> = addresses.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
-            Ok(addresses.into_iter())
+            Ok(Box::new(addresses.into_iter()) as Addrs)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use hyper::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 /// The longest wait that a receiver can ask for.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);

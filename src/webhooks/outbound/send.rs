@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
-use hyper::{Method, Response, Uri};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use reqwest::{Method, Response};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 use uuid::Uuid;
@@ -112,19 +110,17 @@ async fn answer(
     request: &Request<'_>,
     headers: HeaderMap,
     ends: Instant,
-) -> Result<Response<Incoming>, Failure> {
+) -> Result<Response, Failure> {
     let client = client.toward(request.url)?;
-    let mut message = hyper::Request::new(Full::new(request.body.clone()));
-    *message.method_mut() = Method::POST;
-    *message.uri_mut() = Uri::try_from(request.url.as_str()).map_err(|_| Failure::BadUrl)?;
+    let mut message = reqwest::Request::new(Method::POST, request.url.clone());
     *message.headers_mut() = headers;
-    message.headers_mut().insert(ACCEPT, HeaderValue::from_static("*/*"));
-    let answer = resolver::on_behalf_of(request.workspace, client.request(message));
+    *message.body_mut() = Some(request.body.clone().into());
+    let answer = resolver::on_behalf_of(request.workspace, client.execute(message));
     match timeout_at(ends, answer).await {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(error)) => {
             let failure = failure::of(&error);
-            let error = anyhow::Error::new(error);
+            let error = anyhow::Error::new(error.without_url());
             tracing::debug!(%failure, error = format!("{error:#}"), "a webhook had no answer");
             Err(failure)
         }
@@ -134,12 +130,10 @@ async fn answer(
 
 /// The answer with the beginning of its body. The status stands already: a body that breaks off, drips or never ends
 /// changes nothing.
-async fn read(response: Response<Incoming>, now: i64, ends: Instant) -> Answer {
-    let (head, mut rest) = response.into_parts();
+async fn read(mut response: Response, now: i64, ends: Instant) -> Answer {
     let mut body = Vec::new();
     let whole = async {
-        while let Some(Ok(frame)) = rest.frame().await {
-            let Ok(chunk) = frame.into_data() else { break };
+        while let Ok(Some(chunk)) = response.chunk().await {
             let room = BODY_KEPT_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
             if chunk.len() > room {
@@ -151,10 +145,10 @@ async fn read(response: Response<Incoming>, now: i64, ends: Instant) -> Answer {
     // Late or not, what came is kept.
     let _ = timeout_at(ends, whole).await;
     Answer {
-        status: head.status.as_u16(),
-        headers: shown(&head.headers),
+        status: response.status().as_u16(),
+        headers: shown(response.headers()),
         body,
-        retry_after: retry_after::of(&head.headers, now),
+        retry_after: retry_after::of(response.headers(), now),
     }
 }
 
