@@ -93,7 +93,8 @@ pub async fn prune<C: ConnectionTrait>(
     let Some(last) = conn.query_one_raw(last).await? else { return Ok((0, None)) };
     let last: Uuid = last.try_get_by_index(0)?;
     let silent = "DELETE FROM events WHERE id > $1 AND id <= $2
-        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.event_id = events.id)";
+        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.event_id = events.id)
+        AND NOT EXISTS (SELECT 1 FROM webhook_fanouts AS f WHERE f.event_id = events.id)";
     let gone = conn.execute_raw(statement::raw(conn, silent, [after.into(), last.into()])).await?;
     Ok((gone.rows_affected(), Some(last)))
 }

@@ -45,6 +45,7 @@ pub mod students;
 pub mod users;
 pub mod webhook_attempts;
 pub mod webhook_deliveries;
+pub mod webhook_fanouts;
 pub mod webhook_replays;
 pub mod webhook_secrets;
 pub mod webhook_subscriptions;

@@ -4,6 +4,7 @@
 
 use sea_orm::{ConnectionTrait, DbErr};
 
+use crate::webhook_fanouts::{self, Rest};
 use crate::{events, statement, webhook_deliveries};
 
 /// What a transaction adds to the outbox.
@@ -11,6 +12,7 @@ use crate::{events, statement, webhook_deliveries};
 pub struct Outbox {
     events: Vec<events::Model>,
     deliveries: Vec<webhook_deliveries::Model>,
+    rests: Vec<Rest>,
 }
 
 impl Outbox {
@@ -24,6 +26,11 @@ impl Outbox {
         self.deliveries.extend(deliveries);
     }
 
+    /// Adds the subscriptions that get their deliveries of an event later.
+    pub fn push_rest(&mut self, rest: Rest) {
+        self.rests.push(rest);
+    }
+
     /// Writes all of it. Each row names its workspace: whoever made it had that from the change.
     ///
     /// # Errors
@@ -31,6 +38,10 @@ impl Outbox {
     pub async fn flush<C: ConnectionTrait>(&mut self, conn: &C) -> Result<(), DbErr> {
         statement::insert_many::<_, _, events::ActiveModel>(conn, std::mem::take(&mut self.events)).await?;
         let deliveries = std::mem::take(&mut self.deliveries);
-        statement::insert_many::<_, _, webhook_deliveries::ActiveModel>(conn, deliveries).await
+        statement::insert_many::<_, _, webhook_deliveries::ActiveModel>(conn, deliveries).await?;
+        for rest in std::mem::take(&mut self.rests) {
+            webhook_fanouts::insert(conn, rest).await?;
+        }
+        Ok(())
     }
 }

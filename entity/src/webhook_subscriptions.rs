@@ -2,11 +2,11 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    QueryOrder, QuerySelect, QueryTrait,
+    DbBackend, QueryOrder, QueryResult, QuerySelect, QueryTrait,
     sea_query::{Expr, LockType},
 };
 
-use crate::{InWorkspace, StringList, scope, statement, webhook_topics};
+use crate::{InWorkspace, StringList, scope, statement};
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -23,7 +23,7 @@ pub enum State {
     Disabled,
 }
 
-/// One subscription. What it wants to hear is also in [`webhook_topics`], where events look for it.
+/// One subscription. What it wants to hear is also in [`webhook_topics`](crate::webhook_topics), where events look for it.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "webhook_subscriptions")]
 pub struct Model {
@@ -74,6 +74,15 @@ scope::row!(
 );
 scope::tenant!();
 
+/// The first subscriptions that want events of the type $2, and how many want them, counted to one more than these.
+const LISTENING: &str = "
+SELECT s.id, s.state, (SELECT count(*) FROM
+    (SELECT 1 FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2 LIMIT $3 + 1) AS wanting)
+FROM (SELECT subscription_id FROM webhook_topics WHERE workspace_id = $1 AND event_type = $2
+      ORDER BY subscription_id LIMIT $3) AS topics
+JOIN webhook_subscriptions AS s ON s.id = topics.subscription_id
+WHERE (s.workspace_id = $1) IS TRUE AND s.deleted_at IS NULL";
+
 impl InWorkspace<Entity> {
     /// The workspace's subscriptions that are not deleted, oldest first.
     ///
@@ -92,7 +101,8 @@ impl InWorkspace<Entity> {
         statement::count(conn, self.select().filter(Column::DeletedAt.is_null())).await
     }
 
-    /// The subscriptions that want events of this type, with their states.
+    /// The first subscriptions that want events of this type, by their ids, with their states: as many as the limit at most. True
+    /// when there are more.
     ///
     /// On PostgreSQL none of them can be deleted until the transaction ends, so that a delivery can be written for
     /// each. It is the lock that the delivery's foreign key takes anyway, and leaves them open to every other change.
@@ -103,13 +113,19 @@ impl InWorkspace<Entity> {
         self,
         conn: &C,
         event_type: &str,
-    ) -> Result<Vec<(Uuid, State)>, DbErr> {
-        let topics = webhook_topics::Entity::find()
-            .select_only()
-            .column(webhook_topics::Column::SubscriptionId)
-            .filter(webhook_topics::Column::WorkspaceId.eq(self.workspace()))
-            .filter(webhook_topics::Column::EventType.eq(event_type));
-        self.states(conn, Column::Id.in_subquery(topics.into_query())).await
+        limit: usize,
+    ) -> Result<(Vec<(Uuid, State)>, bool), DbErr> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = match conn.get_database_backend() {
+            DbBackend::Postgres => format!("{LISTENING} FOR KEY SHARE OF s"),
+            _ => LISTENING.to_owned(),
+        };
+        let values = [self.workspace().into(), event_type.into(), limit.into()];
+        let rows = conn.query_all_raw(statement::raw(conn, &sql, values)).await?;
+        // One that was deleted at this very moment is missing among the rows, but not in this number.
+        let wanting: i64 = rows.first().map_or(Ok(0), |row| row.try_get_by_index(2))?;
+        let row = |row: &QueryResult| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?));
+        Ok((rows.iter().map(row).collect::<Result<_, DbErr>>()?, wanting > limit))
     }
 
     /// The states of these subscriptions, none of which can be deleted until the transaction ends, as by

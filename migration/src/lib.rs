@@ -24,6 +24,7 @@ mod m0015_resumes;
 mod m0016_quarters;
 mod m0017_key_quotas;
 mod m0018_sign_ins;
+mod m0019_fair_queue;
 mod m0020_grants;
 mod state;
 mod step;
@@ -55,6 +56,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0016_quarters::STEP),
             Box::new(m0017_key_quotas::STEP),
             Box::new(m0018_sign_ins::STEP),
+            Box::new(m0019_fair_queue::STEP),
             Box::new(m0020_grants::STEP),
         ]
     }

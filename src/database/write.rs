@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use entity::outbox::Outbox;
-use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries};
+use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries, webhook_fanouts};
 use sea_orm::{DatabaseTransaction, DbErr};
 use tracing::Instrument;
 
@@ -87,6 +87,11 @@ impl Write {
         deliveries: impl IntoIterator<Item = webhook_deliveries::Model>,
     ) {
         self.outbox.push(event, deliveries);
+    }
+
+    /// Remembers, when the write is committed, who gets a delivery of an event later.
+    pub fn add_rest(&mut self, rest: webhook_fanouts::Rest) {
+        self.outbox.push_rest(rest);
     }
 
     /// Does something once the write is committed, and never otherwise: a wake-up, the end of a cached page.

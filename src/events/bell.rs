@@ -20,8 +20,8 @@ pub struct Bell {
 pub struct Rung {
     /// Something is due, of whichever subscription.
     pub anywhere: bool,
-    /// Something of these is due.
-    pub of: HashSet<Uuid>,
+    /// Something of these is due: a workspace, and a subscription of it.
+    pub of: HashSet<(Uuid, Uuid)>,
 }
 
 impl Bell {
@@ -30,10 +30,10 @@ impl Bell {
         self.add(|rung| rung.anywhere = true);
     }
 
-    /// Something of these subscriptions is due.
-    pub fn ring_for(&self, subscriptions: Vec<Uuid>) {
+    /// Something of these subscriptions of a workspace is due.
+    pub fn ring_for(&self, workspace: Uuid, subscriptions: Vec<Uuid>) {
         if !subscriptions.is_empty() {
-            self.add(|rung| rung.of.extend(subscriptions));
+            self.add(|rung| rung.of.extend(subscriptions.into_iter().map(|of| (workspace, of))));
         }
     }
 
@@ -60,11 +60,12 @@ mod tests {
     #[tokio::test]
     async fn what_was_rung_for_is_told_once() {
         let bell = Bell::default();
-        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        bell.ring_for(vec![one]);
-        bell.ring_for(vec![other, one]);
+        let (workspace, one, other) = (Uuid::from_u128(9), Uuid::from_u128(1), Uuid::from_u128(2));
+        bell.ring_for(workspace, vec![one]);
+        bell.ring_for(workspace, vec![other, one]);
         bell.heard().await;
-        assert_eq!(bell.take(), Rung { anywhere: false, of: HashSet::from([one, other]) });
+        let of = HashSet::from([(workspace, one), (workspace, other)]);
+        assert_eq!(bell.take(), Rung { anywhere: false, of });
         assert_eq!(bell.take(), Rung::default());
         bell.ring();
         bell.heard().await;

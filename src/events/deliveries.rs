@@ -2,8 +2,10 @@
 
 use bytes::Bytes;
 use entity::webhook_deliveries::Model;
+use entity::webhook_fanouts::Rest;
 use entity::webhook_subscriptions::{self, State};
 
+use super::fanout::BATCH;
 use super::handoff::Place;
 use crate::app::App;
 use crate::clock::from_ms;
@@ -11,22 +13,27 @@ use crate::database::Write;
 use crate::domain::Result;
 use crate::id::Delivery;
 
-/// Adds this event, with a delivery for each subscription that wants it: in the hand of this process's worker while it
+/// Adds this event, with a delivery for each subscription that wants it, or for the first of many; the others get theirs soon
+/// after, by [`fan_out`](super::fan_out). A delivery is in the hand of this process's worker while it
 /// takes some, else due at once; held for a subscription that is paused or disabled.
 pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::Model) -> Result<()> {
     let subscriptions = webhook_subscriptions::in_workspace(event.workspace_id);
-    let listening = subscriptions.listening(write.conn(), &event.kind).await?;
+    let (listening, more) = subscriptions.listening(write.conn(), &event.kind, BATCH).await?;
     if listening.is_empty() {
         write.add_event(event, []);
         return Ok(());
     }
     let (mut rows, mut born, mut queued) = (Vec::with_capacity(listening.len()), Vec::new(), Vec::new());
     let now = write.now_ms();
+    if let Some(after) = listening.iter().map(|(of, _)| *of).max().filter(|_| more) {
+        let (event_id, workspace_id, event_type) = (event.id, event.workspace_id, event.kind.clone());
+        write.add_rest(Rest { event_id, workspace_id, event_type, after, due_at: now });
+    }
     for (subscription, state) in listening {
         let id = app.ids.next::<Delivery>(from_ms(now)).uuid();
         let enabled = state == State::Enabled;
         let mut row = Model::new(id, subscription, &event, enabled, now);
-        match enabled.then(|| app.handoff().place(subscription)) {
+        match enabled.then(|| app.handoff().place(event.workspace_id, subscription)) {
             Some(Some(place)) => {
                 lease(&mut row, &place);
                 born.push((row.clone(), place));
@@ -38,14 +45,17 @@ pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::
     }
     // By this process's own clock, and rather too early than too late.
     let began = write.began_ms();
-    let (app, body) = (app.clone(), Bytes::copy_from_slice(&event.body));
+    let (app, body, workspace) = (app.clone(), Bytes::copy_from_slice(&event.body), event.workspace_id);
     write.add_event(event, rows);
     write.after_commit(move || {
         for (row, place) in born {
             let lease_ends_ms = began.saturating_add(place.lease_ms());
             place.hand_over(row, body.clone(), lease_ends_ms);
         }
-        app.handoff().bell().ring_for(queued);
+        app.handoff().bell().ring_for(workspace, queued);
+        if more {
+            app.handoff().fanout().notify_one();
+        }
     });
     Ok(())
 }

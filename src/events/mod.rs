@@ -5,7 +5,9 @@
 
 mod bell;
 mod deliveries;
+mod fanout;
 mod handoff;
+mod shares;
 
 use entity::events;
 use jiff::Timestamp;
@@ -24,7 +26,9 @@ use crate::domain::students::{DeletedStudent, StudentSummary};
 use crate::id::{EventId, WorkspaceId};
 
 pub use bell::{Bell, Rung};
+pub use fanout::fan_out;
 pub use handoff::{Born, Handoff, OF_ONE as BORN_OF_ONE, Place};
+pub use shares::{Room, Share, Shares};
 
 macro_rules! events {
     ($($variant:ident($data:ty) = $kind:literal, $text:literal;)*) => {

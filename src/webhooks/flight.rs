@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
@@ -18,7 +18,7 @@ use super::outbound::Client;
 use super::route::LastLook;
 use super::settle::Attempted;
 use crate::app::App;
-use crate::events::{BORN_OF_ONE, Place};
+use crate::events::{BORN_OF_ONE, Place, Room, Share, Shares};
 use crate::secret::Seal;
 
 /// Deliveries in hand at once, of all subscriptions together.
@@ -40,7 +40,7 @@ struct Inner {
     seal: Arc<Seal>,
     client: Client,
     ended: UnboundedSender<Ended>,
-    places: Arc<Semaphore>,
+    shares: Shares,
     lanes: Mutex<HashMap<Uuid, Arc<Lane>>>,
     running: Mutex<JoinSet<()>>,
     /// Deliveries under way, each with the name of its lease.
@@ -59,14 +59,19 @@ struct Lane {
 pub(super) struct Ended {
     /// The attempt, or the delivery when none was made.
     pub(super) outcome: Result<Attempted, Task>,
-    place: Option<OwnedSemaphorePermit>,
+    place: Option<Share>,
     born: Option<Place>,
 }
 
 impl Ended {
     /// Whether it has a place until it is dropped.
     pub(super) fn has_place(&self) -> bool {
-        self.place.is_some()
+        self.place.is_some() || self.born.is_some()
+    }
+
+    /// The workspace.
+    pub(super) fn workspace(&self) -> Uuid {
+        self.task().claimed.workspace_id
     }
 
     /// The lease under which it was in hand.
@@ -96,21 +101,29 @@ impl Flight {
     /// An empty flight, and what comes out of it.
     pub(super) fn new(app: App, seal: Arc<Seal>, client: Client) -> (Self, UnboundedReceiver<Ended>) {
         let (ended, endings) = mpsc::unbounded_channel();
-        let places = Arc::new(Semaphore::new(IN_HAND));
+        let shares = Shares::new(IN_HAND);
         let (lanes, running, hand) = (Mutex::default(), Mutex::default(), Mutex::default());
         let told = Mutex::default();
-        let inner = Inner { app, seal, client, ended, places, lanes, running, hand, told };
+        let inner = Inner { app, seal, client, ended, shares, lanes, running, hand, told };
         (Self { inner: Arc::new(inner) }, endings)
     }
 
-    /// How many more may be taken.
-    pub(super) fn free(&self) -> usize {
-        self.inner.places.available_permits()
+    /// The places, for what is handed over.
+    pub(super) fn shares(&self) -> Shares {
+        self.inner.shares.clone()
     }
 
-    /// What has a place: under way, or ended and not recorded yet.
+    /// What may be taken once these are recorded, in all and of each workspace.
+    pub(super) fn room(&self, ended: &[Ended]) -> Room {
+        let mut of = HashMap::new();
+        let placed = ended.iter().filter(|ended| ended.has_place());
+        placed.for_each(|ended| *of.entry(ended.workspace()).or_default() += 1);
+        self.inner.shares.room(&of)
+    }
+
+    /// What has a place: promised, under way, or ended and not recorded yet.
     pub(super) fn in_hand(&self) -> usize {
-        IN_HAND - self.free()
+        IN_HAND - self.inner.shares.free()
     }
 
     /// What is under way toward one subscription, or waits for its turn.
@@ -120,8 +133,13 @@ impl Flight {
 
     /// Begins with an attempt. A delivery for which there is no place comes out as it is.
     pub(super) fn start(&self, task: Task, born: Option<Place>) {
-        let Ok(place) = Arc::clone(&self.inner.places).try_acquire_owned() else {
-            return self.refuse(task, born);
+        // What was handed over has its place since it was promised one.
+        let place = match born {
+            Some(_) => None,
+            None => match self.inner.shares.any(task.claimed.workspace_id) {
+                None => return self.refuse(task, born),
+                place => place,
+            },
         };
         let lane = self.lane(task.claimed.subscription_id);
         let inner = Arc::clone(&self.inner);
@@ -130,7 +148,7 @@ impl Flight {
         locked(&self.inner.running).spawn(async move {
             let outcome = inner.attempt(&lane, task).await;
             locked(&inner.hand).remove(&delivery);
-            let _ = inner.ended.send(Ended { outcome, place: Some(place), born });
+            let _ = inner.ended.send(Ended { outcome, place, born });
         });
     }
 

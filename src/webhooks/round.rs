@@ -2,6 +2,7 @@
 //!
 //! Owns the worker's transactions, and how a stop gives back what is in hand. Never sends anything itself.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -14,13 +15,14 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use uuid::Uuid;
 
-use super::claim::{Task, Turns};
+use super::claim::{Task, Turns, Wanted};
 use super::flight::{Ended, Flight};
 use super::outlook::{Outlook, WORTH};
 use super::settle::{Settled, settle, tell};
 use super::worker::{BATCH, PER_SUBSCRIPTION, Worker};
 use crate::app::App;
 use crate::database::Write;
+use crate::events::Room;
 
 /// What is free in parts of which one subscription may take one.
 const SHARES: usize = 8;
@@ -46,6 +48,8 @@ pub(super) struct Round {
     outlook: Outlook,
     /// How far the clock of the queue was ahead of this process's, in milliseconds.
     ahead_ms: i64,
+    /// Workspaces whose share of the places is used up: what they have due is passed over, and does not count as due.
+    full: HashSet<Uuid>,
     /// Whether nothing may be taken any more.
     landing: bool,
 }
@@ -61,6 +65,7 @@ impl Round {
             turns: Turns::default(),
             outlook: Outlook::new(Instant::now()),
             ahead_ms: 0,
+            full: HashSet::new(),
             landing: false,
         }
     }
@@ -90,7 +95,8 @@ impl Round {
         if rung.anywhere {
             self.outlook.rung(now);
         }
-        for subscription in rung.of {
+        // Of a workspace whose share is used up nothing may be taken; it is looked for once there is room.
+        for (_, subscription) in rung.of.into_iter().filter(|(workspace, _)| !self.full.contains(workspace)) {
             self.outlook.rung_for(subscription, self.flight.of(subscription), now);
         }
     }
@@ -135,6 +141,9 @@ impl Round {
     }
 
     async fn try_turn(&mut self) -> anyhow::Result<()> {
+        // The places of what ended are free once it is recorded.
+        let room = self.flight.room(&self.ended);
+        self.notice_room(&room);
         if self.outlook.is_to_be_asked(Instant::now()) && !self.ask().await? && self.ended.is_empty() {
             return Ok(());
         }
@@ -145,15 +154,19 @@ impl Round {
             self.ended.iter().map(|ended| (ended.subscription(), ended.was_taken())).collect();
         self.outlook.ended(&freed);
         let looked = !self.landing && self.outlook.is_worth_a_look(Instant::now());
-        // The places of what ended are free once it is recorded.
-        let free = self.flight.free() + self.ended.iter().filter(|ended| ended.has_place()).count();
         // The fuller it is, the smaller everybody's share: receivers that hang, however many, leave room for others.
-        let (room, cap) = (free.min(BATCH), (free / SHARES).clamp(1, PER_SUBSCRIPTION));
-        let room = if looked { room } else { 0 };
+        let cap = (room.free / SHARES).clamp(1, PER_SUBSCRIPTION);
+        let wanted = Wanted {
+            most: if looked { room.free.min(BATCH) } else { 0 },
+            per_subscription: cap,
+            per_workspace: room.each,
+            of: room.of,
+        };
+        let room = wanted.most;
         let apart = self.is_apart(cap, &freed);
         let mut taken = 0;
         if room > 0 || !self.ended.is_empty() {
-            let (recorded, tasks) = self.write(room, cap, apart).await;
+            let (recorded, tasks) = self.write(&wanted, apart).await;
             let tasks = tasks.map(|tasks| {
                 taken = tasks.len();
                 tasks.into_iter().for_each(|task| self.flight.start(task, None));
@@ -166,6 +179,16 @@ impl Round {
             self.looked((room, cap), taken, &unseen).await?;
         }
         Ok(())
+    }
+
+    /// Remembers which workspaces have their share used up; one that had and has room again may have something due.
+    fn notice_room(&mut self, room: &Room) {
+        let full: HashSet<Uuid> =
+            room.of.iter().filter(|(_, room)| **room == 0).map(|(&workspace, _)| workspace).collect();
+        if self.full.iter().any(|workspace| !full.contains(workspace)) {
+            self.outlook.rung(Instant::now());
+        }
+        self.full = full;
     }
 
     /// Tells what a look found that had room for so many, under this cap, and did not see that these attempts ended.
@@ -191,23 +214,22 @@ impl Round {
         self.worker.app.db.backend() == DbBackend::Postgres && cap >= SMALL && of_several
     }
 
-    /// Records what ended and takes up to `room`. On SQLite, where one writes at a time, in one transaction; on PostgreSQL
+    /// Records what ended and takes what is wanted. On SQLite, where one writes at a time, in one transaction; on PostgreSQL
     /// in two at once, which share the work among its processes, unless the taking has to see what the recording frees.
     async fn write(
         &mut self,
-        room: usize,
-        cap: usize,
+        wanted: &Wanted,
         apart: bool,
     ) -> (anyhow::Result<()>, anyhow::Result<Vec<Task>>) {
         let Worker { app, seal, .. } = &self.worker;
         if apart {
             let take = async {
-                if room == 0 {
+                if wanted.most == 0 {
                     return anyhow::Ok(Vec::new());
                 }
                 let write = app.begin_write().await?;
                 self.ahead_ms = write.now_ms() - app.clock.now_ms();
-                let tasks = self.turns.take(app, seal, &write, room, cap).await?;
+                let tasks = self.turns.take(app, seal, &write, wanted).await?;
                 write.commit().await?;
                 anyhow::Ok(tasks)
             };
@@ -227,9 +249,9 @@ impl Round {
             let mut write = app.begin_write().await?;
             self.ahead_ms = write.now_ms() - app.clock.now_ms();
             let settled = record(app, &mut write, &mut self.ended).await?;
-            let tasks = match room {
+            let tasks = match wanted.most {
                 0 => Vec::new(),
-                room => self.turns.take(app, seal, &write, room, cap).await?,
+                _ => self.turns.take(app, seal, &write, wanted).await?,
             };
             write.commit().await?;
             told(&mut self.ended, &settled);
@@ -238,12 +260,13 @@ impl Round {
         (Ok(()), both.await)
     }
 
-    /// Asks when the first is due that nobody has in hand. True when it is due already: it may be that others of its
+    /// Asks when the first is due that nobody has in hand, of workspaces that have room. True when it is due already: it may be that others of its
     /// subscription have to end first.
     async fn ask(&mut self) -> anyhow::Result<bool> {
         let app = &self.worker.app;
         let now = app.clock.now_ms() + self.ahead_ms;
-        let due = queue::oldest_due(app.db.read(), now).await?;
+        let without: Vec<Uuid> = self.full.iter().copied().collect();
+        let due = queue::oldest_due(app.db.read(), now, &without).await?;
         let due_in = due.map(|due| Duration::from_millis(u64::try_from(due - now).unwrap_or(0)));
         Ok(self.outlook.found(due_in, Instant::now()))
     }

@@ -1,4 +1,4 @@
-//! What has to be done beside sending: replays go on, deliveries follow their subscription's state, what is deleted goes,
+//! What has to be done beside sending: events with many subscriptions have their deliveries written, replays go on, deliveries follow their subscription's state, what is deleted goes,
 //! and the old log.
 //!
 //! Each step is a short transaction of its own and can be repeated; several processes may do it at once.
@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use entity::{events, webhook_attempts, webhook_deliveries};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior, sleep, timeout};
 
 use super::schedule::KEPT_MS;
 use crate::app::App;
 use crate::domain::webhooks::{self, Replay, ReplayState};
+use crate::events::fan_out;
 use crate::id;
 
 /// How often there is a look at what has to be done.
@@ -21,16 +22,19 @@ const EVERY: Duration = Duration::from_secs(1);
 const PRUNE_EVERY: Duration = Duration::from_secs(600);
 /// Batches of one kind of work in one look at most, so that none holds up the others.
 const BATCHES: usize = 20;
+/// How long the writing of deliveries rests after each batch, as a multiple of what the batch took: others write meanwhile.
+const REST: u32 = 3;
 /// Rows looked at by one transaction of pruning.
 const PRUNED: u32 = 500;
 
 /// Goes on until `stopped`. A step that is under way then is done wholly or not at all.
 pub async fn run(app: App, stopped: impl Future<Output = ()>) {
-    let works = every(EVERY, || go_on(&app));
+    let works = every(EVERY, || work(&app));
     let prunes = every(PRUNE_EVERY, || prune(&app));
+    let fans_out = fan_out_all(&app);
     tokio::select! {
         () = stopped => {}
-        _ = async { tokio::join!(works, prunes) } => {}
+        _ = async { tokio::join!(works, prunes, fans_out) } => {}
     }
 }
 
@@ -47,11 +51,43 @@ async fn every<R: Future<Output = anyhow::Result<()>>>(period: Duration, work: i
     }
 }
 
-/// Lets replays go on, deliveries follow their subscription's state, and what is deleted go. One that fails holds up no other.
+/// Writes the deliveries of events with many subscriptions again and again, workspace by workspace.
+async fn fan_out_all(app: &App) {
+    let mut last = None;
+    loop {
+        let began = Instant::now();
+        match fan_out(app, last).await {
+            Ok(Some(workspace)) => {
+                last = Some(workspace);
+                sleep(REST * began.elapsed()).await;
+            }
+            Ok(None) => _ = timeout(EVERY, app.handoff().fanout().notified()).await,
+            Err(error) => {
+                let error = error.to_string();
+                tracing::warn!(error, "deliveries of an event could not be written; they are tried again");
+                sleep(EVERY).await;
+            }
+        }
+    }
+}
+
+/// Does all that has to be done now: writes the deliveries of events with many subscriptions, lets replays go on, deliveries
+/// follow their subscription's state, and what is deleted go.
 ///
 /// # Errors
 /// When the database fails: the first failure, once all had their turn.
 pub async fn go_on(app: &App) -> anyhow::Result<()> {
+    let mut last = None;
+    loop {
+        match fan_out(app, last).await? {
+            Some(workspace) => last = Some(workspace),
+            None => return work(app).await,
+        }
+    }
+}
+
+/// Lets replays go on, deliveries follow their subscription's state, and what is deleted go. One that fails holds up no other.
+async fn work(app: &App) -> anyhow::Result<()> {
     let mut outcome = align(app).await;
     outcome = outcome.and(erase(app).await);
     for replay in webhooks::running(app).await? {

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 
 use super::attempt::attempt;
 use super::born;
-use super::claim::Turns;
+use super::claim::{Turns, Wanted};
 use super::flight::Flight;
 use super::outbound::{self, Client};
 use super::round::Round;
@@ -55,7 +55,7 @@ impl Worker {
         let mut made = 0;
         loop {
             let write = self.app.begin_write().await?;
-            let tasks = turns.take(&self.app, &self.seal, &write, BATCH, PER_SUBSCRIPTION).await?;
+            let tasks = turns.take(&self.app, &self.seal, &write, &Wanted::batch()).await?;
             write.commit().await?;
             if tasks.is_empty() {
                 return Ok(made);
@@ -79,7 +79,7 @@ impl Worker {
     pub async fn run(self, stopped: impl Future<Output = ()>, patience: Duration) {
         let (flight, endings) = Flight::new(self.app.clone(), Arc::clone(&self.seal), self.client.clone());
         let token = self.app.ids.next::<Delivery>(self.app.clock.now()).uuid();
-        let handed = self.app.handoff().open(token, LEASE);
+        let handed = self.app.handoff().open(token, LEASE, flight.shares());
         let born = handed.map(|handed| {
             let (app, seal) = (self.app.clone(), Arc::clone(&self.seal));
             (token, tokio::spawn(born::run(app, seal, flight.clone(), handed)))

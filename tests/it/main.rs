@@ -60,6 +60,7 @@ mod student_list;
 mod students;
 mod support;
 mod webhooks_cli;
+mod webhooks_fairness;
 mod webhooks_guide;
 mod webhooks_kills;
 mod webhooks_outbound;

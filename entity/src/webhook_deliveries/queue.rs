@@ -5,10 +5,10 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::State;
-use super::claim::{FREE, WAITING};
+use super::claim::{FREE, waiting};
 use crate::statement;
 
-pub use super::claim::{Claim, Claimed};
+pub use super::claim::{Claim, Claimed, Share};
 
 /// What becomes of a delivery after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,18 +134,25 @@ pub async fn give_back_some<C: ConnectionTrait>(conn: &C, taken: &[(Uuid, Uuid)]
 }
 
 /// The earliest moment at which a delivery of an enabled subscription is due, or was: what lies in the past is how far
-/// the queue is behind. What is in flight at this moment does not count.
+/// the queue is behind. What is in flight at this moment does not count, nor do these workspaces.
 ///
 /// # Errors
 /// When the database does.
-pub async fn oldest_due<C: ConnectionTrait>(conn: &C, now: i64) -> Result<Option<i64>, DbErr> {
+pub async fn oldest_due<C: ConnectionTrait>(
+    conn: &C,
+    now: i64,
+    without: &[Uuid],
+) -> Result<Option<i64>, DbErr> {
+    let waiting = waiting(conn.get_database_backend(), "$2");
+    let without = without.iter().map(|&workspace| json!([statement::hex(workspace), 0, null]));
+    let without = serde_json::Value::from_iter(without).to_string();
     let sql = format!(
-        "{WAITING}
+        "{waiting}
         SELECT min((SELECT d.next_attempt_at FROM webhook_deliveries AS d
                     WHERE d.state = 0 AND d.subscription_id = s.id AND {FREE} ORDER BY d.next_attempt_at LIMIT 1))
         FROM waiting AS w CROSS JOIN webhook_subscriptions AS s WHERE s.id = w.subscription_id AND s.state = 0"
     );
-    let row = conn.query_one_raw(statement::raw(conn, &sql, [now.into()])).await?;
+    let row = conn.query_one_raw(statement::raw(conn, &sql, [now.into(), without.into()])).await?;
     row.map_or(Ok(None), |row| row.try_get_by_index(0))
 }
 

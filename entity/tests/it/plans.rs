@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use entity::webhook_deliveries::hold;
-use entity::webhook_deliveries::queue::{self, Claim, Next, Settlement};
+use entity::webhook_deliveries::queue::{self, Claim, Next, Settlement, Share};
 use entity::webhook_deliveries::{Column, Dead};
 use entity::webhook_subscriptions::State as Standing;
 use entity::{
@@ -144,12 +144,14 @@ impl Wasteful {
     }
 }
 
-fn claim() -> Claim {
+fn claim() -> Claim<'static> {
     Claim {
         now: NOW,
         lease_until: NOW + 30,
         lease_token: id(0xaa),
         cap_per_subscription: 8,
+        per_workspace: 100,
+        shares: &[],
         batch: 10,
         after: None,
     }
@@ -267,7 +269,14 @@ const fn bcd(number: u128) -> u128 {
 async fn check_worker(database: &DatabaseConnection, wasteful: &mut Wasteful) {
     let taken = wasteful.check(database, ("claim", 800), async |conn| claim().take(conn).await).await;
     assert_eq!(taken.len(), 10);
-    wasteful.check(database, ("oldest due", 500), async |conn| queue::oldest_due(conn, NOW).await).await;
+    // A workspace that may take nothing costs a step, whatever its subscriptions have due.
+    let full = [Share { workspace: OURS, room: 0, after: None }];
+    let nothing = Claim { shares: &full, ..claim() };
+    wasteful.check(database, ("claim of nothing", 50), async |conn| nothing.take(conn).await).await;
+    wasteful
+        .check(database, ("oldest due of none", 50), async |conn| queue::oldest_due(conn, NOW, &[OURS]).await)
+        .await;
+    wasteful.check(database, ("oldest due", 500), async |conn| queue::oldest_due(conn, NOW, &[]).await).await;
     let settled = (1..=100).map(|number| Settlement {
         id: of(4, number),
         lease_token: id(0xaa),

@@ -1,19 +1,28 @@
 //! The queue of deliveries: fair claims, fenced settlements, holds.
 
 use entity::Set;
+use entity::events;
 use entity::webhook_deliveries::hold;
-use entity::webhook_deliveries::queue::{self, Claim, Claimed, Counts, Next, Settlement};
+use entity::webhook_deliveries::queue::{self, Claim, Claimed, Counts, Next, Settlement, Share};
 use entity::webhook_deliveries::{self, State};
 use entity::webhook_subscriptions::{self, State as Standing};
 use sea_orm::{DatabaseConnection, DbBackend, TransactionTrait};
 use uuid::Uuid;
 
-use crate::support::{OURS, databases, id};
-use crate::webhooks::{delivery, event, ground};
+use crate::support::{OURS, THEIRS, databases, id};
+use crate::webhooks::{delivery, event, ground, subscription};
 
-fn claim(token: u128, now: i64) -> Claim {
-    let (cap_per_subscription, batch) = (3, 10);
-    Claim { now, lease_until: now + 30, lease_token: id(token), cap_per_subscription, batch, after: None }
+fn claim(token: u128, now: i64) -> Claim<'static> {
+    Claim {
+        now,
+        lease_until: now + 30,
+        lease_token: id(token),
+        cap_per_subscription: 3,
+        per_workspace: 100,
+        shares: &[],
+        batch: 10,
+        after: None,
+    }
 }
 
 fn settlement(delivery: u128, token: u128, next: Next) -> Settlement {
@@ -60,7 +69,8 @@ async fn claims_go_turn_by_turn_up_to_the_cap_and_the_batch() {
     for database in databases().await {
         queued(&database).await;
         assert_eq!(claim(1, 0).take(&database).await.unwrap(), [], "nothing is due");
-        let few = Claim { batch: 3, after: Some(id(1)), ..claim(1, 50) };
+        let shares = [Share { workspace: OURS, room: 100, after: Some(id(1)) }];
+        let few = Claim { batch: 3, shares: &shares, ..claim(1, 50) };
         let first = few.take(&database).await.unwrap();
         assert_eq!(numbers(&first), [201, 101, 202], "subscription 2 begins");
         let one = &first[1];
@@ -108,13 +118,76 @@ async fn a_batch_is_one_subscription_s_alone_or_shared_by_all_that_wait() {
     }
 }
 
+/// Subscriptions 11 to 50 of another workspace, each with deliveries that are due since long.
+async fn crowded(database: &DatabaseConnection) {
+    queued(database).await;
+    let theirs = events::Model { id: id(600), workspace_id: THEIRS, ..event(600) };
+    events::in_workspace(THEIRS).insert(database, theirs.clone()).await.unwrap();
+    for number in 11..51 {
+        let row = webhook_subscriptions::Model { workspace_id: THEIRS, ..subscription(number) };
+        webhook_subscriptions::in_workspace(THEIRS).insert(database, row).await.unwrap();
+        let new =
+            |place| webhook_deliveries::Model::new(id(number * 1000 + place), id(number), &theirs, true, -99);
+        let rows = (1..4).map(new).collect();
+        webhook_deliveries::in_workspace(THEIRS).insert_many(database, rows).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn workspaces_take_turns_before_their_subscriptions_do() {
+    for database in databases().await {
+        crowded(&database).await;
+        let all = Claim { batch: 8, ..claim(1, 50) };
+        let first = numbers(&all.take(&database).await.unwrap());
+        assert_eq!(first, [101, 11_001, 201, 12_001, 102, 13_001, 202, 14_001], "one each, oldest or not");
+
+        // The next subscriptions go on where the last ones ended, in each workspace, and so do the workspaces.
+        let shares = [
+            Share { workspace: OURS, room: 100, after: Some(id(2)) },
+            Share { workspace: THEIRS, room: 100, after: Some(id(14)) },
+        ];
+        let next = Claim {
+            batch: 4,
+            lease_token: id(2),
+            shares: &shares,
+            after: Some(OURS),
+            cap_per_subscription: 9,
+            ..all
+        };
+        assert_eq!(numbers(&next.take(&database).await.unwrap()), [15_001, 103, 16_001, 104]);
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_takes_no_more_than_its_share() {
+    for database in databases().await {
+        crowded(&database).await;
+        let some = [Share { workspace: THEIRS, room: 2, after: None }];
+        let few = Claim { shares: &some, ..claim(1, 50) };
+        let taken = numbers(&few.take(&database).await.unwrap());
+        assert_eq!(taken, [101, 11_001, 201, 12_001, 102, 202, 103], "the cap of three holds, too");
+        let none = [Share { room: 0, ..some[0] }];
+        let rest = Claim { lease_token: id(2), shares: &none, cap_per_subscription: 100, ..few };
+        assert_eq!(numbers(&rest.take(&database).await.unwrap()), [104, 105], "only of the other");
+        let default = Claim { lease_token: id(3), shares: &[], per_workspace: 5, batch: 100, ..few };
+        assert_eq!(
+            default.take(&database).await.unwrap().len(),
+            5,
+            "what holds of those that nothing is known of"
+        );
+        assert_eq!(queue::oldest_due(&database, 50, &[]).await.unwrap(), Some(-99));
+        assert_eq!(queue::oldest_due(&database, 50, &[THEIRS]).await.unwrap(), None);
+    }
+}
+
 #[tokio::test]
 async fn the_oldest_due_is_of_an_enabled_subscription() {
     for database in databases().await {
-        let oldest_due = async |now| queue::oldest_due(&database, now).await.unwrap();
+        let oldest_due = async |now| queue::oldest_due(&database, now, &[]).await.unwrap();
         assert_eq!(oldest_due(0).await, None);
         queued(&database).await;
         assert_eq!(oldest_due(0).await, Some(1));
+        assert_eq!(queue::oldest_due(&database, 0, &[OURS]).await.unwrap(), None, "it is left out");
         claim(1, 2).take(&database).await.unwrap();
         assert_eq!(oldest_due(31).await, Some(3), "the others are in flight");
         set_state(&database, 1, Standing::Paused).await;

@@ -3,8 +3,8 @@
 use entity::webhook_deliveries::{Dead, Origin, State, Wanted};
 use entity::webhook_subscriptions::State as Standing;
 use entity::{
-    Keyset, Set, Span, StringList, StringMap, events, webhook_attempts, webhook_deliveries, webhook_replays,
-    webhook_secrets, webhook_subscriptions, webhook_topics,
+    Keyset, Set, Span, StringList, StringMap, events, webhook_attempts, webhook_deliveries, webhook_fanouts,
+    webhook_replays, webhook_secrets, webhook_subscriptions, webhook_topics,
 };
 use sea_orm::DatabaseConnection;
 
@@ -147,14 +147,17 @@ async fn an_event_finds_who_wants_it() {
         webhook_topics::insert(&database, OURS, id(2), &types(&["order.paid"])).await.unwrap();
         webhook_subscriptions::disable(&database, id(2), 9).await.unwrap();
         let ours = webhook_subscriptions::in_workspace(OURS);
-        let mut paid = ours.listening(&database, "order.paid").await.unwrap();
+        let mut paid = ours.listening(&database, "order.paid", 9).await.unwrap().0;
         paid.sort_by_key(|(subscription, _)| *subscription);
         assert_eq!(paid, [(id(1), Standing::Enabled), (id(2), Standing::Disabled)]);
-        let refunded = ours.listening(&database, "order.refunded").await.unwrap();
+        let refunded = ours.listening(&database, "order.refunded", 9).await.unwrap().0;
         assert_eq!(refunded, [(id(1), Standing::Enabled)]);
-        assert_eq!(ours.listening(&database, "student.created").await.unwrap(), []);
+        assert_eq!(ours.listening(&database, "student.created", 9).await.unwrap().0, []);
+        let (some, more) = ours.listening(&database, "order.paid", 1).await.unwrap();
+        assert_eq!((some.len(), more), (1, true), "the rest is told of");
+        assert!(!ours.listening(&database, "order.paid", paid.len()).await.unwrap().1);
         let theirs = webhook_subscriptions::in_workspace(THEIRS);
-        assert_eq!(theirs.listening(&database, "order.paid").await.unwrap(), []);
+        assert_eq!(theirs.listening(&database, "order.paid", 9).await.unwrap(), (Vec::new(), false));
     }
 }
 
@@ -328,5 +331,37 @@ async fn what_is_old_goes_in_batches_and_what_waits_stays() {
         assert_eq!(prune(None).await, (1, Some(id(501))), "500 has deliveries");
         assert_eq!(prune(Some(id(501))).await, (0, Some(id(502))), "502 is held");
         assert_eq!(prune(Some(id(502))).await, (0, None));
+    }
+}
+
+#[tokio::test]
+async fn the_rest_of_an_event_s_subscriptions_is_kept_until_each_has_its_delivery() {
+    for database in databases().await {
+        let database = &database;
+        ground(database).await;
+        for number in [1, 2] {
+            webhook_topics::insert(database, OURS, id(number), &["order.paid".to_owned()]).await.unwrap();
+        }
+        let rest = |event: u128, after: u128| webhook_fanouts::Rest {
+            event_id: id(event),
+            workspace_id: OURS,
+            event_type: "order.paid".to_owned(),
+            after: id(after),
+            due_at: 7,
+        };
+        webhook_fanouts::insert(database, rest(500, 2)).await.unwrap();
+        assert_eq!(webhook_fanouts::next(database, id(0)).await.unwrap(), None, "each has its own");
+        webhook_fanouts::insert(database, rest(500, 0)).await.unwrap();
+        assert_eq!(webhook_fanouts::next(database, id(0)).await.unwrap(), Some((OURS, id(500))));
+        assert_eq!(webhook_fanouts::next(database, OURS).await.unwrap(), None, "no workspace behind it");
+        let row = webhook_fanouts::take(database, id(500)).await.unwrap().unwrap();
+        assert_eq!((row.first(1), row.first(9), row.due_at), (vec![id(1)], vec![id(1), id(2)], 7));
+        webhook_fanouts::advance(database, &row, 1).await.unwrap();
+        assert_eq!(events::prune(database, id(u128::MAX), None, 9).await.unwrap().0, 0, "it is still needed");
+        let row = webhook_fanouts::take(database, id(500)).await.unwrap().unwrap();
+        assert_eq!(row.first(9), [id(2)]);
+        webhook_fanouts::advance(database, &row, 9).await.unwrap();
+        assert_eq!(webhook_fanouts::take(database, id(500)).await.unwrap(), None);
+        assert_eq!(events::prune(database, id(u128::MAX), None, 9).await.unwrap().0, 1);
     }
 }

@@ -27,7 +27,7 @@ pub struct Queue {
 pub async fn queue(app: &App) -> Result<Queue> {
     let now = app.clock.now_ms();
     let counts = queue::counts(app.db.read(), now).await?;
-    let oldest_due_ms = queue::oldest_due(app.db.read(), now).await?;
+    let oldest_due_ms = queue::oldest_due(app.db.read(), now, &[]).await?;
     let queue::Counts { pending, in_flight, held, dead } = counts;
     Ok(Queue { pending, in_flight, held, dead, oldest_due_ms })
 }

@@ -33,8 +33,16 @@ impl TestApp {
         let write = self.write().await;
         let now = write.now_ms();
         let lease_token = self.app.ids.next::<Attempt>(self.clock.now()).uuid();
-        let (cap_per_subscription, batch, after) = (100_000, 100_000, None);
-        let claim = Claim { now, lease_until: now + 60_000, lease_token, cap_per_subscription, batch, after };
+        let claim = Claim {
+            now,
+            lease_until: now + 60_000,
+            lease_token,
+            cap_per_subscription: 100_000,
+            per_workspace: 100_000,
+            shares: &[],
+            batch: 100_000,
+            after: None,
+        };
         let due = claim.take(write.conn()).await.expect("the queue is read");
         let error = status.is_none().then(|| "timeout".to_owned());
         let settlement =

@@ -94,6 +94,8 @@ impl TestApp {
             lease_until: now + 60_000,
             lease_token,
             cap_per_subscription: 64,
+            per_workspace: 64,
+            shares: &[],
             batch: 64,
             after: None,
         };

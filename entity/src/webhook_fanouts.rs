@@ -1,0 +1,109 @@
+//! Events of which deliveries are still to be written: to more subscriptions than the write of the event takes in.
+//!
+//! A row names the subscriptions that wanted the event when it happened, in the order of their ids.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{Expr, LockBehavior, LockType};
+use sea_orm::{DbBackend, QuerySelect};
+
+use crate::{scope, statement};
+
+/// One event, and who is still to have a delivery of it.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "webhook_fanouts")]
+pub struct Model {
+    /// The event.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub event_id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// When the deliveries are due: when the event was written.
+    pub due_at: i64,
+    /// The ids of the subscriptions, 16 bytes each.
+    pub subscriptions: Vec<u8>,
+}
+
+/// Relations are followed by the finders.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+scope::row!(event_id, workspace_id, due_at, subscriptions);
+
+/// Whose deliveries are still to be written when an event is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The event.
+    pub event_id: Uuid,
+    /// The workspace.
+    pub workspace_id: Uuid,
+    /// The event's type.
+    pub event_type: String,
+    /// The subscriptions with ids up to this one have theirs.
+    pub after: Uuid,
+    /// When the deliveries are due.
+    pub due_at: i64,
+}
+
+impl Model {
+    /// The first so many subscriptions.
+    pub fn first(&self, many: usize) -> Vec<Uuid> {
+        let ids = self.subscriptions.chunks_exact(16).take(many);
+        ids.filter_map(|id| Uuid::from_slice(id).ok()).collect()
+    }
+}
+
+/// Remembers the subscriptions that want an event and have no delivery of it yet; nothing where there are none.
+///
+/// # Errors
+/// When the database does.
+pub async fn insert<C: ConnectionTrait>(conn: &C, rest: Rest) -> Result<(), DbErr> {
+    let ids = match conn.get_database_backend() {
+        DbBackend::Postgres => "string_agg(uuid_send(subscription_id), ''::bytea ORDER BY subscription_id)",
+        _ => "unhex(group_concat(hex(subscription_id), '' ORDER BY subscription_id))",
+    };
+    let sql = format!(
+        "INSERT INTO webhook_fanouts (event_id, workspace_id, due_at, subscriptions)
+        SELECT $1, $2, $3, {ids} FROM webhook_topics
+        WHERE workspace_id = $2 AND event_type = $4 AND subscription_id > $5 HAVING count(*) > 0"
+    );
+    let Rest { event_id, workspace_id, event_type, after, due_at } = rest;
+    let values = [event_id.into(), workspace_id.into(), due_at.into(), event_type.into(), after.into()];
+    conn.execute_raw(statement::raw(conn, &sql, values)).await.map(drop)
+}
+
+/// The oldest event of the next workspace behind this one that has such events, with the workspace.
+///
+/// # Errors
+/// When the database does.
+pub async fn next<C: ConnectionTrait>(conn: &C, after: Uuid) -> Result<Option<(Uuid, Uuid)>, DbErr> {
+    let sql = "SELECT workspace_id, event_id FROM webhook_fanouts WHERE workspace_id > $1
+        ORDER BY workspace_id, event_id LIMIT 1";
+    let row = conn.query_one_raw(statement::raw(conn, sql, [after.into()])).await?;
+    row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).transpose()
+}
+
+/// The row of this event, for a transaction that changes it; none while another has it.
+///
+/// # Errors
+/// When the database does.
+pub async fn take<C: ConnectionTrait>(conn: &C, event: Uuid) -> Result<Option<Model>, DbErr> {
+    let row = Entity::find_by_id(event).lock_with_behavior(LockType::Update, LockBehavior::SkipLocked);
+    statement::one(conn, row).await
+}
+
+/// Forgets the first so many subscriptions, whose deliveries are written; with the last of them the row goes.
+///
+/// # Errors
+/// When the database does.
+pub async fn advance<C: ConnectionTrait>(conn: &C, row: &Model, many: usize) -> Result<(), DbErr> {
+    let rest = row.subscriptions.get(16 * many..).unwrap_or_default();
+    if rest.is_empty() {
+        return Entity::delete_by_id(row.event_id).exec(conn).await.map(drop);
+    }
+    let update = Entity::update_many()
+        .col_expr(Column::Subscriptions, Expr::value(rest.to_vec()))
+        .filter(Column::EventId.eq(row.event_id));
+    update.exec(conn).await.map(drop)
+}

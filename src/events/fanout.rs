@@ -1,0 +1,61 @@
+//! Deliveries of events that more subscriptions want than the write of an event takes in.
+//!
+//! The event's own transaction remembers who is left; their deliveries are written here in small transactions, so that other
+//! writes need not wait for many. Each batch and what is left after it are one transaction: nothing is lost or made twice.
+
+use std::collections::HashMap;
+
+use entity::webhook_deliveries::{self, Model};
+use entity::webhook_fanouts;
+use entity::webhook_subscriptions::{self, State};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::clock::from_ms;
+use crate::domain::Result;
+use crate::id::Delivery;
+
+/// Deliveries written by one transaction, that of the event included.
+pub(super) const BATCH: usize = 64;
+
+/// Writes a batch of deliveries for the next workspace behind this one that has some to be written, or for the first of all.
+/// Gives that workspace; `None` when there was nothing to do.
+///
+/// Deliveries are due since their event happened. A subscription that was deleted since gets none; one that is paused or
+/// disabled gets one that is held.
+///
+/// # Errors
+/// [`crate::domain::Error::Internal`] when the database fails; nothing is written then.
+pub async fn fan_out(app: &App, after: Option<Uuid>) -> Result<Option<Uuid>> {
+    let mut found = webhook_fanouts::next(app.db.read(), after.unwrap_or(Uuid::nil())).await?;
+    if found.is_none() && after.is_some() {
+        found = webhook_fanouts::next(app.db.read(), Uuid::nil()).await?;
+    }
+    let Some((workspace, event)) = found else { return Ok(None) };
+    let mut write = app.begin_write().await?;
+    // Another process has it, or had it.
+    let Some(row) = webhook_fanouts::take(write.conn(), event).await? else { return Ok(Some(workspace)) };
+    let event = entity::events::in_workspace(workspace).by_id(write.conn(), event).await?;
+    let wanted = row.first(BATCH);
+    let subscriptions = webhook_subscriptions::in_workspace(workspace);
+    let standing: HashMap<Uuid, State> =
+        subscriptions.standing(write.conn(), &wanted).await?.into_iter().collect();
+    let now = write.now_ms();
+    let (mut rows, mut queued) = (Vec::with_capacity(wanted.len()), Vec::new());
+    for of in wanted {
+        let (Some(event), Some(state)) = (&event, standing.get(&of)) else { continue };
+        let enabled = *state == State::Enabled;
+        let id = app.ids.next::<Delivery>(from_ms(now)).uuid();
+        let next_attempt_at = enabled.then_some(row.due_at);
+        rows.push(Model { next_attempt_at, ..Model::new(id, of, event, enabled, now) });
+        if enabled {
+            queued.push(of);
+        }
+    }
+    webhook_deliveries::in_workspace(workspace).insert_many(write.conn(), rows).await?;
+    webhook_fanouts::advance(write.conn(), &row, BATCH).await?;
+    let waker = app.clone();
+    write.after_commit(move || waker.handoff().bell().ring_for(workspace, queued));
+    write.commit().await?;
+    Ok(Some(workspace))
+}
