@@ -114,9 +114,21 @@ impl Site {
     /// # Errors
     /// It does not start.
     pub async fn serve_with(&self, name: &str, flags: &[&str]) -> Result<Server> {
+        self.start(name, QUOTA, flags).await
+    }
+
+    /// Starts the server with a limit of one request a day, for a key and for a client address.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub async fn serve_limited(&self) -> Result<Server> {
+        self.start("limited", "1", &[]).await
+    }
+
+    async fn start(&self, name: &str, quota: &str, flags: &[&str]) -> Result<Server> {
         let mut command = self.command();
         command.args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
-        command.args(["--default-per-minute", QUOTA, "--default-per-day", QUOTA]).args(flags);
+        command.args(["--default-per-minute", quota, "--default-per-day", quota]).args(flags);
         Server::start(command, &self.folder.join(format!("{name}.log"))).await
     }
 

@@ -1,4 +1,4 @@
-//! 401 for keys that somebody guesses, beside a fixed body of the same bytes.
+//! 401 and 429 for keys that somebody guesses, beside a fixed body of the same bytes.
 
 use anyhow::Result;
 use rand::rngs::SmallRng;
@@ -20,7 +20,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let server = site.serve().await?;
     let body = fetch(&server, &get("/api/v1/courses", Some("svc_live_guessed")), 401).await?;
     let limit = fixed::start(bench, &body, 401).await?;
-    // What is guessed at random has a wrong checksum. Who knows how the checksum is made asks the database, as often as
+    // What is guessed at random has a wrong checksum. Whoever knows how the checksum is made asks the database, as often as
     // the limit of an address allows, which is off here.
     let checksummed = Goal::Without("none: each asks the database");
     for (what, well_formed, goal) in
@@ -41,6 +41,30 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
         );
         bench.report(row.detail(describe(&ours, Some(&fixed))));
     }
+    limit.stop().await?;
+    server.stop().await?;
+    exhausted(bench, site).await
+}
+
+/// What is guessed from an address whose limit is exhausted, with the right checksum: no database is asked.
+async fn exhausted(bench: &mut Bench, site: &Site) -> Result<()> {
+    let server = site.serve_limited().await?;
+    let request = get("/api/v1/courses", Some("svc_live_guessed"));
+    fetch(&server, &request, 401).await?;
+    let limit = fixed::start(bench, &fetch(&server, &request, 429).await?, 429).await?;
+    let side = |server| {
+        let script = |number| Guess::script(number, true);
+        Http { server, connections: CONNECTIONS, status: 429, script }
+    };
+    let (fixed, ours) = compare(bench, Measured::per_second, &mut side(&limit), &mut side(&server)).await?;
+    let row = Row::new(
+        NAME,
+        format!("429, well-formed unknown keys, {}", site.kind.name()),
+        (ours.per_second(), "req/s"),
+        Some(("fixed body", fixed.per_second())),
+        Goal::AtLeast(0.5),
+    );
+    bench.report(row.detail(describe(&ours, Some(&fixed))));
     limit.stop().await?;
     server.stop().await
 }
