@@ -126,9 +126,15 @@ fn counted(workspace: &Path, revision: &str, beside: &Path) -> Result<(Option<Wa
     let note = here.filter(|here| Some(here) != counts).map(|_| {
         let name = beside.display();
         if known {
-            format!("{name} is another in `{revision}`, which counts: merge waivers before the change that needs them")
+            format!(
+                "{name} is another in `{revision}`, which counts: merge waivers before the change that needs them"
+            )
+        } else if beside.is_absolute() {
+            format!("{name} does not count, since it is outside of the workspace; name it by --waivers")
         } else {
-            format!("{name} does not count, since git does not know `{revision}` here; name waivers by --waivers")
+            format!(
+                "{name} does not count, since git does not know `{revision}` here; name waivers by --waivers"
+            )
         }
     });
     Ok((waivers, note))

@@ -98,7 +98,9 @@ impl Try {
             "tls" => "TLS could not be agreed upon, or the certificate is not to be believed.",
             "reset" => "The receiver reset the connection before it answered.",
             "closed" => "The receiver closed the connection before it answered.",
-            "protocol" => "What came back is no HTTP answer.",
+            "protocol" => {
+                "The response is not valid HTTP, or its head is larger than 16 KiB or has more than 100 headers."
+            }
             "timeout" => "No answer came within 15 seconds.",
             _ => "",
         }
