@@ -280,6 +280,10 @@ fn waivers_of_the_working_tree_count_only_by_name() {
     fs::create_dir_all(out_of_git.path().join("openapi/released")).unwrap();
     copies.iter().for_each(|(name, text)| fs::write(out_of_git.path().join(name), text).unwrap());
     assert_eq!(gated(out_of_git.path(), RELEASED, None), (Ok(Outcome::Findings), None));
+    let outside = path.join(RELEASED).canonicalize().unwrap().display().to_string();
+    let (outcome, note) = gated(out_of_git.path(), &outside, None);
+    assert_eq!(outcome, Ok(Outcome::Findings));
+    assert!(note.unwrap().ends_with("since it is outside of the workspace; name it by --waivers"));
 }
 
 #[test]
