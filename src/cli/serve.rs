@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use super::background::Background;
 use super::failure::{Failure, Outcome};
@@ -32,7 +32,7 @@ impl Args {
 
 pub(super) async fn run(config: Config, with_worker: bool) -> Result<Outcome, Failure> {
     files::raise_limit();
-    let listener = bind(config.server.listen, "--listen").await?;
+    let listener = bind(config.server.listen, "--listen")?;
     let address = listener.local_addr()?;
     let app = start::app(config).await?;
     let master = start::master_key(&app).await?;
@@ -56,9 +56,19 @@ pub(super) fn server(app: &App, master: &MasterKey, address: SocketAddr) -> Resu
     Ok(Server::new(app.clone(), master, &format!("http://{address}"))?)
 }
 
+/// Connections that the system keeps until they are accepted: a burst of more waits a second for its next attempt.
+const BACKLOG: u32 = 4096;
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Takes the address that a flag or its variable named, before any other work is done.
-pub(super) async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
+pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failure> {
+    listen(address).map_err(|error| {
         let remedy = match error.kind() {
             ErrorKind::AddrInUse => {
                 let free = SocketAddr::new(address.ip(), 0);

@@ -27,7 +27,7 @@ pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
     // Nothing is served here, so that no mail may lead here.
     config.server.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let listener = match config.worker.metrics_listen {
-        Some(address) => Some(serve::bind(address, "--metrics-listen").await?),
+        Some(address) => Some(serve::bind(address, "--metrics-listen")?),
         None => None,
     };
     let app = start::app(config).await?;

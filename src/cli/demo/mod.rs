@@ -36,7 +36,7 @@ const KEY_FILE: &str = "demo.key";
 
 pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
     files::raise_limit();
-    let listener = serve::bind(config.server.listen, "--listen").await?;
+    let listener = serve::bind(config.server.listen, "--listen")?;
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
     // The demo's receiver is on this machine.

@@ -14,7 +14,7 @@ use crate::rate_limit::memory::network;
 /// Connections open at once, where the limit of open files allows so many.
 const MAX_CONNECTIONS: usize = 8192;
 /// Connections beyond the limits, where the limit of open files allows so many.
-const MAX_OVERFLOW: usize = 256;
+const MAX_OVERFLOW: usize = 1024;
 /// Open files that are assumed when the system has no limit.
 const UNLIMITED: u64 = 65_536;
 
@@ -61,7 +61,7 @@ impl ConnectionLimits {
             per_address: most,
             proxies: server.trusted_proxies.clone(),
             overflow,
-            overflow_age: Duration::from_millis(10),
+            overflow_age: Duration::from_millis(100),
             overflow_head: Duration::from_secs(2),
             timeouts: Timeouts {
                 head: Duration::from_secs(60),
