@@ -36,11 +36,13 @@
 //! - An order for the course that is not fully refunded gives access without end.
 //! - Grants give access until the latest end that was given. A grant without `expires_at` gives access without end, and an
 //!   earlier end never shortens access. Only a grant that gives access to a student without access emits `enrollment.created`.
+//! - A student who completed the course while having access keeps it after the end of the grant.
 //!
 //! `enrollment.revoke` ends access at once, whatever gave it. Orders and grants that were applied before it no longer count,
 //! and the entitlements of these orders become `revoked`. A full refund ends what its order gave: another order or a grant that
 //! still counts keeps the access, otherwise the enrollment is revoked. The order in which changes are applied decides,
-//! not their `at`.
+//! not their `at`. `createEnrollment` and the dashboard's form give access like a grant, but only to a student without access:
+//! otherwise they change nothing.
 
 use jiff::Timestamp;
 use serde_json::Value;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
 use crate::support::{Key, TestApp, Workspace};
@@ -22,6 +23,8 @@ enum Step {
     Grant(End),
     /// The API's `createEnrollment`.
     Enroll(End),
+    /// Completes every lesson of the course.
+    Complete,
     /// So many hours pass.
     Wait(u64),
 }
@@ -34,6 +37,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => Just(Step::Revoke),
         5 => end.clone().prop_map(Step::Grant),
         1 => end.prop_map(Step::Enroll),
+        1 => Just(Step::Complete),
         2 => (1_u64..72).prop_map(Step::Wait),
     ];
     prop::collection::vec(step, 1..14)
@@ -46,6 +50,7 @@ struct Model {
     orders: Vec<bool>,
     /// The latest end of the grants that count: `None` without a grant.
     granted: Option<End>,
+    completed: Option<f64>,
     was_enrolled: bool,
     created: usize,
     revoked: usize,
@@ -57,7 +62,7 @@ impl Model {
     }
 
     fn has_access(&self, now: f64) -> bool {
-        let is_granted = |end: End| end.is_none_or(|end| end as f64 > now);
+        let is_granted = |end: End| end.is_none_or(|end| end as f64 > now) || self.completed.is_some();
         self.is_bought() || self.granted.is_some_and(is_granted)
     }
 
@@ -65,11 +70,15 @@ impl Model {
     fn shown(&self, now: f64) -> Option<(&'static str, End)> {
         match self.granted {
             _ if !self.was_enrolled => None,
-            _ if self.is_bought() => Some(("active", None)),
-            Some(end) if self.has_access(now) => Some(("active", end)),
+            _ if self.is_bought() => Some((self.with_access(), None)),
+            Some(end) if self.has_access(now) => Some((self.with_access(), end)),
             Some(end) => Some(("expired", end)),
             None => Some(("revoked", None)),
         }
+    }
+
+    fn with_access(&self) -> &'static str {
+        if self.completed.is_some() { "completed" } else { "active" }
     }
 
     fn gains_access(&mut self, now: f64) {
@@ -86,7 +95,11 @@ impl Model {
             Step::Refund(order) => {
                 let Some(counts) = self.orders.get_mut(order) else { return };
                 let did = std::mem::replace(counts, false);
-                if did && !self.has_access(now) {
+                // What was completed by an order alone gives nothing once that is refunded.
+                let gives =
+                    |end: i64| end as f64 > now || self.completed.is_some_and(|done| done < end as f64);
+                let is_granted = self.granted.is_some_and(|end| end.is_none_or(gives));
+                if did && !self.is_bought() && !is_granted {
                     self.revoked += 1;
                     self.granted = None;
                 }
@@ -110,6 +123,7 @@ impl Model {
                 self.gains_access(now);
                 self.granted = Some(end);
             }
+            Step::Complete => self.completed = self.completed.or(Some(now)),
             Step::Revoke | Step::Wait(_) => {}
         }
     }
@@ -171,9 +185,17 @@ impl Case<'_> {
             Step::Refund(n) => line("order.refund", json!({"order": order(n)})),
             Step::Revoke => line("enrollment.revoke", pair),
             Step::Grant(end) => line("enrollment.grant", with_end(pair, end)),
+            Step::Complete => {
+                let lesson = |lesson: &str| {
+                    let mut data = pair.clone();
+                    data["lesson"] = json!(lesson);
+                    line("progress.record", data)
+                };
+                format!("{}\n{}", lesson("rust-1"), lesson("rust-2"))
+            }
         };
         let (outcome, _) = self.workspace.app.try_apply(&line).await;
-        if outcome.applied == 1 {
+        if outcome.applied > 0 {
             model.apply(step, now);
         }
     }
@@ -256,11 +278,38 @@ async fn a_refund_leaves_what_was_granted_and_a_revocation_ends_entitlements() {
     let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
     check(&app, &key, &course_id, &[Step::Grant(Some(5)), Step::Pay, Step::Refund(0)]).await;
     check(&app, &key, &course_id, &[Step::Pay, Step::Grant(None), Step::Refund(0)]).await;
+    let completed = [Step::Grant(Some(1)), Step::Pay, Step::Wait(48), Step::Complete, Step::Refund(0)];
+    check(&app, &key, &course_id, &completed).await;
     check(&app, &key, &course_id, &[Step::Pay, Step::Pay, Step::Revoke]).await;
     let orders = key.all("/api/v1/orders").await;
     let statuses: BTreeMap<&str, usize> = orders.iter().fold(BTreeMap::new(), |mut counts, order| {
         *counts.entry(order["entitlements"][0]["status"].as_str().expect("a status")).or_default() += 1;
         counts
     });
-    assert_eq!(statuses, BTreeMap::from([("revoked", 4)]));
+    assert_eq!(statuses, BTreeMap::from([("revoked", 5)]));
+}
+
+#[tokio::test]
+async fn entitlements_that_older_versions_left_active_end_with_the_migration() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
+    let wait = Step::Wait(1);
+    check(&app, &key, &course_id, &[Step::Pay, wait, Step::Revoke, wait, Step::Pay]).await;
+    check(&app, &key, &course_id, &[Step::Pay, wait, Step::Revoke]).await;
+    // As an older version left it: the entitlements are active, and there is no column for grants.
+    let write = app.write().await;
+    for statement in [
+        "UPDATE entitlements SET status = 'active', revoked_at = NULL",
+        "ALTER TABLE enrollments DROP COLUMN granted_until",
+        "DELETE FROM seaql_migrations WHERE version = 'm0020_grants'",
+    ] {
+        write.conn().execute_unprepared(statement).await.expect("the statement runs");
+    }
+    write.commit().await.expect("it is kept");
+    app.app.db.migrate().await.expect("it is migrated");
+
+    let orders = key.all("/api/v1/orders?sort=paid_at").await;
+    let statuses: Vec<&Value> = orders.iter().map(|order| &order["entitlements"][0]["status"]).collect();
+    assert_eq!(statuses, ["revoked", "active", "revoked"]);
 }

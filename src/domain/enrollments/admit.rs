@@ -119,11 +119,9 @@ pub(crate) async fn fall_back_to_grants(
     student: &students::Model,
     row: &Model,
 ) -> Result<bool> {
-    let Some(end) =
-        row.granted_until.filter(|end| *end > at.as_millisecond() || row.status == Status::Completed)
-    else {
-        return Ok(false);
-    };
+    // A course that was completed while a grant gave access stays accessible after the end of the grant.
+    let gives = |end: &i64| *end > at.as_millisecond() || row.completed_at.is_some_and(|done| done < *end);
+    let Some(end) = row.granted_until.filter(gives) else { return Ok(false) };
     let expires_at = (end != WITHOUT_END).then_some(end);
     let after = Model { order_id: None, expires_at, granted_until: None, ..row.clone() };
     save(write, workspace, student, row, after).await?;
