@@ -108,17 +108,17 @@ impl InWorkspace<Entity> {
         statement::all(conn, self.checked().filter(Column::DueAt.is_not_null())).await
     }
 
-    /// How many of the workspace's mails of these kinds were written since then.
+    /// How many of the workspace's mails of these kinds were written in this span, its ends included.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn count_since<C: ConnectionTrait>(
+    pub async fn count_in<C: ConnectionTrait>(
         self,
         conn: &C,
         kinds: &[&str],
-        since: i64,
+        (from, to): (i64, i64),
     ) -> Result<u64, DbErr> {
-        let written = self.select().filter(Column::CreatedAt.gte(since));
+        let written = self.select().filter(Column::CreatedAt.between(from, to));
         statement::count(conn, written.filter(Column::Kind.is_in(kinds.iter().copied()))).await
     }
 

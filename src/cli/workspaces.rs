@@ -32,9 +32,9 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Make somebody else the owner; the owner before is removed from the workspace
+    /// Make somebody else the owner; the previous owner is removed from the workspace
     ///
-    /// The sessions of the owner before in the workspace and the links made in it end at once. To keep that person, add them
+    /// The sessions of the previous owner in the workspace and the links made in it end at once. To keep that person, add them
     /// again with `creator-api users add`. A new owner who has no password gets a link to set one, on stdout.
     SetOwner {
         /// The workspace's key

@@ -59,7 +59,7 @@ pub struct WorkspaceUpsert {
 }
 
 /// Makes or changes a workspace, as the platform asks. A new workspace gives its owner access; another `owner_email` moves the
-/// access from the owner before to the new one. The same address in another spelling is the same owner.
+/// access from the previous owner to the new one. The same address in another spelling is the same owner.
 ///
 /// # Errors
 /// [`Error::Invalid`] for values out of their bounds.
@@ -84,11 +84,26 @@ pub async fn upsert(
     if row != before {
         save(app, write, &before, &mut row).await?;
     }
-    if !users::same_address(&before.owner_email, &row.owner_email) {
-        let (owner, _) = change_owner(app, write, &before, &row, &actor).await?;
+    let new_owner = match users::same_address(&before.owner_email, &row.owner_email) {
+        true => give_access(app, write, &row, &actor).await?,
+        false => Some(change_owner(app, write, &before, &row, &actor).await?.0),
+    };
+    if let Some(owner) = new_owner {
         users::welcome_owner(app, write, &workspace(row), &owner, &actor).await?;
     }
     Ok(id(before.id))
+}
+
+/// Gives the owner of a workspace access, if they have none: versions before this one did not. The owner, when the access is
+/// new.
+async fn give_access(app: &App, write: &mut Write, row: &Model, actor: &Actor) -> Result<Option<User>> {
+    let Changed { record: owner, changed } = users::add(app, write, id(row.id), &row.owner_email).await?;
+    if !changed {
+        return Ok(None);
+    }
+    let added = (Action::UserAdded, owner.id.to_string(), owner.email.as_str());
+    audit::append(app, write, id(row.id), actor, added).await?;
+    Ok(Some(owner))
 }
 
 /// Makes a workspace, and gives its owner access.
@@ -133,12 +148,12 @@ async fn insert(
 pub struct NewOwner {
     /// The owner now.
     pub owner: User,
-    /// The owner before, who has no access any more; `None` when that person had none.
+    /// The previous owner, who no longer has access; `None` when that person had none.
     pub removed: Option<User>,
 }
 
-/// Makes the person with this address the owner of a workspace, and gives them access; the owner before is removed. `None` when
-/// the person owns it already: nothing was changed then.
+/// Makes the person with this address the owner of a workspace, and gives them access; the previous owner is removed. `None` when
+/// the person owns it already and has access: nothing was changed then.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such workspace, [`Error::Invalid`] when `email` is not an address.
@@ -155,7 +170,8 @@ pub async fn set_owner(
     let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
     let before = before.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
     if users::same_address(&before.owner_email, email) {
-        return Ok(None);
+        let owner = give_access(app, write, &before, actor).await?;
+        return Ok(owner.map(|owner| NewOwner { owner, removed: None }));
     }
     let mut row = Model { owner_email: email.to_owned(), ..before.clone() };
     save(app, write, &before, &mut row).await?;

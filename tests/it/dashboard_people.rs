@@ -266,7 +266,7 @@ async fn a_server_that_does_not_know_its_address_mails_no_link() {
     let owner = acme.signed_in().await;
     let form = owner.form(PEOPLE, &csrf(&owner.get(PEOPLE).await), &[("email", ADA)]);
     let refused = html(&owner.send(form).await.assert_status(422));
-    assert!(refused.contains("whoever runs it sets --public-url"), "{refused}");
+    assert!(refused.contains("the operator can set it with --public-url"), "{refused}");
     assert_eq!(addresses(&acme).await, [OWNER]);
     assert!(acme.mails().await.is_empty());
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use regex::Regex;
+use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
 use crate::dashboard_keys::told;
@@ -325,4 +326,23 @@ impl<'a> Remote<'a> {
         self.cookies.lock().unwrap().remove("session");
         self.post("/login", "/login", &[("email", email), ("password", PASSWORD)]).await
     }
+}
+
+#[tokio::test]
+async fn an_owner_of_older_data_gets_access_with_the_next_upsert() {
+    let app = TestApp::start().await;
+    let workspace = app.workspace("acme").await;
+    let upsert = || {
+        let data = json!({"key": "acme", "name": "acme", "owner_email": "Owner@acme.example"});
+        workspace.change("workspace.upsert", data)
+    };
+    // As versions that gave owners no access have left it.
+    let write = app.write().await;
+    write.conn().execute_unprepared("DELETE FROM users").await.unwrap();
+    write.commit().await.unwrap();
+    assert!(addresses(&workspace).await.is_empty());
+    upsert().await;
+    assert_eq!(addresses(&workspace).await, ["Owner@acme.example"]);
+    upsert().await;
+    assert_eq!(addresses(&workspace).await.len(), 1);
 }

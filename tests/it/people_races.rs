@@ -210,21 +210,23 @@ async fn who_is_made_the_owner_while_being_removed_has_access() {
     for (name, removal_first) in [("acme", true), ("beta", false)] {
         let workspace = app.workspace(name).await;
         let ada = workspace.person(ADA).await;
-        let own = async |app: &App| {
-            let mut write = app.begin_write().await.unwrap();
+        let (other, id) = (app.app.clone(), workspace.id);
+        let own = async move || {
+            let mut write = other.begin_write().await.unwrap();
             let actor = Actor::operator();
-            let set = workspaces::set_owner(app, &mut write, workspace.id, ADA, &actor).await.unwrap();
+            let set = workspaces::set_owner(&other, &mut write, id, ADA, &actor).await.unwrap();
             assert!(set.is_some());
             write
         };
         if removal_first {
             let write = app.write().await;
             users::remove(&write, workspace.id, ada.id).await.unwrap();
-            let (committed, owning) = tokio::join!(write.commit(), own(&app.app));
-            committed.unwrap();
-            owning.commit().await.unwrap();
+            let owning = tokio::spawn(async move { own().await.commit().await.unwrap() });
+            waits(&app, &owning).await;
+            write.commit().await.unwrap();
+            owning.await.unwrap();
         } else {
-            let write = own(&app.app).await;
+            let write = own().await;
             let removed = removing(&app, &ada);
             waits(&app, &removed).await;
             write.commit().await.unwrap();

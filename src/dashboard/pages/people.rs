@@ -80,7 +80,7 @@ async fn no_mail(page: &Page, write: &Write, person: &User) -> Result<Option<Str
         return Ok(Some("is no address that mail can be sent to".to_owned()));
     }
     if page.app().config.server.known_address().is_none() {
-        let reason = "cannot be mailed a link: the server does not know its own address; whoever runs it sets --public-url";
+        let reason = "cannot be mailed a link: the server does not know its own address; the operator can set it with --public-url";
         return Ok(Some(reason.to_owned()));
     }
     let over = !users::may_mail(write, page.workspace()).await?;
@@ -208,7 +208,7 @@ async fn remove(page: Page, Path(person): Path<String>) -> Answer {
 fn owner_stays(page: &Page, owner: &User) -> Flash {
     Flash::note(format!(
         "{} owns this workspace and cannot be removed. The owner is changed by the platform, with another owner_email, or by \
-         whoever runs this server, with \u{201c}creator-api workspaces set-owner --workspace {} --email ADDRESS\u{201d}.",
+         the operator of this server, with \u{201c}creator-api workspaces set-owner --workspace {} --email ADDRESS\u{201d}.",
         owner.email,
         page.viewer().workspace.key
     ))

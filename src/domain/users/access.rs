@@ -128,7 +128,7 @@ pub async fn remove(write: &Write, workspace: WorkspaceId, person: UserId) -> Re
 pub(in crate::domain) struct Handover {
     /// The new owner, and whether the access is new.
     pub(in crate::domain) owner: Changed<User>,
-    /// The owner before, when that person had access.
+    /// The previous owner, when that person had access.
     pub(in crate::domain) removed: Option<User>,
 }
 
