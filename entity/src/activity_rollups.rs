@@ -192,8 +192,8 @@ pub async fn sums_of<C: ConnectionTrait>(
 ///
 /// # Errors
 /// When the database does.
-pub async fn fold<C: ConnectionTrait>(conn: &C, before: i64, limit: u32) -> Result<u64, DbErr> {
-    rollups::fold::fold(conn, "activity_rollups", &BUCKET, &SUMS, before, limit).await
+pub async fn fold<C: ConnectionTrait>(conn: &C, grain: Grain, before: i64, limit: u32) -> Result<u64, DbErr> {
+    rollups::fold::fold(conn, "activity_rollups", &BUCKET, &SUMS, grain, before, limit).await
 }
 
 /// The sums that stand in a row from this place on.

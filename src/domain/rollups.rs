@@ -168,17 +168,30 @@ pub async fn fold(app: &App) -> Result<u64> {
         return Ok(folded);
     }
     for _ in 0..FOLDS {
-        let write = app.begin_write().await?;
-        let before = Grain::Day.floor(write.now_ms()) - DAY_MS;
-        let revenue = revenue_rollups::fold(write.conn(), before, FOLDED).await?;
-        let activity = activity_rollups::fold(write.conn(), before, FOLDED).await?;
-        write.commit().await?;
-        folded += revenue + activity;
-        if revenue.max(activity) < u64::from(FOLDED) {
+        let mut most = 0;
+        for grain in Grain::ALL {
+            for is_revenue in [true, false] {
+                let moved = fold_some(app, grain, is_revenue).await?;
+                folded += moved;
+                most = most.max(moved);
+            }
+        }
+        if most < u64::from(FOLDED) {
             break;
         }
     }
     Ok(folded)
+}
+
+async fn fold_some(app: &App, grain: Grain, is_revenue: bool) -> Result<u64> {
+    let write = app.begin_write().await?;
+    let before = Grain::Day.floor(write.now_ms()) - DAY_MS;
+    let moved = match is_revenue {
+        true => revenue_rollups::fold(write.conn(), grain, before, FOLDED).await?,
+        false => activity_rollups::fold(write.conn(), grain, before, FOLDED).await?,
+    };
+    write.commit().await?;
+    Ok(moved)
 }
 
 /// The share of lessons that are done, 0 to 100, rounded down: 100 only when every lesson is done, and 0 of a

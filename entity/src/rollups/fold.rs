@@ -6,8 +6,9 @@ use sea_orm::{ConnectionTrait, DbBackend, DbErr, IdenStatic};
 use super::Grain;
 use crate::statement;
 
-/// Moves rows of buckets that began before this moment into the first shard, of each grain as many as the limit at most, the
-/// oldest first; says how many. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
+/// Moves rows of buckets of a grain that began before this moment into the first shard, as many as the limit at most, the
+/// oldest first; says how many. In a transaction of its own: those of another grain or table have another place in the order in
+/// which writers lock. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
 ///
 /// SQLite has one shard, where nothing is to be moved.
 ///
@@ -18,21 +19,18 @@ pub(crate) async fn fold<C: ConnectionTrait>(
     table: &str,
     bucket: &[impl IdenStatic],
     sums: &[impl IdenStatic],
+    grain: Grain,
     before: i64,
     limit: u32,
 ) -> Result<u64, DbErr> {
     if conn.get_database_backend() != DbBackend::Postgres {
         return Ok(0);
     }
-    let mut all = 0;
-    for grain in Grain::ALL {
-        let sql = merging(table, &names(bucket), &names(sums), grain);
-        let values = [before.into(), i64::from(limit).into()];
-        let row = conn.query_one_raw(statement::raw(conn, &sql, values)).await?;
-        let moved: i64 = row.map_or(Ok(0), |row| row.try_get_by_index(0))?;
-        all += moved.unsigned_abs();
-    }
-    Ok(all)
+    let sql = merging(table, &names(bucket), &names(sums), grain);
+    let values = [before.into(), i64::from(limit).into()];
+    let row = conn.query_one_raw(statement::raw(conn, &sql, values)).await?;
+    let moved: i64 = row.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+    Ok(moved.unsigned_abs())
 }
 
 /// The statement that takes rows away and adds what they held to the first shard, in the order in which writers add to it, so that

@@ -8,6 +8,22 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, Trans
 
 use crate::support::{OURS, databases};
 
+async fn fold_activity(database: &DatabaseConnection) -> u64 {
+    let mut moved = 0;
+    for grain in Grain::ALL {
+        moved += activity_rollups::fold(database, grain, DAY_MS, 100).await.unwrap();
+    }
+    moved
+}
+
+async fn fold_revenue(database: &DatabaseConnection, limit: u32) -> u64 {
+    let mut moved = 0;
+    for grain in Grain::ALL {
+        moved += revenue_rollups::fold(database, grain, 2 * DAY_MS, limit).await.unwrap();
+    }
+    moved
+}
+
 #[tokio::test]
 async fn activity_sums_add_up_over_shards() {
     for database in databases().await {
@@ -80,7 +96,7 @@ async fn activity_of_days_that_are_over_counts_the_same_in_one_shard() {
         };
         let days =
             [Piece { part: 0, grain: Grain::Day, sign: 1, from_ms: 0, to_ms: 2 * DAY_MS, step_ms: DAY_MS }];
-        let folded = activity_rollups::fold(&database, DAY_MS, 100).await.unwrap();
+        let folded = fold_activity(&database).await;
         let (moved, left) = match database.get_database_backend() {
             DbBackend::Sqlite => (0, 8),
             _ => (3, 5),
@@ -145,11 +161,7 @@ async fn days_that_are_over_and_their_quarter_hours_are_brought_into_one_shard_a
         let before = sold(&database).await;
         assert_eq!(before, vec![vec![(0, 4, 1_111), (1, 4, 1_111), (2, 4, 1_111)]; 2]);
         if database.get_database_backend() == DbBackend::Sqlite {
-            assert_eq!(
-                revenue_rollups::fold(&database, 2 * DAY_MS, 100).await.unwrap(),
-                0,
-                "it has one shard"
-            );
+            assert_eq!(fold_revenue(&database, 100).await, 0, "it has one shard");
             continue;
         }
         // A writer that is not done yet holds a sum of the first day.
@@ -157,7 +169,7 @@ async fn days_that_are_over_and_their_quarter_hours_are_brought_into_one_shard_a
         sell(&writer, 0, 50_000, 2).await;
         let mut folded = 0;
         loop {
-            let batch = revenue_rollups::fold(&database, 2 * DAY_MS, 2).await.unwrap();
+            let batch = fold_revenue(&database, 2).await;
             assert!(batch <= 2 + 2, "two of each grain");
             folded += batch;
             if batch == 0 {
@@ -172,7 +184,7 @@ async fn days_that_are_over_and_their_quarter_hours_are_brought_into_one_shard_a
         assert_eq!(shards(&database, Grain::Quarter).await, quarters);
         writer.commit().await.unwrap();
 
-        assert_eq!(revenue_rollups::fold(&database, 2 * DAY_MS, 100).await.unwrap(), 2);
+        assert_eq!(fold_revenue(&database, 100).await, 2);
         assert_eq!(shards(&database, Grain::Day).await, [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3)]);
         assert_eq!(shards(&database, Grain::Quarter).await, quarters);
         assert_eq!(sold(&database).await, vec![vec![(0, 5, 51_111), (1, 4, 1_111), (2, 4, 1_111)]; 2]);
