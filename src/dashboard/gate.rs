@@ -57,8 +57,8 @@ impl Dashboard {
             return Err(Failure::WrongMethod);
         }
         request.extensions_mut().insert(Arc::clone(visit));
-        if request.method() == Method::POST {
-            // A form makes its change in one transaction, of which nothing is left after a conflict.
+        if request.method() == Method::POST && visit.viewer.is_some() {
+            // A form makes its change in one transaction, of which nothing is left after a conflict. Signing in counts attempts.
             return retrying(|| self.page(copy(&request))).await;
         }
         self.page(request).await

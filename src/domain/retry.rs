@@ -4,25 +4,33 @@
 //!
 //! PostgreSQL locks row by row, so every transaction takes its locks in this order, and rows of one kind by ascending id:
 //!
-//! 1. the records of applied changes and of idempotency keys, which are inserted first,
-//! 2. workspaces, then the people of a workspace (`users`),
-//! 3. courses (shared by those who enroll or record progress, exclusive for those who change the course or its lessons),
-//! 4. students,
-//! 5. orders, and then enrollments, which are changed only by whoever holds their student,
-//! 6. live sessions,
-//! 7. webhook subscriptions, and then their deliveries,
-//! 8. the version of the catalogue, the events, and the rollups, which are written last, at the commit.
+//! 1. the records of applied changes, which are inserted first,
+//! 2. workspaces, then people (`users`), and then what belongs to one of them: sessions, links and mails,
+//! 3. courses: shared by those who enroll students or record progress, exclusive for those who change a course or its lessons,
+//! 4. students, and then what belongs to one of them: orders, enrollments, entitlements, certificates,
+//! 5. live sessions,
+//! 6. replay jobs, webhook subscriptions, and then what belongs to one of them: deliveries, secrets,
+//! 7. the version of the catalogue, the record of an idempotency key, the events, and the rollups, which are written last,
+//!    at the commit.
+//!
+//! Rows that belong to a student, a person or a subscription have no order among themselves: only a transaction that has
+//! locked their owner changes them. Shared locks of courses have none either, since no transaction locks two courses exclusively.
+//! Counts that a process writes for itself (`rate_usage`, `api_request_days`) have transactions of their own, sorted by key.
 //!
 //! A transaction of many changes takes the locks of all of them before it applies the first one, see [`locks`](super::locks). What
 //! remains are waits for unique values (two transactions that insert the same two keys in opposite order), which
-//! PostgreSQL resolves by rolling one of them back: [`retrying`] runs that one again. SQLite runs one write at a time.
+//! PostgreSQL resolves by rolling one of them back: [`retrying`] runs that one again. Commands are not run again, they can be
+//! repeated. SQLite runs one write at a time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::error::{Error, is_conflict};
 
 /// The waits before the second and each further try, 635 ms in all.
 const WAITS_MS: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
+/// A transaction that lost a conflict so long after the first try is not tried again: on SQLite, a file that another process
+/// locks has been waited for by then.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// An error that may be a conflict between two transactions.
 pub trait Conflict {
@@ -51,9 +59,12 @@ where
     E: Conflict,
     F: Future<Output = std::result::Result<T, E>>,
 {
+    let begun = Instant::now();
     for wait_ms in WAITS_MS {
         match transaction().await {
-            Err(error) if error.is_conflict() => tokio::time::sleep(Duration::from_millis(wait_ms)).await,
+            Err(error) if error.is_conflict() && begun.elapsed() < PATIENCE => {
+                tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+            }
             outcome => return outcome,
         }
     }

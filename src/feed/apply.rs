@@ -7,6 +7,10 @@
 //! back and the changes before it are applied again without it: so a refused change leaves no trace, and needs no
 //! savepoint in the others' way.
 //!
+//! On PostgreSQL a group first locks all the records that its changes need, in the order of [`retry`](crate::domain::retry). A
+//! change of a workspace or a course has a transaction of its own. A group that loses a conflict with another transaction is
+//! applied change by change, and a single change that loses one is tried again.
+//!
 //! A bad line is reported and the rest goes on; a failure of the database ends the whole.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

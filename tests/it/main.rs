@@ -14,6 +14,7 @@ mod bodies;
 mod browser;
 mod cli;
 mod conditional;
+mod conflicts;
 mod conformance;
 mod connections;
 mod connections_flood;
