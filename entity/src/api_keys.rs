@@ -31,9 +31,10 @@ pub struct Model {
     /// The last four characters of the secret, for display.
     #[sea_orm(column_type = "Text")]
     pub last4: String,
-    /// Requests a minute, when neither the workspace's nor the default; at most the workspace's, unless `operator_quota`.
+    /// The key's own limit of requests a minute; `None` uses the workspace's. Unless `operator_quota` is set, the workspace's limits
+    /// it as well.
     pub per_minute: Option<i32>,
-    /// Requests a UTC day, likewise.
+    /// The key's own limit of requests a UTC day, likewise.
     pub per_day: Option<i32>,
     /// When it was made.
     pub created_at: i64,

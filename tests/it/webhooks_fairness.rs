@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use creator_api::domain::webhooks::{self, DeliveryState};
 use creator_api::events::fan_out;
 use creator_api::id::SubscriptionId;
-use creator_api::webhooks::upkeep;
 use entity::{webhook_attempts, webhook_deliveries};
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::oneshot;
 
-use crate::support::{Endpoint, Receiver, TestApp, Workspace, done};
+use crate::support::{Endpoint, Receiver, TestApp, done};
 
 /// How long a story waits for what runs beside it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -160,78 +159,4 @@ async fn workspaces_take_turns_with_events_that_many_subscriptions_want() {
     let first: BTreeSet<bool> = order[..2].iter().copied().collect();
     assert_eq!(first.len(), 2, "the other's only batch is among the first two: {order:?}");
     assert_eq!(globex.deliveries(last.unwrap()).await.len(), 1);
-}
-
-/// The middle and the 95th of a hundred, in milliseconds.
-fn middle_and_p95(mut times: Vec<Duration>) -> (f64, f64) {
-    times.sort_unstable();
-    let at = |part: usize| times[(times.len() - 1) * part / 100].as_secs_f64() * 1e3;
-    (at(50), at(95))
-}
-
-/// How long a workspace's events take from the end of their write to their receipt, and how long their writes take.
-async fn measured(
-    of: &Workspace<'_>,
-    endpoint: &Endpoint,
-    (name, window): (&str, Duration),
-) -> [(f64, f64); 2] {
-    let (mut receipts, mut writes) = (Vec::new(), Vec::new());
-    let until = Instant::now() + window;
-    while Instant::now() < until {
-        let (before, began) = (endpoint.sent().len(), Instant::now());
-        of.student(&format!("{name}-{before}")).await;
-        writes.push(began.elapsed());
-        let committed = Instant::now();
-        while endpoint.sent().len() == before {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        receipts.push(committed.elapsed());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    [middle_and_p95(receipts), middle_and_p95(writes)]
-}
-
-/// Prints how another workspace's deliveries and writes fare beside one with many subscriptions to an endpoint that hangs,
-/// and without it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-#[ignore = "measures, for two minutes, and checks nothing"]
-async fn measure_a_workspace_beside_one_with_many_subscriptions() {
-    for many in [600, 1_500] {
-        let settings = [("webhook_allow", "127.0.0.0/8"), ("max_subscriptions_per_workspace", "5000")];
-        let app = TestApp::start_with(&settings).await;
-        let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
-        let (hanging, receiver) = Hanging::start().await;
-        let endpoint = Endpoint::start().await;
-        globex.subscribe_at(&endpoint, &["student.created"]).await;
-        let (stop, stopped) = oneshot::channel::<()>();
-        let worker = tokio::spawn(app.worker().run(async { drop(stopped.await) }, Duration::ZERO));
-        let (end, ended) = oneshot::channel::<()>();
-        let upkeep = tokio::spawn(upkeep::run(app.app.clone(), async { drop(ended.await) }));
-        measured(&globex, &endpoint, ("warm", Duration::from_secs(1))).await;
-        let alone = measured(&globex, &endpoint, ("alone", Duration::from_secs(8))).await;
-        for _ in 0..many {
-            acme.subscribe_to(receiver.url("http", "127.0.0.1").to_string(), &["student.created"]).await;
-        }
-        let load = async {
-            for number in 0.. {
-                acme.student(&format!("load-{number}")).await;
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        let beside = async {
-            tokio::time::sleep(Duration::from_secs(2)).await;
-            measured(&globex, &endpoint, ("beside", Duration::from_secs(18))).await
-        };
-        let beside = tokio::select! {
-            () = load => unreachable!("it goes on"),
-            beside = beside => beside,
-        };
-        let peak = hanging.peak.load(Ordering::SeqCst);
-        println!("{many} subscriptions, {peak} hang at once; (median, p95) in ms, alone and beside:");
-        println!("  commit to receipt {:.2?} {:.2?}", alone[0], beside[0]);
-        println!("  write             {:.2?} {:.2?}", alone[1], beside[1]);
-        drop((stop, end));
-        worker.await.unwrap();
-        upkeep.await.unwrap();
-    }
 }

@@ -60,7 +60,7 @@ async fn settings(page: Page) -> Answer {
         workspace: &viewer.workspace,
         others: &viewer.others,
         quota: format!(
-            "{} requests a minute, {} a day, where a key has none of its own",
+            "{} requests a minute and {} a day for each key",
             ui::number(quota.per_minute.requests),
             ui::number(quota.per_day.requests)
         ),

@@ -69,7 +69,7 @@ async fn check_room(app: &App, write: &Write, workspace: WorkspaceId) -> Result<
         return Ok(());
     }
     let message = format!(
-        "must not be more than {most} in a workspace, and this one has {has}; delete one, or raise the server's setting \
+        "are limited to {most} in a workspace, and this one has {has}; delete one, or ask the operator of this server to raise \
          --max-subscriptions-per-workspace"
     );
     Err(Error::invalid("subscriptions", message))

@@ -99,7 +99,7 @@ impl Try {
             "reset" => "The receiver reset the connection before it answered.",
             "closed" => "The receiver closed the connection before it answered.",
             "protocol" => {
-                "The response is not valid HTTP, or its head is larger than 16 KiB or has more than 100 headers."
+                "The response is not valid HTTP, or it has more than 100 headers or a head larger than 400 KB."
             }
             "timeout" => "No answer came within 15 seconds.",
             _ => "",
