@@ -1,3 +1,5 @@
+//! Tests of the windows: the limits at their edges, counts on their way to the database, and clocks that step back.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -220,6 +220,7 @@ fn entities() -> Tables {
         users,
         webhook_attempts,
         webhook_deliveries,
+        webhook_fanouts,
         webhook_replays,
         webhook_secrets,
         webhook_subscriptions,
