@@ -149,7 +149,7 @@ async fn link(page: Page, Path(person): Path<String>, form: Form) -> Answer {
     users::mail_link(app, &mut write, &page.viewer().workspace, &person).await?;
     page.commit_once(&form, write, Action::LinkMade, person.id, &person.email).await?;
     let text = format!(
-        "A new link to set a password is for {}; links made before open nothing any more. {}",
+        "A new link to set a password was made for {}; earlier links stop working. {}",
         person.email,
         whereabouts(&page)
     );

@@ -18,7 +18,7 @@ use crate::id::{Link, User as UserKind};
 /// How long a link opens.
 pub const LINK_HOURS: i64 = 72;
 
-/// Makes a link's token for this person; the ones made before, in whichever workspace, open nothing any more.
+/// Makes a link's token for this person. Earlier links stop working, in whichever workspace they were made.
 ///
 /// # Errors
 /// [`Error::NotFound`](crate::domain::Error::NotFound) when the person was removed meanwhile.
@@ -67,7 +67,7 @@ pub async fn holder(app: &App, token: &str) -> Result<Option<User>> {
 }
 
 /// Sets the password of whoever holds this link, and ends all of the person's links and sessions, as the audit log of each
-/// of their workspaces tells. `None` when the link opens nothing.
+/// of their workspaces tells. `None` when the link is not valid.
 ///
 /// # Errors
 /// [`Error::Invalid`](crate::domain::Error::Invalid) for a password that cannot be taken; the link is then still good.
