@@ -174,6 +174,31 @@ async fn connections_that_send_nothing_do_not_keep_a_health_check_out() {
 }
 
 #[tokio::test]
+async fn beyond_the_limit_a_request_that_finds_no_room_is_closed_at_once() {
+    let app = TestApp::start_limited(|limits| {
+        limits.total = 1;
+        limits.overflow = 1;
+        limits.overflow_age = PATIENCE * 10;
+        limits.overflow_head = PATIENCE * 10;
+    })
+    .await;
+    let _open = greedy(&app, 1).await;
+    // A connection that has sent nothing yet keeps the only place, since it may be a health check.
+    let mut silent = TcpStream::connect(address(&app)).await.expect("the server listens");
+    let mut other = TcpStream::connect(address(&app)).await.expect("the server listens");
+    let _ = other.write_all(b"GET /docs/ HTTP/1.1\r\nHost: api\r\n\r\n").await;
+    let mut bytes = Vec::new();
+    let _ = tokio::time::timeout(PATIENCE, other.read_to_end(&mut bytes)).await.expect("it is closed");
+    assert_eq!(bytes, b"");
+    silent.write_all(b"GET /healthz HTTP/1.1\r\nHost: api\r\n\r\n").await.expect("it is open");
+    tokio::time::timeout(PATIENCE, silent.read_to_end(&mut bytes))
+        .await
+        .expect("an end")
+        .expect("a response");
+    assert!(bytes.starts_with(b"HTTP/1.1 200 "));
+}
+
+#[tokio::test]
 async fn beyond_the_limit_a_silent_connection_is_soon_closed() {
     let app = TestApp::start_limited(|limits| {
         limits.total = 1;

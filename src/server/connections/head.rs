@@ -30,7 +30,7 @@ pub(super) enum BodyKind {
     Chunked,
 }
 
-/// The result of a look at the bytes received so far.
+/// The result of validating the bytes received so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// More bytes are needed.

@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
+use super::first_request::FirstRequest;
 use super::framing::{Framing, Stop};
 use super::head::MAX_HEAD_BYTES;
 use super::limits::Timeouts;
@@ -31,9 +32,9 @@ const TRUNCATED: Rejection =
     Rejection::new(StatusCode::BAD_REQUEST, "The request ended before its head was complete.");
 
 /// A socket as the HTTP library sees it.
-#[derive(Debug)]
 pub(super) struct ConnectionIo {
     stream: TcpStream,
+    first_request: FirstRequest,
     framing: Framing,
     exchange: Arc<Exchange>,
     tally: Arc<Tally>,
@@ -62,12 +63,14 @@ struct Discarding {
 impl ConnectionIo {
     pub(super) fn new(
         stream: TcpStream,
+        first_request: FirstRequest,
         timeouts: &Timeouts,
         exchange: Arc<Exchange>,
         tally: Arc<Tally>,
     ) -> Self {
         Self {
             stream,
+            first_request,
             framing: Framing::START,
             exchange,
             tally,
@@ -97,7 +100,7 @@ impl ConnectionIo {
         true
     }
 
-    /// Looks at bytes that arrived after position `start` of the buffer, and leaves those there that were accepted.
+    /// Validates the bytes that arrived after position `start` of the buffer, and leaves the accepted ones there.
     fn take(&mut self, buf: &mut ReadBuf<'_>, start: usize) {
         let arrived = &buf.filled()[start..];
         if self.held.is_empty() {
@@ -110,10 +113,10 @@ impl ConnectionIo {
             return;
         }
         // A head cannot become complete or malformed in a new way before its next line ends.
-        let is_worth_a_look = arrived.contains(&b'\n') || self.held.len() + arrived.len() >= MAX_HEAD_BYTES;
+        let may_be_decided = arrived.contains(&b'\n') || self.held.len() + arrived.len() >= MAX_HEAD_BYTES;
         self.held.extend_from_slice(arrived);
         buf.set_filled(start);
-        if is_worth_a_look {
+        if may_be_decided {
             let (accepted, stop) = self.framing.accept(&self.held);
             self.accepted = accepted;
             self.stop(stop);
@@ -150,7 +153,7 @@ impl ConnectionIo {
                 || !self.framing.is_between_requests())
     }
 
-    /// The client does not take what waits for it. Fails once it has been too slow.
+    /// The client reads too little. Fails once the time limit has passed.
     fn poll_stalled<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         ready!(self.progress.poll_expired(cx));
         self.tally.stalled.fetch_add(1, Ordering::Relaxed);
@@ -175,6 +178,7 @@ impl ConnectionIo {
 impl AsyncRead for ConnectionIo {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        ready!(this.first_request.poll_start(&this.stream, &this.exchange, cx))?;
         let start = buf.filled().len();
         loop {
             if this.give(buf) {

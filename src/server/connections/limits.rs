@@ -29,7 +29,7 @@ pub struct ConnectionLimits {
     pub proxies: Vec<Network>,
     /// Connections beyond these limits that are open at once, to answer health checks.
     pub overflow: usize,
-    /// The time that such a connection gets at least, before a newer one replaces it.
+    /// The time in which such a connection may send its request before a newer one replaces it.
     pub overflow_age: Duration,
     /// The time that the head of a request may take, on such a connection.
     pub overflow_head: Duration,

@@ -4,6 +4,7 @@
 //! library sees it ([`head`]), so that errors of HTTP itself get the same responses as all others.
 
 mod chunks;
+mod first_request;
 mod framing;
 mod head;
 mod io;
@@ -15,6 +16,7 @@ mod tally;
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,15 +26,17 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use hyper_util::server::graceful::GracefulShutdown;
 use poem::http::uri::Scheme;
 use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Addr, Endpoint};
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 
 use crate::api::rejection::Rejection;
+use first_request::FirstRequest;
 use io::ConnectionIo;
 pub use limits::{ConnectionLimits, Timeouts};
 use limits::{Exceeded, Slots};
@@ -43,7 +47,7 @@ use tally::Tally;
 /// What the system keeps of a response that the client has not read. Left to itself, it keeps megabytes for each client,
 /// and a slow one seems to make no progress until a third of that is read.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
-/// The pause after a failed accept (too many open files), so that the loop does not spin.
+/// The pause after a failed accept (such as too many open files), so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often refused connections are logged.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
@@ -67,7 +71,7 @@ pub(super) async fn serve<E>(
     loop {
         let accepted = tokio::select! {
             () = &mut shutdown => break,
-            accepted = accept(&listener) => accepted,
+            accepted = listener.accept() => accepted,
             _ = report.tick() => {
                 acceptor.tally.report();
                 continue;
@@ -75,9 +79,11 @@ pub(super) async fn serve<E>(
         };
         match accepted {
             Ok((stream, peer)) => acceptor.start(stream, peer).await,
-            Err(_) => {
+            Err(error) => {
                 acceptor.tally.not_accepted.fetch_add(1, Ordering::Relaxed);
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+                if !is_of_connection(&error) {
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             }
         }
     }
@@ -88,11 +94,9 @@ pub(super) async fn serve<E>(
     }
 }
 
-async fn accept(listener: &TcpListener) -> std::io::Result<(TcpStream, SocketAddr)> {
-    let (stream, peer) = listener.accept().await?;
-    stream.set_nodelay(true)?;
-    set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
-    Ok((stream, peer))
+/// Whether an accept failed because the client ended the connection before.
+fn is_of_connection(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
 }
 
 /// Starts a task for each accepted connection.
@@ -103,8 +107,15 @@ struct Acceptor<E> {
     overflow: Overflow,
     tally: Arc<Tally>,
     graceful: GracefulShutdown,
-    within: http1::Builder,
-    beyond: http1::Builder,
+    starts: Arc<Semaphore>,
+    within: Class,
+    beyond: Class,
+}
+
+/// What differs between connections within the limits and those beyond them.
+struct Class {
+    is_beyond: bool,
+    builder: http1::Builder,
 }
 
 impl<E: Endpoint + 'static> Acceptor<E> {
@@ -117,8 +128,9 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             overflow: Overflow::new(&limits),
             tally: Arc::default(),
             graceful: GracefulShutdown::new(),
-            within: builder(limits.timeouts.head),
-            beyond,
+            starts: Arc::new(Semaphore::new(first_request::most_at_once())),
+            within: Class { is_beyond: false, builder: builder(limits.timeouts.head) },
+            beyond: Class { is_beyond: true, builder: beyond },
             limits,
         }
     }
@@ -128,11 +140,9 @@ impl<E: Endpoint + 'static> Acceptor<E> {
         let exchange = Arc::new(Exchange::default());
         let exceeded = match self.slots.take(peer.ip()) {
             Ok(slot) => {
-                let connection = self.connection(&self.within, stream, peer, &exchange, false);
-                let watched = self.graceful.watch(connection);
+                let connection = self.connection(&self.within, stream, peer, &exchange);
                 tokio::spawn(async move {
-                    // Nobody is left to notify when a connection breaks off.
-                    let _ = watched.await;
+                    first_request::run(connection, &exchange).await;
                     drop(slot);
                 });
                 return;
@@ -144,34 +154,40 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             Exceeded::Address => &self.tally.over_address,
         };
         count.fetch_add(1, Ordering::Relaxed);
-        self.overflow.make_room().await;
-        let connection = self.connection(&self.beyond, stream, peer, &exchange, true);
-        let watched = self.graceful.watch(connection);
-        let task = tokio::spawn(async move {
-            let _ = watched.await;
-        });
-        self.overflow.push(task.abort_handle(), exchange);
+        if let Some(place) = self.overflow.place(&stream).await {
+            let connection = self.connection(&self.beyond, stream, peer, &exchange);
+            let shared = Arc::clone(&exchange);
+            let task = tokio::spawn(async move {
+                first_request::run(connection, &shared).await;
+                drop(place);
+            });
+            self.overflow.push(task.abort_handle(), exchange);
+        }
     }
 
     /// One connection: each of its requests goes to the endpoint.
     fn connection(
         &self,
-        builder: &http1::Builder,
+        class: &Class,
         stream: TcpStream,
         peer: SocketAddr,
         exchange: &Arc<Exchange>,
-        is_beyond: bool,
-    ) -> impl GracefulConnection + Send + 'static + use<E> {
+    ) -> impl Future + Send + 'static + use<E> {
+        // When a setting cannot be applied, the connection is slower or has broken off.
+        let _ = stream.set_nodelay(true);
+        let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES);
         let local = LocalAddr(stream.local_addr().map_or(Addr::custom("tcp", ""), Addr::socket));
         let remote = RemoteAddr(Addr::socket(peer));
-        let timeouts = &self.limits.timeouts;
-        let io = ConnectionIo::new(stream, timeouts, Arc::clone(exchange), Arc::clone(&self.tally));
+        let first_request = FirstRequest::new(Arc::clone(&self.starts));
+        let (timeouts, tally) = (&self.limits.timeouts, Arc::clone(&self.tally));
+        let io = ConnectionIo::new(stream, first_request, timeouts, Arc::clone(exchange), tally);
         let (endpoint, exchange) = (Arc::clone(&self.endpoint), Arc::clone(exchange));
+        let is_beyond = class.is_beyond;
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             exchange.set_answering(true);
             if let Some(refused) = exchange.next() {
                 refused.restore(&mut request);
-            } else if is_beyond && !overflow::answers(request.uri().path()) {
+            } else if is_beyond && !first_request::is_health_path(request.uri().path()) {
                 request.extensions_mut().insert(Rejection::BUSY);
             }
             let request = (request, local.clone(), remote.clone(), Scheme::HTTP).into();
@@ -182,7 +198,7 @@ impl<E: Endpoint + 'static> Acceptor<E> {
                 Ok::<hyper::Response<_>, Infallible>(response)
             }
         });
-        builder.serve_connection(TokioIo::new(io), service)
+        self.graceful.watch(class.builder.serve_connection(TokioIo::new(io), service))
     }
 }
 

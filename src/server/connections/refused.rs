@@ -4,11 +4,12 @@
 //! responses and closes the connection after this one. The service then turns the substitute into the request that the
 //! endpoint refuses.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use poem::http::uri::Uri;
 use poem::http::{HeaderName, HeaderValue};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::api::rejection::Rejection;
 
@@ -24,7 +25,10 @@ const NO_PATH: &str = "/api/";
 pub(super) struct Exchange {
     refused: OnceLock<Refused>,
     requests: AtomicU64,
+    was_polled: AtomicBool,
+    is_queued: AtomicBool,
     is_answering: AtomicBool,
+    permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 /// A refused request, which is the last one of its connection.
@@ -67,9 +71,29 @@ impl Exchange {
         self.is_answering.store(is_answering, Ordering::Relaxed);
     }
 
-    /// Whether the endpoint is answering a request.
-    pub(super) fn is_answering(&self) -> bool {
-        self.is_answering.load(Ordering::Relaxed)
+    /// The task of the connection has tried to read from the socket.
+    pub(super) fn set_polled(&self) {
+        self.was_polled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the connection was read from and no request is being answered.
+    pub(super) fn is_idle(&self) -> bool {
+        self.was_polled.load(Ordering::Relaxed) && !self.is_answering.load(Ordering::Relaxed)
+    }
+
+    /// Marks the time in which the first request waits for its permit.
+    pub(super) fn set_queued(&self, is_queued: bool) {
+        self.is_queued.store(is_queued, Ordering::Relaxed);
+    }
+
+    /// Whether the first request waits for its permit.
+    pub(super) fn is_queued(&self) -> bool {
+        self.is_queued.load(Ordering::Relaxed)
+    }
+
+    /// Keeps this permit; the one before is returned.
+    pub(super) fn hold_permit(&self, permit: Option<OwnedSemaphorePermit>) {
+        *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = permit;
     }
 }
 
