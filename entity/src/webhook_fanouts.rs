@@ -4,7 +4,7 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, LockBehavior, LockType};
-use sea_orm::{DbBackend, QuerySelect};
+use sea_orm::{DbBackend, QueryOrder, QuerySelect};
 
 use crate::{scope, statement};
 
@@ -98,12 +98,35 @@ pub async fn take<C: ConnectionTrait>(conn: &C, event: Uuid) -> Result<Option<Mo
 /// # Errors
 /// When the database does.
 pub async fn advance<C: ConnectionTrait>(conn: &C, row: &Model, many: usize) -> Result<(), DbErr> {
-    let rest = row.subscriptions.get(16 * many..).unwrap_or_default();
-    if rest.is_empty() {
-        return Entity::delete_by_id(row.event_id).exec(conn).await.map(drop);
+    keep(conn, row.event_id, row.subscriptions.get(16 * many..).unwrap_or_default().to_vec()).await
+}
+
+/// Forgets a subscription in all events of its workspace: it gets no delivery of those that it has none of yet. Says how many
+/// events that were.
+///
+/// # Errors
+/// Returns [`DbErr`] when a statement fails.
+pub async fn forget<C: ConnectionTrait>(conn: &C, workspace: Uuid, subscription: Uuid) -> Result<u64, DbErr> {
+    let rows = Entity::find().filter(Column::WorkspaceId.eq(workspace)).order_by_asc(Column::EventId);
+    let mut forgotten = 0;
+    for row in statement::all(conn, rows.lock(LockType::Update)).await? {
+        let ids = row.subscriptions.chunks_exact(16);
+        let kept: Vec<u8> = ids.filter(|id| *id != subscription.as_bytes()).flatten().copied().collect();
+        if kept.len() < row.subscriptions.len() {
+            forgotten += 1;
+            keep(conn, row.event_id, kept).await?;
+        }
+    }
+    Ok(forgotten)
+}
+
+/// Writes who is still to have a delivery; the row goes with the last of them.
+async fn keep<C: ConnectionTrait>(conn: &C, event: Uuid, subscriptions: Vec<u8>) -> Result<(), DbErr> {
+    if subscriptions.is_empty() {
+        return Entity::delete_by_id(event).exec(conn).await.map(drop);
     }
     let update = Entity::update_many()
-        .col_expr(Column::Subscriptions, Expr::value(rest.to_vec()))
-        .filter(Column::EventId.eq(row.event_id));
+        .col_expr(Column::Subscriptions, Expr::value(subscriptions))
+        .filter(Column::EventId.eq(event));
     update.exec(conn).await.map(drop)
 }

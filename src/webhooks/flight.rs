@@ -212,7 +212,9 @@ impl Inner {
         let mut told = locked(&self.told);
         if told.is_none_or(|at| at.elapsed() >= PAUSE) {
             *told = Some(Instant::now());
-            tracing::warn!("this machine has nothing left to make connections with; webhooks wait for it");
+            tracing::warn!(
+                "webhooks wait: no file is left for a connection, or a workspace has used up its share of name look-ups"
+            );
         }
     }
 }

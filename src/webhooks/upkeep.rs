@@ -1,5 +1,5 @@
-//! What has to be done beside sending: events with many subscriptions have their deliveries written, replays go on, deliveries follow their subscription's state, what is deleted goes,
-//! and the old log.
+//! What has to be done beside sending: the deliveries of events with many subscriptions are written, replays continue,
+//! deliveries follow the state of their subscription, and deleted subscriptions and the old log are removed.
 //!
 //! Each step is a short transaction of its own and can be repeated; several processes may do it at once.
 
@@ -22,8 +22,10 @@ const EVERY: Duration = Duration::from_secs(1);
 const PRUNE_EVERY: Duration = Duration::from_secs(600);
 /// Batches of one kind of work in one look at most, so that none holds up the others.
 const BATCHES: usize = 20;
-/// How long the writing of deliveries rests after each batch, as a multiple of what the batch took: others write meanwhile.
+/// How long the writing of deliveries pauses after each batch, as a multiple of what the batch took: others write meanwhile.
 const REST: u32 = 3;
+/// The longest such pause: what a batch took includes the wait for other writes.
+const LONGEST_REST: Duration = Duration::from_millis(100);
 /// Rows looked at by one transaction of pruning.
 const PRUNED: u32 = 500;
 
@@ -59,7 +61,7 @@ async fn fan_out_all(app: &App) {
         match fan_out(app, last).await {
             Ok(Some(workspace)) => {
                 last = Some(workspace);
-                sleep(REST * began.elapsed()).await;
+                sleep((REST * began.elapsed()).min(LONGEST_REST)).await;
             }
             Ok(None) => _ = timeout(EVERY, app.handoff().fanout().notified()).await,
             Err(error) => {

@@ -41,7 +41,7 @@ async fn deadlocks(app: &TestApp) -> i64 {
     app.app.db.read().query_one_raw(sql).await.unwrap().unwrap().try_get_by_index(0).unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn a_form_that_loses_a_deadlock_is_applied_once() {
     let app = TestApp::start().await;
     if !app.has_many_writers() {
@@ -72,7 +72,7 @@ async fn a_form_that_loses_a_deadlock_is_applied_once() {
     assert_eq!(deadlocks(&app).await, 1, "the form did lose one");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn a_group_of_changes_that_loses_a_deadlock_is_applied_one_by_one() {
     let app = TestApp::start().await;
     if !app.has_many_writers() {

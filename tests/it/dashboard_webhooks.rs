@@ -105,8 +105,8 @@ async fn a_webhook_beyond_the_limit_is_refused_with_the_remedy() {
     acme.subscribe(&["order.paid"]).await;
     let fields = [("url", "https://hooks.example/"), ("which", "all")];
     let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
-    let told = "Webhooks must not be more than 1 in a workspace, and this one has 1; delete one, or raise the server's \
-        setting --max-subscriptions-per-workspace.";
+    let told = "Webhooks are limited to 1 in a workspace, and this one has 1; delete one, or ask the operator of this server \
+        to raise --max-subscriptions-per-workspace.";
     assert!(page.replace("&#39;", "'").contains(told) && page.contains("role=\"alert\""), "{page}");
     assert!(page.contains("https://hooks.example/"), "what was typed stays: {page}");
 }

@@ -66,7 +66,7 @@ async fn a_new_subscription_has_its_secret_alone_on_stdout() {
         ["webhooks", "create", "--workspace", "acme", "--url", "https://hooks.example/", "--event", "all"];
     let full = machine.run(&[&words[..], &["--max-subscriptions-per-workspace", "2"]].concat()).await;
     assert_eq!(full.code, Some(1), "{full:?}");
-    assert!(full.stderr.contains("subscriptions: must not be more than 2 in a workspace"), "{full:?}");
+    assert!(full.stderr.contains("subscriptions: are limited to 2 in a workspace"), "{full:?}");
     let table = run(&machine, &["list", "--workspace", "acme"]).await.stdout;
     assert!(table.lines().count() == 3 && !table.contains("whsec_"), "{table}");
 }

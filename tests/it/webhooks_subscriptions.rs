@@ -365,8 +365,8 @@ async fn a_workspace_has_no_more_subscriptions_than_the_limit() {
     let second = one.as_ref().or(other.as_ref()).ok().copied().expect("one of them");
     assert_eq!(
         refusal(try_new().await),
-        "subscriptions: must not be more than 2 in a workspace, and this one has 2; delete one, or raise the server's \
-         setting --max-subscriptions-per-workspace"
+        "subscriptions: are limited to 2 in a workspace, and this one has 2; delete one, or ask the operator of this \
+         server to raise --max-subscriptions-per-workspace"
     );
     globex.subscribe(CREATED).await;
 

@@ -98,7 +98,7 @@ impl KeyFilter {
     /// Reads the keys that were created since the last reading.
     async fn read(&self, app: &App, reading: &mut Reading, now_ms: i64) -> Result<()> {
         let whole = !is_within(reading.whole_ms, now_ms, WHOLE_MS);
-        let mut after = reading.newest.filter(|_| !whole).map(overlapping);
+        let mut after = reading.newest.filter(|_| !whole).map(|newest| overlapping(newest, now_ms));
         loop {
             self.statements.fetch_add(1, Ordering::Relaxed);
             let keys = api_keys::digests(app.db.read(), after, PAGE).await?;
@@ -131,10 +131,11 @@ fn is_within(time_ms: Option<i64>, now_ms: i64, length_ms: i64) -> bool {
     time_ms.is_some_and(|time_ms| (0..length_ms).contains(&(now_ms - time_ms)))
 }
 
-/// The id after which a reading begins that follows one which ended with this id.
-fn overlapping(newest: Uuid) -> Uuid {
+/// The id after which a reading begins that follows one which ended with this id. An id may lie in the future, when the clock was
+/// ahead as its key was created.
+fn overlapping(newest: Uuid, now_ms: i64) -> Uuid {
     let created_ms = i64::try_from(newest.as_u128() >> 80).unwrap_or(0);
-    first_of(created_ms - OVERLAP_MS)
+    first_of(created_ms.min(now_ms) - OVERLAP_MS)
 }
 
 /// The part of a digest that is kept.

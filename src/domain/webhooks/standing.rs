@@ -5,7 +5,7 @@
 
 use entity::webhook_deliveries::hold;
 use entity::webhook_subscriptions::{self, ActiveModel, Model, State};
-use entity::{Set, webhook_deliveries};
+use entity::{Set, webhook_deliveries, webhook_fanouts};
 
 use super::super::audit::{self, Action, Actor};
 use super::super::{Changed, Error, Result};
@@ -62,12 +62,15 @@ pub async fn enable(
     let (now, mut moved) = (write.now_ms(), 0);
     match held {
         Held::Send => moved = hold::release(write.conn(), row.id, now, BATCH).await?,
-        Held::Drop => loop {
-            match hold::discard(write.conn(), row.id, now, BATCH).await? {
-                0 => break,
-                some => moved += some,
+        Held::Drop => {
+            moved += webhook_fanouts::forget(write.conn(), workspace.uuid(), row.id).await?;
+            loop {
+                match hold::discard(write.conn(), row.id, now, BATCH).await? {
+                    0 => break,
+                    some => moved += some,
+                }
             }
-        },
+        }
     }
     row.state = State::Enabled;
     (row.failing_since, row.warned_at, row.disabled_at) = (None, None, None);

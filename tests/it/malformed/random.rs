@@ -44,7 +44,7 @@ async fn any_bytes_get_valid_responses_with_a_request_id() {
             let received = handle.block_on(app.exchange(&bytes, true));
             prop_assert!(received.is_closed);
             for answer in &received.answers {
-                prop_assert!((200..600).contains(&answer.status));
+                prop_assert!((200..600).contains(&answer.status) && answer.status != 500, "{:?}", answer);
                 prop_assert_eq!(answer.headers.get_all("x-request-id").iter().count(), 1, "{:?}", answer);
             }
             Ok(())
