@@ -28,9 +28,9 @@ use super::error::{Error, is_conflict};
 
 /// The waits before the second and each further try, 635 ms in all.
 const WAITS_MS: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
-/// A transaction that lost a conflict so long after the first try is not tried again: on SQLite, a file that another process
-/// locks has been waited for by then.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// A transaction that lost a conflict so long after the first try is not tried again: on SQLite, each try waits for up to 5 s
+/// while other processes lock the file.
+const PATIENCE: Duration = Duration::from_secs(12);
 
 /// An error that may be a conflict between two transactions.
 pub trait Conflict {

@@ -124,7 +124,7 @@ async fn a_new_link_ends_the_one_before() {
     let link = format!("{PEOPLE}/{}/link", id(&acme, ADA).await);
     owner.submit(PEOPLE, &link, &[]).await.assert_status(303);
     let shown = page(&owner).await;
-    assert!(shown.contains("A new link to set a password is for ada@acme.example"), "{shown}");
+    assert!(shown.contains("A new link to set a password was made for ada@acme.example"), "{shown}");
     assert_eq!(told(&acme).await[0], "owner@acme.example Made a link to set a password ada@acme.example");
     let tokens: Vec<String> =
         acme.mails().await.iter().map(|mail| first(&mail.text_body, "token=([A-Za-z0-9_-]{43})")).collect();
