@@ -110,7 +110,8 @@ pub struct Model {
     pub created_at: i64,
     /// When the server last recorded a change of it.
     pub updated_at: i64,
-    /// Until when grants give access as well, while an order pays for it: [`WITHOUT_END`], or none when there was no grant.
+    /// The latest end of the grants, kept while an order pays for the access: [`WITHOUT_END`] for one without end, `None` without
+    /// a grant.
     pub granted_until: Option<i64>,
 }
 

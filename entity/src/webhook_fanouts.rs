@@ -57,7 +57,7 @@ impl Model {
 /// Remembers the subscriptions that want an event and have no delivery of it yet; nothing where there are none.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn insert<C: ConnectionTrait>(conn: &C, rest: Rest) -> Result<(), DbErr> {
     let ids = match conn.get_database_backend() {
         DbBackend::Postgres => "string_agg(uuid_send(subscription_id), ''::bytea ORDER BY subscription_id)",
@@ -76,7 +76,7 @@ pub async fn insert<C: ConnectionTrait>(conn: &C, rest: Rest) -> Result<(), DbEr
 /// The oldest event of the next workspace behind this one that has such events, with the workspace.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn next<C: ConnectionTrait>(conn: &C, after: Uuid) -> Result<Option<(Uuid, Uuid)>, DbErr> {
     let sql = "SELECT workspace_id, event_id FROM webhook_fanouts WHERE workspace_id > $1
         ORDER BY workspace_id, event_id LIMIT 1";
@@ -87,7 +87,7 @@ pub async fn next<C: ConnectionTrait>(conn: &C, after: Uuid) -> Result<Option<(U
 /// The row of this event, for a transaction that changes it; none while another has it.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn take<C: ConnectionTrait>(conn: &C, event: Uuid) -> Result<Option<Model>, DbErr> {
     let row = Entity::find_by_id(event).lock_with_behavior(LockType::Update, LockBehavior::SkipLocked);
     statement::one(conn, row).await
@@ -96,13 +96,13 @@ pub async fn take<C: ConnectionTrait>(conn: &C, event: Uuid) -> Result<Option<Mo
 /// Forgets the first so many subscriptions, whose deliveries are written; with the last of them the row goes.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn advance<C: ConnectionTrait>(conn: &C, row: &Model, many: usize) -> Result<(), DbErr> {
     keep(conn, row.event_id, row.subscriptions.get(16 * many..).unwrap_or_default().to_vec()).await
 }
 
-/// Forgets a subscription in all events of its workspace: it gets no delivery of those that it has none of yet. Says how many
-/// events that were.
+/// Removes a subscription from all events of its workspace, so that it gets no delivery of those that it has none of yet.
+/// Returns the number of these events.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.

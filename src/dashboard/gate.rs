@@ -143,7 +143,7 @@ impl Endpoint for Dashboard {
     }
 }
 
-/// The same request once more. Its body was read before: the form is one of the extensions.
+/// The same request once more. Its body was read before, and the form is among the extensions.
 fn copy(request: &Request) -> Request {
     let mut copy = Request::builder().method(request.method().clone()).uri(request.uri().clone()).finish();
     copy.headers_mut().clone_from(request.headers());

@@ -14,8 +14,8 @@ use crate::domain::Result;
 use crate::id::Delivery;
 
 /// Adds this event, with a delivery for each subscription that wants it, or for the first of many; the others get theirs soon
-/// after, by [`fan_out`](super::fan_out). A delivery is in the hand of this process's worker while it
-/// takes some, else due at once; held for a subscription that is paused or disabled.
+/// after, by [`fan_out`](super::fan_out). A delivery is leased to the worker of this process while that has room, and otherwise due
+/// at once; it is held for a subscription that is paused or disabled.
 pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::Model) -> Result<()> {
     let subscriptions = webhook_subscriptions::in_workspace(event.workspace_id);
     let (listening, more) = subscriptions.listening(write.conn(), &event.kind, BATCH).await?;

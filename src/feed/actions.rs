@@ -1,4 +1,4 @@
-//! What each kind of change locks and does: the way from a change to the domain's operation.
+//! Maps each kind of change to the records that it locks and to the domain operation that applies it.
 
 use std::collections::HashMap;
 

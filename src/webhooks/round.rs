@@ -260,8 +260,8 @@ impl Round {
         (Ok(()), both.await)
     }
 
-    /// Asks when the first is due that nobody has in hand, of workspaces that have room. True when it is due already: it may be that others of its
-    /// subscription have to end first.
+    /// Reads when the first delivery without a lease is due, of workspaces that have room. True when it is due already; others of
+    /// its subscription may have to end first.
     async fn ask(&mut self) -> anyhow::Result<bool> {
         let app = &self.worker.app;
         let now = app.clock.now_ms() + self.ahead_ms;

@@ -7,8 +7,8 @@ use super::Grain;
 use crate::statement;
 
 /// Moves rows of buckets of a grain that began before this moment into the first shard, as many as the limit at most, the
-/// oldest first; says how many. In a transaction of its own: those of another grain or table have another place in the order in
-/// which writers lock. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
+/// oldest first, and returns how many. Each grain and table needs a transaction of its own, since writers lock their rows in
+/// another order. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
 ///
 /// SQLite has one shard, where nothing is to be moved.
 ///

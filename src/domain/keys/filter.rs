@@ -88,7 +88,7 @@ impl KeyFilter {
                 if !tried {
                     reading.failed_ms = Some(app.clock.now_ms());
                 }
-                // What was read before still tells nearly all keys from guesses.
+                // The keys that were read before still distinguish nearly all keys from guesses.
                 reading.whole_ms.ok_or(error)?;
             }
         }

@@ -27,7 +27,7 @@ pub struct ConnectionLimits {
     pub per_address: usize,
     /// Addresses that `per_address` does not apply to.
     pub proxies: Vec<Network>,
-    /// Connections beyond these limits that are open at once, to answer health checks.
+    /// Connections beyond these limits that may be open at once: health checks are answered, other requests are refused.
     pub overflow: usize,
     /// The time in which such a connection may send its request before a newer one replaces it.
     pub overflow_age: Duration,

@@ -95,11 +95,11 @@ const AT_ONCE: usize = 256;
 const OF_ONE_WORKSPACE: usize = 32;
 
 tokio::task_local! {
-    /// The workspace that the request of this task is sent for. The client hands its resolver nothing but a name.
+    /// The workspace that the request of this task is sent for. The client passes only a name to its resolver.
     static WORKSPACE: Uuid;
 }
 
-/// Sends a request for a workspace, which pays for the look-up that a new connection needs.
+/// Sends a request for a workspace. A look-up that a new connection needs counts against the share of that workspace.
 pub(super) fn on_behalf_of<F: Future>(workspace: Uuid, request: F) -> impl Future<Output = F::Output> {
     WORKSPACE.scope(workspace, request)
 }
@@ -152,7 +152,7 @@ impl Names {
             return found.clone();
         }
         if !running.begin(workspace) {
-            // Whoever waited for a turn would wait for names that hang, and be taken for one of them.
+            // Fails at once: an attempt that waited here would be recorded as a timeout of its own receiver.
             return ready(Err(io::Error::from(Errno::NOBUFS).into())).boxed().shared();
         }
         let (names, owned) = (Arc::clone(self), name.to_owned());
@@ -188,7 +188,7 @@ pub(super) struct Checked {
 
 impl Resolve for Checked {
     fn resolve(&self, name: Name) -> Resolving {
-        // Connections are made by the task that sends; what is made by another one is nobody's.
+        // The task that sends also connects. A connection that another task makes counts against no workspace.
         let workspace = WORKSPACE.try_with(|workspace| *workspace).unwrap_or_default();
         let found = self.names.find(name.as_str(), workspace);
         let (allow, rule) = (Arc::clone(&self.allow), self.rule);
