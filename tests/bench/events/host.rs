@@ -39,6 +39,7 @@ impl Host {
             ("database_url", url.to_owned()),
             ("webhook_allow", "127.0.0.0/8".to_owned()),
             ("log_format", "json".to_owned()),
+            ("max_subscriptions_per_workspace", "100000".to_owned()),
         ];
         let refused = |_| anyhow::anyhow!("the settings are refused");
         let mut given = gather(settings.into(), std::iter::empty()).map_err(refused)?;

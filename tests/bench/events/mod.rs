@@ -23,7 +23,7 @@ use crate::site::Site;
 
 pub use flow::Pace;
 pub use host::Host;
-pub use receiver::Receiver;
+pub use receiver::{MARK, Receiver, hung};
 
 /// Events of one transaction where as many are committed as arrive: it is then the worker that is measured, and not how
 /// often the disk takes a commit. `apply` does likewise.

@@ -24,6 +24,7 @@ mod memory;
 mod pages;
 mod request_log;
 mod start;
+mod tenants;
 pub mod walk;
 
 /// What a scenario is called and does.
@@ -49,6 +50,7 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: events::NAME, run: |bench, site| Box::pin(events::run(bench, site)) },
     Scenario { name: backlog::NAME, run: |bench, site| Box::pin(backlog::run(bench, site)) },
     Scenario { name: hung::NAME, run: |bench, site| Box::pin(hung::run(bench, site)) },
+    Scenario { name: tenants::NAME, run: |bench, site| Box::pin(tenants::run(bench, site)) },
 ];
 
 /// One request on a connection of its own; the body of its answer.

@@ -32,6 +32,7 @@ const LOADS: &[(&str, &str)] = &[
     ("events", "events from commit to receipt, steadily and as many as arrive"),
     ("backlog", "a long queue of deliveries drained, beside a bare client"),
     ("hung", "a healthy endpoint beside twenty that hang"),
+    ("tenants", "one workspace beside another with many endpoints that hang"),
 ];
 
 /// Measures what has a goal, beside its limit

@@ -1,0 +1,167 @@
+//! Writes and webhooks of one workspace while another sends events to many subscriptions whose endpoint never answers.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
+
+use crate::bench::Bench;
+use crate::events::{Host, MARK, Receiver};
+use crate::http::{Connection, write_post};
+use crate::measured::Measured;
+use crate::process::Server;
+use crate::report::{Goal, Row};
+use crate::site::Site;
+
+pub const NAME: &str = "tenants";
+
+/// Subscriptions of the noisy workspace.
+const SUBSCRIPTIONS: [u32; 2] = [600, 1_500];
+
+/// Students that the noisy workspace creates per second.
+const NOISY_PACE: u32 = 2;
+
+/// Students that the measured workspace creates per second.
+const QUIET_PACE: u32 = 20;
+
+/// Time for the noisy workspace to use up its share of the deliveries in flight.
+const WARM_UP: Duration = Duration::from_secs(5);
+
+/// Longer than an attempt may take, so that attempts time out and are retried inside the window.
+const WINDOW: Duration = Duration::from_secs(20);
+
+pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
+    let kind = site.kind;
+    for subscriptions in SUBSCRIPTIONS {
+        let site = Site::new(bench, kind, &format!("tenants{subscriptions}")).await?;
+        let (quiet, noisy) = (site.empty("quiet").await?, site.empty("noisy").await?);
+        let receiver = Receiver::start(None)?;
+        subscribe(&site, "quiet", 1, receiver.url()).await?;
+        subscribe(&site, "noisy", subscriptions, crate::events::hung()?).await?;
+        let server = site.serve_with("tenants", &["--webhook-allow", "127.0.0.0/8"]).await?;
+
+        let window = WINDOW.max(bench.window());
+        let mut numbers = 1..;
+        let alone = measure(&server, &quiet, &receiver, &mut numbers, window).await?;
+        let load = load(&server, &noisy).await?;
+        tokio::time::sleep(WARM_UP).await;
+        let beside = measure(&server, &quiet, &receiver, &mut numbers, window).await?;
+        load.abort();
+        server.stop().await?;
+
+        for (what, alone, beside) in [
+            ("createStudent", &alone.writes, &beside.writes),
+            ("request to webhook", &alone.receipts, &beside.receipts),
+        ] {
+            let row = Row::new(
+                NAME,
+                format!(
+                    "{what} beside a workspace with {subscriptions} endpoints that hang, p95, {}",
+                    kind.name()
+                ),
+                (beside.percentile_ms(95.0), "ms"),
+                Some(("without that workspace", alone.percentile_ms(95.0))),
+                Goal::AtMost(1.5),
+            );
+            bench.report(row.detail(format!("{}; alone {}", beside.latencies(), alone.latencies())));
+        }
+    }
+    Ok(())
+}
+
+async fn subscribe(site: &Site, workspace: &str, count: u32, url: String) -> Result<()> {
+    let host = Host::open(site.folder(), site.url(), workspace).await?;
+    for _ in 0..count {
+        host.subscribe(url.clone()).await?;
+    }
+    host.app.db.close().await;
+    Ok(())
+}
+
+/// Latencies from the start of a request.
+struct Latencies {
+    /// To its response.
+    writes: Measured,
+    /// To the receipt of its webhook.
+    receipts: Measured,
+}
+
+/// Creates students of the quiet workspace at its pace, and waits for their webhooks.
+async fn measure(
+    server: &Server,
+    key: &str,
+    receiver: &Receiver,
+    numbers: &mut impl Iterator<Item = u64>,
+    window: Duration,
+) -> Result<Latencies> {
+    /// The webhooks of the last requests arrive within this time.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    let (mut writes, mut receipts) = (Measured::new(window), Measured::new(window));
+    let mut sent = std::collections::HashMap::new();
+    let mut client = Client::open(server, key, QUIET_PACE).await?;
+    let before = receiver.count();
+    let until = Instant::now() + window;
+    while Instant::now() < until {
+        let Some(number) = numbers.next() else { bail!("no number is left") };
+        let (at, took) = client.create(number).await?;
+        sent.insert(number, at);
+        writes.record(took);
+    }
+    let waited = Instant::now();
+    while receiver.count() < before + sent.len() as u64 && waited.elapsed() < PATIENCE {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    for receipt in receiver.receipts() {
+        if let Some(at) = sent.remove(&receipt.number) {
+            receipts.record(receipt.at.saturating_duration_since(at));
+        }
+    }
+    // What never arrived took at least as long as it was waited for.
+    for at in sent.into_values() {
+        receipts.record(at.elapsed());
+    }
+    Ok(Latencies { writes, receipts })
+}
+
+/// Creates students of the noisy workspace until it is aborted.
+async fn load(server: &Server, key: &str) -> Result<JoinHandle<Result<()>>> {
+    let mut client = Client::open(server, key, NOISY_PACE).await?;
+    Ok(tokio::spawn(async move {
+        for number in 1.. {
+            client.create(number).await?;
+        }
+        Ok(())
+    }))
+}
+
+/// One connection that creates students at a fixed pace.
+struct Client {
+    connection: Connection,
+    key: String,
+    ticks: tokio::time::Interval,
+}
+
+impl Client {
+    async fn open(server: &Server, key: &str, per_second: u32) -> Result<Self> {
+        let mut ticks = tokio::time::interval(Duration::from_secs(1) / per_second);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let connection = Connection::open(server.address).await?;
+        Ok(Self { connection, key: key.to_owned(), ticks })
+    }
+
+    /// Waits for the next tick and creates a student. Returns when the request was sent and how long the response took.
+    async fn create(&mut self, number: u64) -> Result<(Instant, Duration)> {
+        self.ticks.tick().await;
+        let body = format!(r#"{{"email":"{MARK}{number}@example.com","name":"A Student"}}"#);
+        let mut request = Vec::with_capacity(512);
+        write_post(&mut request, "/api/v1/students", &self.key, body.as_bytes());
+        let at = Instant::now();
+        let answer = self.connection.exchange(&request).await?;
+        if answer.status != 201 {
+            bail!("createStudent: {} {}", answer.status, String::from_utf8_lossy(answer.body));
+        }
+        Ok((at, at.elapsed()))
+    }
+}
