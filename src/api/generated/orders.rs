@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 a91ae072de0f121fb0066bc479eba9ae8dd3e0f05e5c7fef830a2ca02f3440a9), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `orders`.
 
