@@ -19,7 +19,7 @@ pub const CONTRACT: &str = "openapi/v1.yaml";
 /// The file of waivers, in the folder of the released contract.
 const WAIVERS: &str = "waivers.toml";
 /// The branch that changes are merged into, as git calls it in a clone.
-const TARGET: &str = "origin/HEAD";
+pub(super) const TARGET: &str = "origin/HEAD";
 
 /// The base and the waivers that count.
 #[derive(Debug)]
@@ -185,7 +185,7 @@ fn from_revision(workspace: &Path, revision: &str, contract: &str) -> Result<Sou
     contract::take(&format!("{revision}:{contract}"), bytes)
 }
 
-fn git_knows(workspace: &Path, revision: &str) -> bool {
+pub(super) fn git_knows(workspace: &Path, revision: &str) -> bool {
     let name = format!("{revision}^{{commit}}");
     matches!(git(workspace, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]), Ok(Some(_)))
 }

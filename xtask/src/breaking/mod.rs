@@ -79,6 +79,11 @@ pub fn run(workspace: &Path, args: &Args) -> Result<Outcome> {
     verdict(&compared)
 }
 
+/// The branch that changes are merged into, when this clone has it.
+pub fn target_branch(workspace: &Path) -> Option<&'static str> {
+    base::git_knows(workspace, base::TARGET).then_some(base::TARGET)
+}
+
 /// What the gate decides.
 ///
 /// # Errors
