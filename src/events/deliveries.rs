@@ -5,7 +5,7 @@ use entity::webhook_deliveries::Model;
 use entity::webhook_fanouts::Rest;
 use entity::webhook_subscriptions::{self, State};
 
-use super::fanout::BATCH;
+use super::fanout::INLINE;
 use super::handoff::Place;
 use crate::app::App;
 use crate::clock::from_ms;
@@ -18,7 +18,7 @@ use crate::id::Delivery;
 /// at once; it is held for a subscription that is paused or disabled.
 pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::Model) -> Result<()> {
     let subscriptions = webhook_subscriptions::in_workspace(event.workspace_id);
-    let (listening, more) = subscriptions.listening(write.conn(), &event.kind, BATCH).await?;
+    let (listening, more) = subscriptions.listening(write.conn(), &event.kind, INLINE).await?;
     if listening.is_empty() {
         write.add_event(event, []);
         return Ok(());

@@ -23,7 +23,7 @@ const PRUNE_EVERY: Duration = Duration::from_secs(600);
 /// Batches of one kind of work in one look at most, so that none holds up the others.
 const BATCHES: usize = 20;
 /// How long the writing of deliveries pauses after each batch, as a multiple of what the batch took: others write meanwhile.
-const REST: u32 = 3;
+const REST: u32 = 5;
 /// The longest such pause: what a batch took includes the wait for other writes.
 const LONGEST_REST: Duration = Duration::from_millis(100);
 /// Rows looked at by one transaction of pruning.
@@ -58,12 +58,9 @@ async fn fan_out_all(app: &App) {
     let mut last = None;
     loop {
         let began = Instant::now();
-        match fan_out(app, last).await {
-            Ok(Some(workspace)) => {
-                last = Some(workspace);
-                sleep((REST * began.elapsed()).min(LONGEST_REST)).await;
-            }
-            Ok(None) => _ = timeout(EVERY, app.handoff().fanout().notified()).await,
+        match fan_out(app, &mut last).await {
+            Ok(true) => sleep((REST * began.elapsed()).min(LONGEST_REST)).await,
+            Ok(false) => _ = timeout(EVERY, app.handoff().fanout().notified()).await,
             Err(error) => {
                 let error = error.to_string();
                 tracing::warn!(error, "deliveries of an event could not be written; they are tried again");
@@ -80,12 +77,8 @@ async fn fan_out_all(app: &App) {
 /// When the database fails: the first failure, once all had their turn.
 pub async fn go_on(app: &App) -> anyhow::Result<()> {
     let mut last = None;
-    loop {
-        match fan_out(app, last).await? {
-            Some(workspace) => last = Some(workspace),
-            None => return work(app).await,
-        }
-    }
+    while fan_out(app, &mut last).await? {}
+    work(app).await
 }
 
 /// Lets replays go on, deliveries follow their subscription's state, and what is deleted go. One that fails holds up no other.

@@ -9,6 +9,7 @@ use creator_api::domain::webhooks::{self, DeliveryState};
 use creator_api::events::fan_out;
 use creator_api::id::SubscriptionId;
 use entity::{webhook_attempts, webhook_deliveries};
+use sea_orm::ConnectionTrait as _;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::oneshot;
 
@@ -125,9 +126,9 @@ async fn an_event_that_many_subscriptions_want_reaches_each_of_them_once() {
     done(&app, edit).await.unwrap();
 
     // Each batch is whole: whoever is killed after one, another goes on.
-    assert!(fan_out(&app.app, None).await.unwrap().is_some());
-    assert_eq!(rows().await, 64 + 63, "one of 64 is deleted");
-    while fan_out(&app.app, None).await.unwrap().is_some() {}
+    assert!(fan_out(&app.app, &mut None).await.unwrap());
+    assert_eq!(rows().await, 64 + 8);
+    while fan_out(&app.app, &mut None).await.unwrap() {}
     assert_eq!(rows().await, 148);
     assert!(acme.deliveries(dropping).await.is_empty());
     for of in all.into_iter().filter(|of| ![deleted, dropping].contains(of)) {
@@ -156,14 +157,54 @@ async fn workspaces_take_turns_with_events_that_many_subscriptions_want() {
     acme.student("bob").await;
     globex.student("eve").await;
     let mut order = Vec::new();
-    let mut after = None;
-    while let Some(workspace) = fan_out(&app.app, after).await.unwrap() {
-        order.push(workspace == acme.id.uuid());
-        after = Some(workspace);
+    let mut turn = None;
+    while fan_out(&app.app, &mut turn).await.unwrap() {
+        order.push(turn == Some(acme.id.uuid()));
     }
-    // Of acme's two events 196 are left each: four batches.
-    assert_eq!(order.iter().filter(|acme| **acme).count(), 8);
+    // Of acme's two events 196 are left each: 25 batches of 8.
+    assert_eq!(order.iter().filter(|acme| **acme).count(), 50);
     let first: BTreeSet<bool> = order[..2].iter().copied().collect();
     assert_eq!(first.len(), 2, "the other's only batch is among the first two: {order:?}");
     assert_eq!(globex.deliveries(last.unwrap()).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_fan_out_that_fails_for_one_workspace_does_not_delay_the_others() {
+    let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "300")]).await;
+    // The ids of workspaces ascend: the first one's turn comes first.
+    let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
+    let mut last: Option<SubscriptionId> = None;
+    for _ in 0..65 {
+        acme.subscribe(&["student.created"]).await;
+        last = Some(globex.subscribe(&["student.created"]).await.0);
+    }
+    acme.student("ada").await;
+    globex.student("eve").await;
+    refuse_deliveries(&app, acme.id.uuid()).await;
+    let mut turn = None;
+    assert!(fan_out(&app.app, &mut turn).await.is_err());
+    assert!(fan_out(&app.app, &mut turn).await.unwrap());
+    assert_eq!(turn, Some(globex.id.uuid()));
+    assert_eq!(globex.deliveries(last.unwrap()).await.len(), 1);
+    assert!(fan_out(&app.app, &mut turn).await.is_err(), "acme's event is kept");
+}
+
+/// Lets the database refuse new deliveries of this workspace.
+async fn refuse_deliveries(app: &TestApp, workspace: uuid::Uuid) {
+    let statement = if app.has_many_writers() {
+        format!(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+            CREATE TRIGGER refuse BEFORE INSERT ON webhook_deliveries FOR EACH ROW
+            WHEN (NEW.workspace_id = '{workspace}') EXECUTE FUNCTION refuse()"
+        )
+    } else {
+        format!(
+            "CREATE TRIGGER refuse BEFORE INSERT ON webhook_deliveries WHEN NEW.workspace_id = X'{}'
+            BEGIN SELECT RAISE(ABORT, 'refused'); END",
+            workspace.simple()
+        )
+    };
+    let write = app.app.begin_write().await.unwrap();
+    write.conn().execute_unprepared(&statement).await.unwrap();
+    write.commit().await.unwrap();
 }
