@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use sea_orm::DbErr;
 
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::database::{Database, Write};
 use crate::domain::courses::catalogue::Catalogue;
 use crate::domain::keys::Principals;
 use crate::domain::passwords::Passwords;
 use crate::domain::requests::Recorder;
 use crate::events::{Encode, Example, Handoff};
-use crate::id::Ids;
+use foundation::clock::Clock;
+use foundation::config::Config;
+use foundation::database::{Database, Write};
+use foundation::id::Ids;
 
 /// The shared parts of one running process; cheap to clone.
 #[derive(Clone)]

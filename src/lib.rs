@@ -3,16 +3,7 @@
 //! In reading order: what every part shares, what the platform knows, how changes come in, how requests are
 //! answered, and the commands that start it all. The map is `src/README.md`.
 
-pub mod clock;
-pub mod config;
-pub mod id;
-pub mod json;
-pub mod reach;
-pub mod secret;
-pub mod telemetry;
-
 pub mod app;
-pub mod database;
 
 pub mod mail;
 pub mod rate_limit;

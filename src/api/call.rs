@@ -16,7 +16,7 @@ use super::routes::Captured;
 use super::validate::Faults;
 use super::validate::query::{self, Pair};
 use crate::app::App;
-use crate::id::{KeyId, WorkspaceId};
+use foundation::id::{KeyId, WorkspaceId};
 
 /// What the middleware found out about a request before the framework saw it.
 pub struct Admission {

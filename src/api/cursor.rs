@@ -14,9 +14,9 @@ use uuid::Uuid;
 use super::call::Call;
 use super::error::ApiError;
 use super::validate::query::{self, Pair};
-use crate::clock;
 use crate::domain::page::{Position, Sort, SortKey};
-use crate::secret::Key;
+use foundation::clock;
+use foundation::secret::Key;
 
 const VERSION: u8 = 1;
 const FILTERS: usize = 8;

@@ -14,7 +14,7 @@ use crate::domain::live_sessions::{LiveSession, LiveSessionStatus};
 use crate::domain::recordings::Recording;
 use crate::domain::students::{DeletedStudent, StudentSummary};
 use crate::events::{Envelope, Event, OrderRefunded, StudentUpdated};
-use crate::id::{EventId, WorkspaceId};
+use foundation::id::{EventId, WorkspaceId};
 
 twins!(LiveSessionStatus => sent::LiveSessionStatus: Scheduled, Live, Ended);
 

@@ -14,9 +14,9 @@ use super::pages::Pages;
 use super::routes::Routes;
 use super::validate::schemas::Schemas;
 use crate::app::App;
-use crate::config::{Config, Network};
 use crate::rate_limit::{Caps, Limiter};
-use crate::secret::{MasterKey, Purpose};
+use foundation::config::{Config, Network};
+use foundation::secret::{MasterKey, Purpose};
 
 /// The API's own part of the configuration, ready for use.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ impl Settings {
     }
 }
 
-fn deprecation(config: &crate::config::Deprecation) -> anyhow::Result<Option<Deprecation>> {
+fn deprecation(config: &foundation::config::Deprecation) -> anyhow::Result<Option<Deprecation>> {
     let Some(since) = config.deprecation_at else { return Ok(None) };
     let link = config
         .deprecation_link

@@ -14,10 +14,10 @@ use super::answer::{Answer, Parts};
 use super::call::Call;
 use super::error::{ApiError, Reply};
 use crate::app::App;
-use crate::database::Write;
 use crate::domain;
 use crate::domain::idempotency::{self, Claim, Token};
 use crate::domain::retry::retrying;
+use foundation::database::Write;
 
 /// The headers that an answer can have of its own.
 const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];

@@ -20,7 +20,7 @@ use super::middleware::Packable;
 use super::payload::JSON;
 use crate::app::App;
 use crate::domain::courses::catalogue;
-use crate::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 
 /// How long a version is believed before the database is asked for it again.
 const RECHECK_MS: i64 = 500;

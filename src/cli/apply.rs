@@ -11,8 +11,8 @@ use tokio::io::{AsyncBufRead, BufReader};
 use super::failure::{Failure, Outcome};
 use super::progress::Progress;
 use super::{output, start};
-use crate::config::{CommonFlags, Config, LinkFlags};
 use crate::feed::apply as feed;
+use foundation::config::{CommonFlags, Config, LinkFlags};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

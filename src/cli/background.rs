@@ -11,8 +11,8 @@ use super::failure::Failure;
 use super::signals::Stop;
 use crate::app::App;
 use crate::mail::{self, Transport};
-use crate::secret::{MasterKey, Purpose, Seal};
 use crate::webhooks::{Worker, upkeep};
+use foundation::secret::{MasterKey, Purpose, Seal};
 
 /// What the parts have at least to record what they did and to give back what they had in hand.
 const SHORTEST: Duration = Duration::from_secs(3);

@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, Outcome};
 use super::output;
-use crate::config::{CommonFlags, Config, ServingFlags, report};
+use foundation::config::{CommonFlags, Config, ServingFlags, report};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {

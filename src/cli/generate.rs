@@ -10,9 +10,9 @@ use jiff::tz::TimeZone;
 use super::failure::{Failure, Outcome};
 use super::progress::Progress;
 use super::{output, start};
-use crate::clock::Clock;
-use crate::config::Config;
 use crate::feed::generate::{Counts, Spec, WORKSPACE, into_database, write_changes};
+use foundation::clock::Clock;
+use foundation::config::Config;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

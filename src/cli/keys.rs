@@ -9,13 +9,13 @@ use super::failure::{Failure, Outcome};
 use super::workspaces::{QuotaFlags, find};
 use super::{noted, output, start};
 use crate::app::App;
-use crate::config::Config;
 use crate::domain::audit::Action;
 use crate::domain::keys::{self, KeyRecord, KeyUsage, Limit, NewKey};
 use crate::domain::scope::Scope;
 use crate::domain::workspaces::Quota;
 use crate::domain::{Changed, Error};
-use crate::id::KeyId;
+use foundation::config::Config;
+use foundation::id::KeyId;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {

@@ -2,8 +2,8 @@
 
 use super::failure::{Failure, Outcome};
 use super::{output, start};
-use crate::config::Config;
-use crate::database::SchemaState;
+use foundation::config::Config;
+use foundation::database::SchemaState;
 
 pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
     let db = start::connect(&config).await?;

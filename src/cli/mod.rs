@@ -29,9 +29,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::config::{CommonFlags, Config};
-use crate::telemetry;
 use failure::{Failure, Outcome};
+use foundation::config::{CommonFlags, Config};
+use foundation::telemetry;
 
 /// The public API of a creator platform: courses, students, orders, enrollments and analytics over HTTP.
 #[derive(Debug, Parser)]

@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use super::failure::Failure;
 use crate::app::App;
-use crate::database::Write;
 use crate::domain::audit::{self, Action, Actor};
-use crate::id::WorkspaceId;
+use foundation::database::Write;
+use foundation::id::WorkspaceId;
 
 /// Makes a change visible, together with what the audit log tells of it: what was done, the id of the record, and what the
 /// record is called.

@@ -9,9 +9,9 @@ use super::background::Background;
 use super::failure::{Failure, Outcome};
 use super::{files, output, signals, start};
 use crate::app::App;
-use crate::config::{CommonFlags, Config, ServingFlags};
-use crate::secret::MasterKey;
 use crate::server::Server;
+use foundation::config::{CommonFlags, Config, ServingFlags};
+use foundation::secret::MasterKey;
 
 /// The flags of the commands that serve.
 #[derive(Debug, clap::Args)]

@@ -6,12 +6,12 @@ use sea_orm::DbBackend;
 
 use crate::api::events::{encode, example};
 use crate::app::{App, Parts};
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::database::{Database, MigrateError, Options, SchemaState, Source};
 use crate::domain::keys::Principals;
-use crate::id::Ids;
-use crate::secret::{KEY_FILE, MasterKey};
+use foundation::clock::Clock;
+use foundation::config::Config;
+use foundation::database::{Database, MigrateError, Options, SchemaState, Source};
+use foundation::id::Ids;
+use foundation::secret::{KEY_FILE, MasterKey};
 
 use super::failure::Failure;
 

@@ -6,11 +6,11 @@ use super::failure::{Failure, Outcome};
 use super::workspaces::find;
 use super::{noted, output, start};
 use crate::app::App;
-use crate::config::{CommonFlags, Config, LinkFlags};
-use crate::database::Write;
 use crate::domain::audit::{self, Action, Actor};
 use crate::domain::users::{self, LINK_HOURS, Removal, User};
 use crate::domain::workspaces::Workspace;
+use foundation::config::{CommonFlags, Config, LinkFlags};
+use foundation::database::Write;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {

@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use super::background::Background;
 use super::failure::{Failure, Outcome};
 use super::{files, output, serve, signals, start};
-use crate::config::{CommonFlags, Config, SendingFlags};
 use crate::server::Watch;
+use foundation::config::{CommonFlags, Config, SendingFlags};
 
 /// The flags of the worker.
 #[derive(Debug, clap::Args)]

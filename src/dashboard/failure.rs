@@ -11,7 +11,7 @@ use super::visit::Visit;
 use crate::domain::error::Missing;
 use crate::domain::retry::Conflict;
 use crate::domain::{Error, Fault};
-use crate::id::ParseIdError;
+use foundation::id::ParseIdError;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]

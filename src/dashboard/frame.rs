@@ -7,7 +7,7 @@ use super::ui::Raw;
 use super::visit::Visit;
 use crate::domain::sessions::Viewer;
 use crate::domain::workspaces::Workspace;
-use crate::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 
 macro_rules! sections {
     ($($variant:ident = $label:literal, $href:literal, $icon:literal;)*) => {

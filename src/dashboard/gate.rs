@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::domain::retry::retrying;
 use crate::domain::sessions;
 use crate::rate_limit::logins::Attempts;
-use crate::secret::{MasterKey, Purpose, Seal};
+use foundation::secret::{MasterKey, Purpose, Seal};
 
 /// Bytes that a form may have: far more than any of ours.
 const MOST_FORM_BYTES: usize = 256 * 1024;

@@ -15,12 +15,12 @@ use super::form::Form;
 use super::frame::{Frame, Section};
 use super::visit::{Guest, Visit, visit};
 use crate::app::App;
-use crate::database::Write;
 use crate::domain::audit::{self, Action, Actor};
 use crate::domain::sessions::Viewer;
 use crate::domain::{Error, Result, token};
-use crate::id::WorkspaceId;
-use crate::secret::Seal;
+use foundation::database::Write;
+use foundation::id::WorkspaceId;
+use foundation::secret::Seal;
 
 /// What a page comes to. A [`Failure`] becomes a page of its own.
 pub type Answer = std::result::Result<Response, Failure>;

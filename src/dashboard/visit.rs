@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::domain::sessions::{self, Viewer};
 use crate::domain::token;
 use crate::rate_limit::logins::Attempts;
-use crate::secret::Seal;
+use foundation::secret::Seal;
 
 /// The client's address, as the server that takes the connections knows it. It goes into the request's extensions.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use super::Result;
 use super::keys::{self, KeyUsage};
 use super::webhooks::{self, Counted, DeadFilter, Subscription, SubscriptionState};
 use crate::app::App;
-use crate::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 
 /// Milliseconds before its end from which a key is told of: 14 days.
 const ENDS_SOON_MS: i64 = 14 * 86_400_000;

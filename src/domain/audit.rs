@@ -12,9 +12,9 @@ use super::Result;
 use super::find::{fresh, id};
 use super::page::{Page, PageRequest, SortKey};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{Audit, AuditId, UserId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Audit, AuditId, UserId, WorkspaceId};
 
 macro_rules! actions {
     ($($variant:ident = $word:literal, $sentence:literal;)*) => {

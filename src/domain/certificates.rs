@@ -8,10 +8,10 @@ use super::faults::Faults;
 use super::find::{self, fresh, id};
 use super::{Error, Named, Result, rollups};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::events::{self, Event};
-use crate::id::{
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{
     Certificate as CertificateKind, CertificateId, Course as CourseKind, CourseId, EnrollmentId,
     Student as StudentKind, StudentId, WorkspaceId,
 };
@@ -162,5 +162,5 @@ mod tests {
         assert!(number.starts_with("1970-") && number.len() == 17, "{number}");
     }
 
-    use crate::id::Ids;
+    use foundation::id::Ids;
 }

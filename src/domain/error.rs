@@ -1,7 +1,7 @@
 //! What can go wrong in the domain: one closed list, made HTTP (or a reject line) by the caller.
 
-use crate::database::{Unique, is_retryable, is_unique_violation, violates};
-use crate::id::ParseIdError;
+use foundation::database::{Unique, is_retryable, is_unique_violation, violates};
+use foundation::id::ParseIdError;
 
 /// The outcome of a domain operation.
 pub type Result<T> = std::result::Result<T, Error>;

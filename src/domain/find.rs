@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::{Error, Named, Result};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{Id, Kind};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Id, Kind};
 
 /// The record's noun without its article, as messages name it: "course".
 pub(crate) fn noun<K: Kind>() -> &'static str {

@@ -7,9 +7,9 @@ use entity::idempotency_records::{self, Claimed, Model, State};
 
 use super::Result;
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{KeyId, Request as RequestKind};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{KeyId, Request as RequestKind};
 
 /// Seconds after which a claim without an answer is free again; longer than any request may take.
 pub const CLAIM_SECONDS: i64 = 60;

@@ -9,10 +9,12 @@ use super::find::{self, fresh, id};
 use super::word::words;
 use super::{Error, Given, Named, Result};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::events::{self, Event};
-use crate::id::{Course as CourseKind, CourseId, LiveSession as LiveSessionKind, LiveSessionId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{
+    Course as CourseKind, CourseId, LiveSession as LiveSessionKind, LiveSessionId, WorkspaceId,
+};
 
 /// Where a live session stands. It only ever moves down this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

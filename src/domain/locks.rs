@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use super::students::fold;
 use super::{Named, Result};
-use crate::database::Write;
-use crate::id::{
+use foundation::database::Write;
+use foundation::id::{
     Course as CourseKind, Kind, LiveSession as LiveSessionKind, Order as OrderKind, Student as StudentKind,
     WorkspaceId,
 };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::id::{Id, Kind};
+use foundation::id::{Id, Kind};
 
 /// A record named by our id or by the platform's own key.
 ///
@@ -97,7 +97,7 @@ impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Given<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{CourseId, Ids, Student};
+    use foundation::id::{CourseId, Ids, Student};
 
     #[test]
     fn an_id_of_another_kind_is_a_key() {

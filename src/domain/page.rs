@@ -122,7 +122,7 @@ impl PageRequest {
 impl Position {
     /// The place of a row: its sort column and id.
     pub(crate) fn of((at, id): (i64, Uuid)) -> Self {
-        Self { at: crate::clock::from_ms(at), id }
+        Self { at: foundation::clock::from_ms(at), id }
     }
 }
 

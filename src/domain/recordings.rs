@@ -9,10 +9,10 @@ use super::find::{self, fresh, id};
 use super::live_sessions::standing;
 use super::{Error, Named, Result};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::events::{self, Event};
-use crate::id::{
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{
     CourseId, LiveSession as LiveSessionKind, LiveSessionId, Recording as RecordingKind, RecordingId,
     WorkspaceId,
 };

@@ -27,8 +27,8 @@ use uuid::Uuid;
 
 use super::Result;
 use crate::app::App;
-use crate::database::Write;
-use crate::id::{CourseId, WorkspaceId};
+use foundation::database::Write;
+use foundation::id::{CourseId, WorkspaceId};
 
 /// Rows of each of the two tables that one transaction folds at most.
 const FOLDED: u32 = 2_000;

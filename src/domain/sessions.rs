@@ -17,9 +17,9 @@ use super::users::{self, Recognised, User};
 use super::workspaces::{self, Workspace};
 use super::{Result, token};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{Session as SessionKind, SessionId, UserId, Workspace as WorkspaceKind, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Session as SessionKind, SessionId, UserId, Workspace as WorkspaceKind, WorkspaceId};
 
 const HOUR_MS: i64 = 3_600_000;
 /// A session that was not used for so long has ended.

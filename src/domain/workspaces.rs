@@ -11,9 +11,9 @@ use super::find::{absent, fresh, id};
 use super::users::{self, User};
 use super::{Changed, Error, Given, Result};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::{Unique, Write};
-use crate::id::{Workspace as WorkspaceKind, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::{Unique, Write};
+use foundation::id::{Workspace as WorkspaceKind, WorkspaceId};
 
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use entity::webhook_subscriptions::{self, State};
 use super::fanout::INLINE;
 use super::handoff::Place;
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::domain::Result;
-use crate::id::Delivery;
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::Delivery;
 
 /// Adds this event, with a delivery for each subscription that wants it, or for the first of many; the others get theirs soon
 /// after, by [`fan_out`](super::fan_out). A delivery is leased to the worker of this process while that has room, and otherwise due

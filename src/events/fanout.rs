@@ -11,9 +11,9 @@ use entity::webhook_subscriptions::{self, State};
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::clock::from_ms;
 use crate::domain::Result;
-use crate::id::Delivery;
+use foundation::clock::from_ms;
+use foundation::id::Delivery;
 
 /// Deliveries written by the transaction of the event itself.
 pub(super) const INLINE: usize = 64;

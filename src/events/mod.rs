@@ -13,8 +13,6 @@ use entity::events;
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::domain::Result;
 use crate::domain::certificates::Certificate;
 use crate::domain::courses::Course;
@@ -23,7 +21,9 @@ use crate::domain::live_sessions::LiveSession;
 use crate::domain::orders::{Order, Refund};
 use crate::domain::recordings::Recording;
 use crate::domain::students::{DeletedStudent, StudentSummary};
-use crate::id::{EventId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{EventId, WorkspaceId};
 
 pub use bell::{Bell, Rung};
 pub use fanout::fan_out;

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 
 use super::change::{Action, Change};
 use crate::app::App;
-use crate::database::Write;
 use crate::domain::locks::Records;
 use crate::domain::{Result, certificates, courses, enrollments, live_sessions, orders};
 use crate::domain::{recordings, students, workspaces};
-use crate::id::WorkspaceId;
+use foundation::database::Write;
+use foundation::id::WorkspaceId;
 
 /// Adds the records that a change locks. Those of a workspace or a course are not among them: such a change has a transaction
 /// of its own.

@@ -28,11 +28,11 @@ use super::change::{self, Action, Change};
 use super::lines::{Line, Lines, MAX_BYTES};
 use super::reject::{self, Reject, fault};
 use crate::app::App;
-use crate::database::Write;
 use crate::domain::locks::{self, Records};
 use crate::domain::retry::{Conflict as _, retrying};
 use crate::domain::{Error, Fault, Result, workspaces};
-use crate::id::WorkspaceId;
+use foundation::database::Write;
+use foundation::id::WorkspaceId;
 
 /// Changes of one transaction at most.
 const GROUP: usize = 256;

@@ -61,7 +61,7 @@ use crate::domain::recordings::RecordingReady;
 use crate::domain::students::StudentUpsert;
 use crate::domain::workspaces::WorkspaceUpsert;
 use crate::domain::{Fault, Named};
-use crate::json;
+use foundation::json;
 
 /// Characters of a change's id and of a workspace's key at most.
 const MAX_ID: usize = 200;

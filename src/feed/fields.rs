@@ -265,7 +265,7 @@ impl Read for Timestamp {
     fn read(value: Value) -> Result<Self, String> {
         let text = String::read(value)?;
         match text.parse() {
-            Ok(time) => Ok(crate::clock::truncate(time)),
+            Ok(time) => Ok(foundation::clock::truncate(time)),
             Err(_) => Err(format!("{text:?} is not a time; write it as `2026-03-01T10:00:00Z`")),
         }
     }

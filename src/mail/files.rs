@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::letter::Letter;
 use super::transport::Failure;
-use crate::secret::write_private;
+use foundation::secret::write_private;
 
 /// The folder inside the data folder.
 const FOLDER: &str = "mail";

@@ -9,7 +9,7 @@ use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
 
 use super::transport::Failure;
-use crate::id::MailId;
+use foundation::id::MailId;
 
 /// Whether mail can be sent to this address: [`Letter::write`] takes it as a recipient.
 pub fn is_recipient(address: &str) -> bool {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use url::Url;
 
-use crate::id::SubscriptionId;
+use foundation::id::SubscriptionId;
 
 /// Columns that a line of text has at most, unless one word is longer.
 const COLUMNS: usize = 72;

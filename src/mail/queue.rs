@@ -13,9 +13,9 @@ use tokio::time::MissedTickBehavior;
 
 use super::message::{Message, Rendered};
 use super::transport::{Failure, TIMEOUT, Transport};
-use crate::clock::{Clock, from_ms};
-use crate::database::{Database, Write};
-use crate::id::{Ids, Mail, MailId, WorkspaceId};
+use foundation::clock::{Clock, from_ms};
+use foundation::database::{Database, Write};
+use foundation::id::{Ids, Mail, MailId, WorkspaceId};
 
 /// How often [`run`] looks for due mail.
 const POLL: Duration = Duration::from_secs(5);

@@ -10,7 +10,7 @@ use lettre::transport::smtp::extension::ClientId;
 
 use super::letter::Letter;
 use super::transport::{Failure, TIMEOUT};
-use crate::config::{SmtpUrl, Tls};
+use foundation::config::{SmtpUrl, Tls};
 
 /// How long a server may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(5);

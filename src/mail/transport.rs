@@ -9,7 +9,7 @@ use lettre::message::Mailbox;
 use super::files::Files;
 use super::letter::Letter;
 pub use super::smtp::Smtp;
-use crate::config;
+use foundation::config;
 
 /// How long one mail may take from the look-up of the server's name to its word that it has the mail.
 pub const TIMEOUT: Duration = Duration::from_secs(60);

@@ -14,7 +14,7 @@ use super::store::{self, Count};
 use super::window::{self, Draw, Usage, Window};
 use super::{Caps, Subject};
 use crate::app::App;
-use crate::id::KeyId;
+use foundation::id::KeyId;
 
 /// How often changed day counts are written.
 pub const FLUSH_EVERY: Duration = Duration::from_secs(1);

@@ -11,7 +11,7 @@ pub mod window;
 
 use std::net::IpAddr;
 
-use crate::id::KeyId;
+use foundation::id::KeyId;
 
 pub use memory::{Limiter, LookUp};
 pub use window::{Draw, Standing, Window};

@@ -8,7 +8,7 @@ use entity::rate_usage;
 
 use super::window::{self, DAY_MS};
 use crate::app::App;
-use crate::id::KeyId;
+use foundation::id::KeyId;
 
 /// Days whose counts are kept after they are over.
 const KEPT_DAYS: i64 = 7;

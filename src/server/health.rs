@@ -7,7 +7,7 @@ use poem::http::StatusCode;
 
 use super::page;
 use crate::app::App;
-use crate::database::SchemaState;
+use foundation::database::SchemaState;
 
 /// How long the database may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(2);

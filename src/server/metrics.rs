@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use super::page;
 use crate::app::App;
 use crate::domain::webhooks::{self, Queue};
-use crate::telemetry::metrics as figures;
+use foundation::telemetry::metrics as figures;
 
 /// How long a look at the queue is good for: counting it costs as much as it is long.
 const FRESH: Duration = Duration::from_secs(1);

@@ -31,7 +31,7 @@ use crate::api::generated::{document, operations};
 use crate::api::middleware::Gate;
 use crate::api::v1::Handlers;
 use crate::app::App;
-use crate::secret::MasterKey;
+use foundation::secret::MasterKey;
 
 pub use connections::{ConnectionLimits, Timeouts};
 pub use watch::Watch;

@@ -11,7 +11,7 @@ use crate::api::front::Front;
 use crate::api::middleware::{Coding, Gate, client_address, request_id};
 use crate::dashboard::visit::Client;
 use crate::dashboard::{self, Dashboard};
-use crate::secret::MasterKey;
+use foundation::secret::MasterKey;
 
 /// Everything behind the listener.
 pub(super) struct Site {

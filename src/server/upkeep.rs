@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::domain::{idempotency, keys, requests, rollups, sessions, users};
 use crate::rate_limit::memory::FLUSH_EVERY;
 use crate::rate_limit::store;
-use crate::telemetry::metrics;
+use foundation::telemetry::metrics;
 
 /// Every how many flushes of the limiter the last uses of keys are written.
 const USES_EVERY: u32 = 15;

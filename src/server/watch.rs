@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use super::{connections, health, metrics, page, refused};
 use crate::api::middleware::request_id;
 use crate::app::App;
-use crate::telemetry::metrics as figures;
+use foundation::telemetry::metrics as figures;
 
 /// How often the figures are gathered when nobody asks for them.
 const GATHER_EVERY: Duration = Duration::from_secs(5);

@@ -13,7 +13,7 @@ use super::flight::Flight;
 use super::route::{Route, Routes, look_up};
 use crate::app::App;
 use crate::events::Born;
-use crate::secret::Seal;
+use foundation::secret::Seal;
 
 /// Deliveries looked up at once.
 const TOGETHER: usize = 128;

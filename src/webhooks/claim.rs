@@ -12,10 +12,10 @@ use super::route::{Route, routes};
 use super::schedule::LEASE;
 use super::worker::{BATCH, PER_SUBSCRIPTION};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::Delivery;
-use crate::secret::Seal;
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::Delivery;
+use foundation::secret::Seal;
 
 /// A delivery in hand: until its lease ends nobody else sends it.
 #[derive(Debug)]

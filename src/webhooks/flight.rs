@@ -19,7 +19,7 @@ use super::route::LastLook;
 use super::settle::Attempted;
 use crate::app::App;
 use crate::events::{BORN_OF_ONE, Place, Room, Share, Shares};
-use crate::secret::Seal;
+use foundation::secret::Seal;
 
 /// Deliveries in hand at once, of all subscriptions together.
 pub(super) const IN_HAND: usize = 2_048;

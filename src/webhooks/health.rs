@@ -12,11 +12,11 @@ use super::outbound::Verdict;
 use super::schedule::{DISABLE_AFTER_MS, WARN_AFTER_MS};
 use super::settle::Attempted;
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::domain::webhooks;
-use crate::id::{SubscriptionId, WorkspaceId};
 use crate::mail::{self, Message};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{SubscriptionId, WorkspaceId};
 
 /// What a batch of attempts says of one subscription.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

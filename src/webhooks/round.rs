@@ -21,8 +21,8 @@ use super::outlook::{Outlook, WORTH};
 use super::settle::{Settled, settle, tell};
 use super::worker::{BATCH, PER_SUBSCRIPTION, Worker};
 use crate::app::App;
-use crate::database::Write;
 use crate::events::Room;
+use foundation::database::Write;
 
 /// What is free in parts of which one subscription may take one.
 const SHARES: usize = 8;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::sign::SigningKey;
 use crate::app::App;
 use crate::domain::webhooks;
-use crate::secret::Seal;
+use foundation::secret::Seal;
 
 /// How long what was looked up is believed.
 const BELIEVED: Duration = Duration::from_millis(250);

@@ -16,9 +16,9 @@ use super::health;
 use super::outbound::{Failure, Outcome, Verdict};
 use super::schedule::{ATTEMPTS, again_at};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{Attempt, DeliveryId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Attempt, DeliveryId};
 
 /// An attempt that has ended.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use super::schedule::KEPT_MS;
 use crate::app::App;
 use crate::domain::webhooks::{self, Replay, ReplayState};
 use crate::events::fan_out;
-use crate::id;
+use foundation::id;
 
 /// How often there is a look at what has to be done.
 const EVERY: Duration = Duration::from_secs(1);

@@ -20,8 +20,8 @@ use super::round::Round;
 use super::schedule::LEASE;
 use super::settle::{Attempted, settle, tell};
 use crate::app::App;
-use crate::id::Delivery;
-use crate::secret::Seal;
+use foundation::id::Delivery;
+use foundation::secret::Seal;
 
 /// Deliveries of one subscription in hand at once, over all workers; those of them that are sent at once are fewer.
 pub(super) const PER_SUBSCRIPTION: usize = 256;

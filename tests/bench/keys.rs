@@ -4,7 +4,7 @@
 //! is checked against a key that the server made.
 
 use anyhow::{Context as _, Result, bail};
-use creator_api::clock::Clock;
+use foundation::clock::Clock;
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TransactionTrait, Value};

@@ -200,7 +200,7 @@ async fn a_fit_request_id_is_echoed_and_any_other_replaced() {
     {
         let answer = ask(COURSES, unfit).await.assert_status(200);
         let id = answer.header("x-request-id");
-        assert!(id.parse::<creator_api::id::RequestId>().is_ok(), "{unfit:?} became {id}");
+        assert!(id.parse::<foundation::id::RequestId>().is_ok(), "{unfit:?} became {id}");
     }
     assert_ne!(
         ask(COURSES, &[]).await.header("x-request-id"),

@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use creator_api::domain::page::LOOKED;
-use creator_api::id::{CourseId, Delivery, Enrollment, LoggedRequest, Order, Student, SubscriptionId};
 use entity::webhook_deliveries::State;
 use entity::webhook_deliveries::queue::Next;
 use entity::{StringMap, api_requests, enrollments, orders, students, webhook_deliveries};
+use foundation::id::{CourseId, Delivery, Enrollment, LoggedRequest, Order, Student, SubscriptionId};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -133,7 +133,7 @@ async fn a_filter_of_the_log_that_finds_little_ends_early() {
     let write = app.write().await;
     let ours = api_requests::in_workspace(acme.id.uuid());
     let one = first(&html(&browser.get(logs).await), "logs/(log_[a-z0-9]+)");
-    let one: creator_api::id::LoggedRequestId = one.parse().unwrap();
+    let one: foundation::id::LoggedRequestId = one.parse().unwrap();
     let one = ours.by_id(write.conn(), one.uuid()).await.unwrap().unwrap();
     let many = (0..LOOKED).map(|_| api_requests::Model {
         id: app.app.ids.next::<LoggedRequest>(app.clock.now()).uuid(),

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use creator_api::domain::page::PageRequest;
 use creator_api::domain::webhooks::{self, DeliveryState, ReplayState};
-use creator_api::id::{Delivery, SubscriptionId};
 use creator_api::webhooks::upkeep;
 use entity::webhook_deliveries as rows;
 use entity::webhook_deliveries::queue::Next;
+use foundation::id::{Delivery, SubscriptionId};
 
 use crate::dashboard_keys::told;
 use crate::dashboard_webhooks::{LIST, partial};

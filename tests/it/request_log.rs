@@ -10,7 +10,7 @@ use creator_api::domain::requests::{
 };
 use creator_api::domain::workspaces::Quota;
 use creator_api::domain::{Error, keys};
-use creator_api::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 use reqwest::Method;
 use serde_json::{Value, json};
 

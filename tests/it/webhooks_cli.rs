@@ -2,9 +2,9 @@
 
 use creator_api::domain::audit;
 use creator_api::domain::page::PageRequest;
-use creator_api::id::SubscriptionId;
 use entity::webhook_deliveries::queue::Next;
 use entity::{Set, webhook_subscriptions};
+use foundation::id::SubscriptionId;
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::json;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use creator_api::domain::webhooks::{self, DeliveryState};
 use creator_api::events::fan_out;
-use creator_api::id::SubscriptionId;
 use entity::{webhook_attempts, webhook_deliveries};
+use foundation::id::SubscriptionId;
 use sea_orm::ConnectionTrait as _;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::oneshot;
@@ -114,13 +114,13 @@ async fn an_event_that_many_subscriptions_want_reaches_each_of_them_once() {
     done(&app, async |write| webhooks::pause(write, acme.id, paused).await).await.unwrap();
     done(&app, async |write| webhooks::pause(write, acme.id, dropping).await).await.unwrap();
     let drop_held = webhooks::Held::Drop;
-    let enable = async |write: &mut creator_api::database::Write| {
+    let enable = async |write: &mut foundation::database::Write| {
         webhooks::enable(&app.app, write, acme.id, dropping, drop_held).await
     };
     assert_eq!(done(&app, enable).await.unwrap().moved, 1, "what is still to be written is dropped, too");
     done(&app, async |write| webhooks::delete(write, acme.id, deleted).await).await.unwrap();
     let change = webhooks::SubscriptionChange { url: None, event_types: Some(vec!["order.paid".to_owned()]) };
-    let edit = async |write: &mut creator_api::database::Write| {
+    let edit = async |write: &mut foundation::database::Write| {
         webhooks::edit(&app.app, write, acme.id, changed, change).await
     };
     done(&app, edit).await.unwrap();

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::Stdio;
 
 use bytes::Bytes;
-use creator_api::clock::Clock;
-use creator_api::config::Network;
 use creator_api::webhooks::VECTORS;
 use creator_api::webhooks::outbound::{self, Client, DEADLINE, Options, Request, Verdict};
 use creator_api::webhooks::sign::SigningKey;
+use foundation::clock::Clock;
+use foundation::config::Network;
 use regex::Regex;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use creator_api::domain::Error;
 use creator_api::domain::page::Span;
 use creator_api::domain::webhooks::{self, DeadFilter, DeliveryState, Origin, Replay, ReplayState};
-use creator_api::id::{Delivery, SubscriptionId};
 use entity::webhook_deliveries::queue::Next;
 use entity::webhook_deliveries::{self as rows, State};
+use foundation::id::{Delivery, SubscriptionId};
 
 use crate::support::{TestApp, Workspace, done};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use creator_api::database::Write;
 use creator_api::domain::webhooks::{self, SubscriptionChange, SubscriptionState};
+use foundation::database::Write;
 use insta::assert_json_snapshot;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;

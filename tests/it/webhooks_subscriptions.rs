@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use creator_api::database::Write;
 use creator_api::domain::audit::Actor;
 use creator_api::domain::page::PageRequest;
 use creator_api::domain::webhooks::{
     self, Delivery, DeliveryState, Held, NewSubscription, Origin, SubscriptionState,
 };
 use creator_api::domain::{Error, Result};
-use creator_api::id::SubscriptionId;
 use entity::webhook_deliveries::queue::Next;
+use foundation::database::Write;
+use foundation::id::SubscriptionId;
 use insta::{assert_json_snapshot, assert_snapshot};
 use sea_orm::ConnectionTrait as _;
 use secrecy::ExposeSecret;
@@ -154,7 +154,7 @@ async fn copies(workspace: &Workspace<'_>, of: SubscriptionId, many: usize) {
     let write = app.write().await;
     let first = rows.by_id(write.conn(), first).await.unwrap().unwrap();
     let copy = |_| entity::webhook_deliveries::Model {
-        id: app.app.ids.next::<creator_api::id::Delivery>(app.clock.now()).uuid(),
+        id: app.app.ids.next::<foundation::id::Delivery>(app.clock.now()).uuid(),
         ..first.clone()
     };
     rows.insert_many(write.conn(), (0..many).map(copy).collect()).await.unwrap();

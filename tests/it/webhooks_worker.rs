@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use creator_api::domain::webhooks::{self, SubscriptionChange};
 use creator_api::events::KINDS;
-use creator_api::id::Delivery;
 use creator_api::webhooks::upkeep;
 use entity::webhook_deliveries::{self, Origin};
+use foundation::id::Delivery;
 use futures_util::future::join_all;
 use secrecy::ExposeSecret as _;
 use serde_json::json;

@@ -12,9 +12,9 @@ use crate::api::contract::Credential;
 use crate::api::error::ApiError;
 use crate::api::front::Front;
 use crate::api::validate::texts;
-use crate::config::Network;
 use crate::domain::keys::{self, Principal};
 use crate::rate_limit::LookUp;
+use foundation::config::Network;
 
 /// The holder of the request's key; `None` when there is no valid one, whatever is wrong with it. A look-up counts for the client
 /// address until the request itself does.

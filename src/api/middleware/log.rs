@@ -7,7 +7,7 @@ use std::time::Instant;
 use poem::Request;
 use poem::http::StatusCode;
 
-use crate::id::KeyId;
+use foundation::id::KeyId;
 
 /// A request's line, while it is being gathered.
 pub(super) struct Entry {

@@ -12,10 +12,10 @@ use poem::http::{HeaderMap, Uri};
 
 use super::{Seen, caller};
 use crate::api::front::Front;
-use crate::clock::from_ms;
 use crate::domain::keys::Principal;
 use crate::domain::requests;
-use crate::id::WorkspaceId;
+use foundation::clock::from_ms;
+use foundation::id::WorkspaceId;
 
 /// What stands for a secret.
 const MASK: &str = "****";

@@ -4,7 +4,7 @@ use poem::http::{HeaderName, HeaderValue};
 use poem::{Request, Response};
 
 use crate::app::App;
-use crate::id::RequestId;
+use foundation::id::RequestId;
 
 /// The header, in both directions.
 pub(super) const HEADER: &str = "x-request-id";

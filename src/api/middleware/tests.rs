@@ -18,16 +18,16 @@ use crate::api::generated::operations;
 use crate::api::pages::Look;
 use crate::api::v1::Handlers;
 use crate::app::{App, Parts};
-use crate::clock::Clock;
-use crate::config::{Config, Given};
-use crate::database::{Database, Options, Source};
 use crate::domain::Given as Optional;
 use crate::domain::courses::{self, CourseStatus, CourseUpsert};
 use crate::domain::keys::{self, NewKey, Principals};
 use crate::domain::scope::Scopes;
 use crate::domain::workspaces::{self, Quota, WorkspaceUpsert};
-use crate::id::{Ids, WorkspaceId};
-use crate::secret::MasterKey;
+use foundation::clock::Clock;
+use foundation::config::{Config, Given};
+use foundation::database::{Database, Options, Source};
+use foundation::id::{Ids, WorkspaceId};
+use foundation::secret::MasterKey;
 
 static EMPTY: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 

@@ -11,7 +11,7 @@ use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use poem_openapi::types::{ParseError, ParseFromJSON, ParseFromParameter, ParseResult, ToJSON, Type};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::clock;
+use foundation::clock;
 
 /// `format: date-time`: RFC 3339; written in UTC with `Z` and milliseconds, read in any offset, cut to
 /// milliseconds.

@@ -11,7 +11,7 @@ use crate::api::generated::schemas::CourseList;
 use crate::api::payload::Json;
 use crate::domain;
 use crate::domain::courses::{self, CourseFilter};
-use crate::id::CourseId;
+use foundation::id::CourseId;
 
 impl Courses for Handlers {
     async fn list_courses(&self, call: Call, request: ListCoursesRequest) -> Reply<ListCoursesResponse> {

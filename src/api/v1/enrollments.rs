@@ -7,10 +7,10 @@ use crate::api::error::{ApiError, Reply};
 use crate::api::generated::enrollments::{CreateEnrollmentRequest, CreateEnrollmentResponse, Enrollments};
 use crate::api::idempotency;
 use crate::api::payload::Json;
-use crate::clock;
 use crate::domain;
 use crate::domain::enrollments::{self, Enrolled, NewEnrollment};
 use crate::domain::error::Missing;
+use foundation::clock;
 
 impl Enrollments for Handlers {
     async fn create_enrollment(

@@ -11,8 +11,8 @@ use crate::api::generated::students::{
 };
 use crate::api::idempotency;
 use crate::api::payload::Json;
-use crate::clock;
 use crate::domain::students::{self, StudentFilter};
+use foundation::clock;
 
 impl Students for Handlers {
     async fn list_students(&self, call: Call, request: ListStudentsRequest) -> Reply<ListStudentsResponse> {

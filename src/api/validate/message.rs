@@ -8,7 +8,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::{date_time, shorten};
-use crate::json;
+use foundation::json;
 
 /// A query parameter that the contract does not name.
 pub const UNKNOWN_PARAMETER: &str = "is not a parameter of this operation";

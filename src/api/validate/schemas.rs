@@ -15,7 +15,7 @@ use super::{Fault, Faults, Part, date_time, message, texts, widths};
 use crate::api::contract::{Operation, Parameter, ParameterKind, Place};
 use crate::api::payload::{BYTES, TEXT};
 use crate::api::scalar::Base64;
-use crate::json::{self as strict_json, MAX_FAULTS};
+use foundation::json::{self as strict_json, MAX_FAULTS};
 
 /// Under this name the contract's document is known to the schemas.
 const DOCUMENT: &str = "urn:contract";

@@ -12,7 +12,7 @@ use crate::cli::workspaces::find;
 use crate::domain::audit::Actor;
 use crate::domain::{token, users};
 use crate::feed::demo;
-use crate::secret::write_private;
+use foundation::secret::write_private;
 
 /// The password in the data folder.
 const FILE: &str = "demo.password";

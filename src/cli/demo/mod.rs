@@ -20,12 +20,12 @@ use super::progress::Progress;
 use super::workspaces::find;
 use super::{files, output, serve, signals, start};
 use crate::app::App;
-use crate::config::{Config, Network};
 use crate::domain::keys::{self, NewKey};
 use crate::domain::scope::Scopes;
 use crate::domain::workspaces::Quota;
 use crate::feed::{self, demo};
-use crate::secret::write_private;
+use foundation::config::{Config, Network};
+use foundation::secret::write_private;
 use login::Login;
 use webhook::Webhook;
 

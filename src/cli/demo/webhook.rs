@@ -16,8 +16,8 @@ use crate::cli::workspaces::find;
 use crate::domain::webhooks::{self, NewSubscription, SubscriptionChange};
 use crate::events::KINDS;
 use crate::feed::demo;
-use crate::id::SubscriptionId;
-use crate::secret::{MasterKey, Purpose, Seal, write_private};
+use foundation::id::SubscriptionId;
+use foundation::secret::{MasterKey, Purpose, Seal, write_private};
 
 /// The webhook in the data folder.
 const FILE: &str = "demo.webhook";

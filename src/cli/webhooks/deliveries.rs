@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::domain::Result as Found;
 use crate::domain::page::{Page, PageRequest, Span};
 use crate::domain::webhooks::{self, Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState};
-use crate::id::SubscriptionId;
+use foundation::id::SubscriptionId;
 
 /// Deliveries read at once.
 const PAGE: u32 = 500;

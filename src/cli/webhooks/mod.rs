@@ -9,10 +9,10 @@ mod subscriptions;
 use super::failure::{Failure, Outcome};
 use super::start;
 use crate::app::App;
-use crate::config::{CommonFlags, Config};
 use crate::domain::Error;
 use crate::domain::webhooks::{self, Subscription};
-use crate::id::SubscriptionId;
+use foundation::config::{CommonFlags, Config};
+use foundation::id::SubscriptionId;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {

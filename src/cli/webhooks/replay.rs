@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::domain::audit::{self, Action, Actor};
 use crate::domain::webhooks::{self, DeadFilter, ReplayState, Wish};
 use crate::domain::{Changed, Error, workspaces};
-use crate::id::{DeliveryId, ReplayId, WorkspaceId};
+use foundation::id::{DeliveryId, ReplayId, WorkspaceId};
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("which").required(true).args(["deliveries", "all", "cancel"])))]

@@ -10,13 +10,13 @@ use super::super::progress::Progress;
 use super::super::{noted, output, start, workspaces};
 use super::find;
 use crate::app::App;
-use crate::config::WebhookFlags;
 use crate::domain::Changed;
 use crate::domain::audit::{Action, Actor};
 use crate::domain::webhooks::{self, Held, NewSubscription, Subscription, SubscriptionChange};
 use crate::events::KINDS;
-use crate::id::SubscriptionId;
-use crate::secret::{Purpose, Seal};
+use foundation::config::WebhookFlags;
+use foundation::id::SubscriptionId;
+use foundation::secret::{Purpose, Seal};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Create {

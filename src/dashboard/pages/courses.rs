@@ -14,7 +14,7 @@ use crate::dashboard::ui::{self, Badge, Choice, Tone};
 use crate::domain::Changed;
 use crate::domain::audit::Action;
 use crate::domain::courses::{self, Course, CourseDetail, CourseSearch, CourseStatus};
-use crate::id::CourseId;
+use foundation::id::CourseId;
 
 const LIST: &str = "/dashboard/courses";
 /// The fields of the search.

@@ -18,7 +18,7 @@ use crate::domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewK
 use crate::domain::scope::Scope;
 use crate::domain::workspaces::Quota;
 use crate::domain::{Changed, Error};
-use crate::id::KeyId;
+use foundation::id::KeyId;
 
 const LIST: &str = "/dashboard/developer";
 

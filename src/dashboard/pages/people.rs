@@ -13,12 +13,12 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui;
-use crate::database::Write;
 use crate::domain::audit::Action;
 use crate::domain::sessions;
 use crate::domain::users::{self, MAILS_AN_HOUR, Member, Removal, User};
 use crate::domain::{Changed, Error};
-use crate::id::UserId;
+use foundation::database::Write;
+use foundation::id::UserId;
 
 pub(super) const PEOPLE: &str = "/dashboard/settings/people";
 

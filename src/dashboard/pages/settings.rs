@@ -10,7 +10,6 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::{position, ui};
-use crate::database::Write;
 use crate::domain::Result;
 use crate::domain::audit::{self, Action, Actor, Entry};
 use crate::domain::keys::EffectiveQuota;
@@ -18,7 +17,8 @@ use crate::domain::page::SortKey;
 use crate::domain::sessions::{self, Ended, Session};
 use crate::domain::users;
 use crate::domain::workspaces::Workspace;
-use crate::id::SessionId;
+use foundation::database::Write;
+use foundation::id::SessionId;
 
 const SETTINGS: &str = "/dashboard/settings";
 const AUDIT: &str = "/dashboard/settings/audit";

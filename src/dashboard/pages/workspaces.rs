@@ -9,7 +9,7 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, post};
 use crate::domain::audit::{self, Action, Actor};
 use crate::domain::sessions;
-use crate::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 
 /// Where one begins.
 const HOME: &str = "/dashboard";

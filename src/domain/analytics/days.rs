@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan as _};
 use super::{AnalyticsQuery, Interval, Revenue, fault, summary};
 use crate::app::App;
 use crate::domain::{Error, Result};
-use crate::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 
 /// Days at most.
 const MOST_DAYS: i64 = 365;
@@ -52,7 +52,7 @@ pub async fn days(
     let until = now.as_millisecond() + 1;
     let query = AnalyticsQuery {
         from: Some(from),
-        to: Some(crate::clock::from_ms(until)),
+        to: Some(foundation::clock::from_ms(until)),
         timezone: Some(name.to_owned()),
         course: None,
         interval: Some(Interval::Day),

@@ -20,7 +20,7 @@ pub use days::{DayFigures, days};
 use super::word::words;
 use super::{Error, Fault, Result};
 use crate::app::App;
-use crate::id::{CourseId, WorkspaceId};
+use foundation::id::{CourseId, WorkspaceId};
 
 /// Days of the window when none is given.
 const DEFAULT_DAYS: i64 = 30;
@@ -152,7 +152,7 @@ pub async fn summary(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -
         timezone: query.timezone.unwrap_or_else(|| "UTC".to_owned()),
         figures: figures(&whole(&spans)),
         series,
-        data_as_of: crate::clock::from_ms(settled_ms.min(now.as_millisecond())),
+        data_as_of: foundation::clock::from_ms(settled_ms.min(now.as_millisecond())),
     })
 }
 
@@ -193,15 +193,15 @@ fn fault(field: &str, message: impl Into<String>) -> Fault {
 }
 
 fn days_before(time: Timestamp, days: i64) -> Timestamp {
-    crate::clock::from_ms(time.as_millisecond() - days * entity::rollups::DAY_MS)
+    foundation::clock::from_ms(time.as_millisecond() - days * entity::rollups::DAY_MS)
 }
 
 /// The first whole millisecond at or after `time`: what is stored has whole ones, so the same rows are inside.
 fn ceil(time: Timestamp) -> Timestamp {
-    let floor = crate::clock::truncate(time);
+    let floor = foundation::clock::truncate(time);
     match time.as_nanosecond() - floor.as_nanosecond() {
         0 => floor,
-        1.. => crate::clock::from_ms(floor.as_millisecond() + 1),
+        1.. => foundation::clock::from_ms(floor.as_millisecond() + 1),
         // Truncation goes towards the epoch, so before it the floor is the ceiling.
         _ => floor,
     }
@@ -236,7 +236,7 @@ fn whole(spans: &[Sums]) -> Sums {
 
 fn points(bounds: &[i64], spans: &[Sums]) -> Result<Vec<Point>> {
     let point = |(start, sums): (&i64, &Sums)| Point {
-        starts_at: crate::clock::from_ms(*start),
+        starts_at: foundation::clock::from_ms(*start),
         figures: figures(sums),
     };
     Ok(bounds.iter().zip(spans).map(point).collect())

@@ -11,7 +11,7 @@ use super::Sums;
 use super::plan::Plan;
 use crate::app::App;
 use crate::domain::Result;
-use crate::id::{CourseId, WorkspaceId};
+use foundation::id::{CourseId, WorkspaceId};
 
 /// What each part of a plan sums up to.
 struct Parts {

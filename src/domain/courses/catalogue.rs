@@ -7,10 +7,10 @@ use dashmap::DashMap;
 use entity::server_state;
 
 use crate::app::App;
-use crate::clock;
-use crate::database::Write;
 use crate::domain::Result;
-use crate::id::{EventId, WorkspaceId};
+use foundation::clock;
+use foundation::database::Write;
+use foundation::id::{EventId, WorkspaceId};
 
 /// How often the courses of each workspace have changed in this process; one stands in the `App`.
 #[derive(Debug, Default)]

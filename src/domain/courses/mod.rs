@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::Given;
 use super::page::Span;
 use super::word::words;
-use crate::id::{CourseId, LessonId, ModuleId};
+use foundation::id::{CourseId, LessonId, ModuleId};
 
 pub mod catalogue;
 mod outline;

@@ -10,8 +10,8 @@ use super::super::{Error, Fault, Result};
 use super::row::stored_type;
 use super::{LessonUpsert, ModuleUpsert};
 use crate::app::App;
-use crate::database::Write;
-use crate::id::{Lesson as LessonKind, Module as ModuleKind, WorkspaceId};
+use foundation::database::Write;
+use foundation::id::{Lesson as LessonKind, Module as ModuleKind, WorkspaceId};
 
 /// What a replacement did.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use super::super::page::{Page, PageRequest, Position, SortKey};
 use super::row::{self, course, stored_status};
 use super::{Course, CourseDetail, CourseFilter, CourseSearch, CourseStatus};
 use crate::app::App;
-use crate::id::{Course as CourseKind, CourseId, WorkspaceId};
+use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 
 /// The published courses of a workspace, a page of them.
 ///

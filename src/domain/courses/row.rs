@@ -6,7 +6,7 @@ use entity::modules;
 
 use super::super::find::id;
 use super::{Course, CourseStatus, Lesson, LessonType, Module, Money};
-use crate::clock::from_ms;
+use foundation::clock::from_ms;
 
 /// The record without its modules.
 pub(super) fn course(row: Model) -> Course {

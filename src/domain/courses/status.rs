@@ -9,9 +9,9 @@ use super::super::{Changed, Result};
 use super::row::{course, stored_status};
 use super::{Course, CourseStatus, catalogue};
 use crate::app::App;
-use crate::database::Write;
 use crate::events::{self, Event};
-use crate::id::{Course as CourseKind, CourseId, WorkspaceId};
+use foundation::database::Write;
+use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 
 /// Publishes a course, archives it, or makes it a draft again; emits `course.published` or `course.archived`. A course
 /// that has the status already is left as it is.

@@ -14,8 +14,8 @@ use super::row::stored_status;
 use super::status::{become_status, tell};
 use super::{CourseUpsert, ModuleUpsert, catalogue, outline};
 use crate::app::App;
-use crate::database::{Unique, Write};
-use crate::id::{Course as CourseKind, CourseId, WorkspaceId};
+use foundation::database::{Unique, Write};
+use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 
 /// Makes or changes a course; emits `course.published` or `course.archived` when the status becomes that.
 ///

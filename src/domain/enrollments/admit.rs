@@ -11,8 +11,8 @@ use super::EnrollmentSource;
 use super::progress::settle;
 use super::row::{facts, save, stored};
 use crate::app::App;
-use crate::database::Write;
-use crate::id::{Enrollment as EnrollmentKind, WorkspaceId};
+use foundation::database::Write;
+use foundation::id::{Enrollment as EnrollmentKind, WorkspaceId};
 
 /// Who shall have access to what, and why. The caller holds the student's row and shares the course's.
 #[derive(Debug, Clone, Copy)]

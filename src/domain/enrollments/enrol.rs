@@ -11,8 +11,8 @@ use super::{
     enrollment, snapshot,
 };
 use crate::app::App;
-use crate::database::Write;
-use crate::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
+use foundation::database::Write;
+use foundation::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
 
 /// Enrols a student in a published course; emits `enrollment.created` unless the pair is enrolled already.
 ///

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Named;
 use super::word::words;
-use crate::id::{CourseId, EnrollmentId, OrderId, StudentId};
+use foundation::id::{CourseId, EnrollmentId, OrderId, StudentId};
 
 mod admit;
 mod enrol;

@@ -11,8 +11,8 @@ use super::admit::has_access;
 use super::revoke::no_pair;
 use super::row::save;
 use crate::app::App;
-use crate::database::Write;
-use crate::id::{
+use foundation::database::Write;
+use foundation::id::{
     Course as CourseKind, EnrollmentId, Lesson as LessonKind, Student as StudentKind, WorkspaceId,
 };
 

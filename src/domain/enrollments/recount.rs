@@ -9,8 +9,8 @@ use uuid::Uuid;
 use super::super::Result;
 use super::progress::settle;
 use super::row::save;
-use crate::database::Write;
-use crate::id::WorkspaceId;
+use foundation::database::Write;
+use foundation::id::WorkspaceId;
 
 /// Enrolments recounted at a time.
 const BATCH: u64 = 200;

@@ -11,9 +11,9 @@ use super::super::{Changed, Error, Result};
 use super::row::save;
 use super::{EnrollmentRevoke, snapshot};
 use crate::app::App;
-use crate::database::Write;
 use crate::events::{self, Event};
-use crate::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
+use foundation::database::Write;
+use foundation::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
 
 /// Takes access away, whatever gave it; emits `enrollment.revoked` unless it is revoked already. Only what comes later, a
 /// grant or an order, gives access again.

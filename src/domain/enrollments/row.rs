@@ -12,10 +12,10 @@ use super::{
     StudentName,
 };
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::events::{self, Event};
-use crate::id::WorkspaceId;
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::WorkspaceId;
 
 /// The record, judged at `now_ms`: expiry is not stored, it comes by itself.
 pub(crate) fn enrollment(row: &Model, now_ms: i64) -> Enrollment {

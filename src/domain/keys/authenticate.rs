@@ -9,8 +9,8 @@ use super::super::find::id;
 use super::cache::Seen;
 use super::{Principal, quota, secret};
 use crate::app::App;
-use crate::clock::from_ms;
 use crate::domain::Result;
+use foundation::clock::from_ms;
 
 /// Who a presented secret stands for; `None` when it is malformed, unknown, expired or revoked.
 ///

@@ -169,7 +169,7 @@ fn make_room<V>(map: &DashMap<SecretDigest, V>, most: usize) {
 mod tests {
     use super::*;
     use crate::domain::scope::Scopes;
-    use crate::id::Id;
+    use foundation::id::Id;
 
     fn principal() -> Principal {
         Principal {

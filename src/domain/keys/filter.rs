@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::domain::Result;
-use crate::id::first_of;
+use foundation::id::first_of;
 
 /// How old a reading may be, in milliseconds.
 const FRESH_MS: i64 = 2_000;

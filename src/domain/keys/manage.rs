@@ -11,9 +11,9 @@ use super::super::{Changed, Result};
 use super::quota::{self, EffectiveQuota};
 use super::{KeyRecord, NewKey, secret};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{ApiKey as KeyKind, KeyId, Workspace as WorkspaceKind, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{ApiKey as KeyKind, KeyId, Workspace as WorkspaceKind, WorkspaceId};
 
 /// Creates a key for the operator, whose quota may exceed the workspace's. The secret is returned here and nowhere else.
 ///

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::scope::Scopes;
 use super::workspaces::Quota;
-use crate::id::{KeyId, WorkspaceId};
+use foundation::id::{KeyId, WorkspaceId};
 
 mod authenticate;
 mod cache;

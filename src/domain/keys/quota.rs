@@ -2,8 +2,8 @@
 
 use entity::{api_keys, workspaces};
 
-use crate::config::Limits;
 use crate::domain::workspaces::Quota;
+use foundation::config::Limits;
 
 /// The limits that apply to a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

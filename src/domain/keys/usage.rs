@@ -9,7 +9,7 @@ use super::KeyRecord;
 use super::manage::record;
 use super::quota::{self, EffectiveQuota};
 use crate::app::App;
-use crate::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 
 /// A key and its calls of the running UTC day.
 #[derive(Debug, Clone, PartialEq, Eq)]

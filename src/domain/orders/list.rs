@@ -8,7 +8,7 @@ use super::super::page::{LOOKED, Page, PageRequest, Position, SortKey, Span};
 use super::row::{assemble, stored_status};
 use super::{Order, OrderFilter};
 use crate::app::App;
-use crate::id::{Order as OrderKind, OrderId, WorkspaceId};
+use foundation::id::{Order as OrderKind, OrderId, WorkspaceId};
 
 /// The orders of a workspace, a page of them, each whole.
 ///

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::Named;
 use super::page::Span;
 use super::word::words;
-use crate::id::{CourseId, EnrollmentId, EntitlementId, OrderId, OrderItemId, RefundId, StudentId};
+use foundation::id::{CourseId, EnrollmentId, EntitlementId, OrderId, OrderItemId, RefundId, StudentId};
 
 mod amounts;
 mod list;

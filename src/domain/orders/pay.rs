@@ -13,9 +13,9 @@ use super::OrderPay;
 use super::amounts::{Amounts, add_up};
 use super::row::assemble;
 use crate::app::App;
-use crate::database::Write;
 use crate::events::{self, Event};
-use crate::id::{
+use foundation::database::Write;
+use foundation::id::{
     Course as CourseKind, Entitlement as EntitlementKind, Order as OrderKind, OrderId,
     OrderItem as OrderItemKind, Student as StudentKind, WorkspaceId,
 };

@@ -11,10 +11,10 @@ use super::super::{Error, Result, rollups};
 use super::row::{assemble, refund as record, status, stored_status};
 use super::{OrderRefund, Refunded};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::events::{self, Event, OrderRefunded};
-use crate::id::{Order as OrderKind, Refund as RefundKind, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Order as OrderKind, Refund as RefundKind, WorkspaceId};
 
 /// Gives money back; emits `order.refunded`. A full refund also revokes what the order gave, and then emits
 /// `enrollment.revoked` for each enrolment that ends.

@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::super::Result;
 use super::super::find::id;
 use super::{Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderStatus, Receipt, Refund};
-use crate::clock::from_ms;
-use crate::id::WorkspaceId;
+use foundation::clock::from_ms;
+use foundation::id::WorkspaceId;
 
 /// The orders with their items, refunds and entitlements, in the order given: three queries for all of them.
 pub(super) async fn assemble(

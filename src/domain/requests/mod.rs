@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 
 use super::page::Span;
-use crate::id::{KeyId, LoggedRequestId, WorkspaceId};
+use foundation::id::{KeyId, LoggedRequestId, WorkspaceId};
 
 pub use read::{by_request_id, days, get, list, reach};
 pub use recorder::Recorder;

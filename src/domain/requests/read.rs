@@ -12,8 +12,8 @@ use super::super::{Error, Result};
 use super::recorder::day_of;
 use super::{COUNTED_DAYS, Day, LoggedRequest, RequestFilter, StatusFilter};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::id::{LoggedRequest as EntryKind, LoggedRequestId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::id::{LoggedRequest as EntryKind, LoggedRequestId, WorkspaceId};
 
 /// A page of the workspace's log, newest first. What was answered within the last second may still be missing.
 ///

@@ -13,7 +13,7 @@ use entity::rollups::DAY_MS;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::Request;
-use crate::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 
 /// Requests that wait at most.
 const CAPACITY: usize = 512;
@@ -198,8 +198,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::clock::from_ms;
-    use crate::id::KeyId;
+    use foundation::clock::from_ms;
+    use foundation::id::KeyId;
 
     fn request(workspace: u128, number: usize) -> Request {
         Request {

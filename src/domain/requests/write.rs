@@ -7,7 +7,7 @@ use super::super::Result;
 use super::recorder::day_of;
 use super::{COUNTED_DAYS, KEPT_DAYS, Request};
 use crate::app::App;
-use crate::id::{self, LoggedRequest as EntryKind};
+use foundation::id::{self, LoggedRequest as EntryKind};
 
 /// Requests written by one transaction.
 const BATCH: usize = 200;

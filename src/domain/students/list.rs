@@ -10,7 +10,7 @@ use super::super::find::{self, absent};
 use super::super::page::{LOOKED, Page, PageRequest, Position, SortKey};
 use super::{Student, StudentFilter, fold, summary};
 use crate::app::App;
-use crate::id::{Student as StudentKind, StudentId, WorkspaceId};
+use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
 
 /// The students of a workspace, a page of them, each with its whole enrolment history.
 ///

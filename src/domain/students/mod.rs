@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::Given;
 use super::enrollments::{Enrollment, EnrollmentStatus};
 use super::page::Span;
-use crate::id::{CourseId, StudentId};
+use foundation::id::{CourseId, StudentId};
 
 mod email;
 mod list;

@@ -6,7 +6,7 @@ use entity::students::Model;
 use super::super::find::id;
 use super::super::rollups::percent_complete;
 use super::{StudentProgress, StudentSummary};
-use crate::clock::from_ms;
+use foundation::clock::from_ms;
 
 /// The student's record without the history; `enrollments` are all of the student's, judged at `now_ms`.
 pub(crate) fn summary(student: Model, enrollments: &[EnrollmentRow], now_ms: i64) -> StudentSummary {

@@ -12,9 +12,9 @@ use super::super::find::{self, fresh, id};
 use super::super::{Error, Named, Result, rollups};
 use super::{DeletedStudent, NewStudent, Student, StudentUpsert, fold, summary};
 use crate::app::App;
-use crate::database::{Unique, Write};
 use crate::events::{self, Event, StudentUpdated};
-use crate::id::{Student as StudentKind, StudentId, WorkspaceId};
+use foundation::database::{Unique, Write};
+use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
 
 /// Creates a student; emits `student.created`.
 ///
@@ -97,7 +97,7 @@ pub async fn delete(
     for enrolled in enrollments::in_workspace(scope).of_students(write.conn(), &[student.id]).await? {
         rollups::enrollment(write, workspace, Some(facts(&enrolled, student.created_at)), None);
     }
-    rollups::student_deleted(write, workspace, crate::clock::from_ms(student.created_at));
+    rollups::student_deleted(write, workspace, foundation::clock::from_ms(student.created_at));
     // The orders lose the person and their entitlements the enrolment, by the database's own references.
     let orders = orders::in_workspace(scope);
     let bought = orders.of_student(write.conn(), student.id).await?;

@@ -8,13 +8,13 @@ use entity::{mails, password_links, sessions, workspaces as workspace_rows};
 
 use super::{User, lock_all, same_address, user};
 use crate::app::App;
-use crate::database::Write;
 use crate::domain::faults::Faults;
 use crate::domain::find::{absent, fresh};
 use crate::domain::students::fold;
 use crate::domain::workspaces::{Workspace, workspace};
 use crate::domain::{Changed, Result};
-use crate::id::{User as UserKind, UserId, Workspace as WorkspaceKind, WorkspaceId};
+use foundation::database::Write;
+use foundation::id::{User as UserKind, UserId, Workspace as WorkspaceKind, WorkspaceId};
 
 /// Locks a workspace until the write ends: nobody else adds or removes people, or changes the owner, meanwhile.
 ///

@@ -6,13 +6,13 @@ use secrecy::{ExposeSecret, SecretString};
 use super::links::make;
 use super::{LINK_HOURS, User};
 use crate::app::App;
-use crate::database::Write;
 use crate::domain::Result;
 use crate::domain::audit::{self, Action, Actor};
 use crate::domain::workspaces::Workspace;
-use crate::id::WorkspaceId;
 use crate::mail::message::Message;
 use crate::mail::{is_recipient, queue};
+use foundation::database::Write;
+use foundation::id::WorkspaceId;
 
 /// Invitations and links that the dashboard of one workspace may mail in an hour.
 pub const MAILS_AN_HOUR: u64 = 20;

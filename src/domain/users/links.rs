@@ -9,11 +9,11 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{User, lock_all, user};
 use crate::app::App;
-use crate::database::Write;
 use crate::domain::audit::{self, Action, Actor};
 use crate::domain::find::{absent, fresh};
 use crate::domain::{Result, passwords, token};
-use crate::id::{Link, User as UserKind};
+use foundation::database::Write;
+use foundation::id::{Link, User as UserKind};
 
 /// How long a link opens.
 pub const LINK_HOURS: i64 = 72;

@@ -11,9 +11,9 @@ use super::find::id;
 use super::students::fold;
 use super::{Result, passwords};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{UserId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{UserId, WorkspaceId};
 
 mod access;
 mod invitations;

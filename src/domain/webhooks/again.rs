@@ -18,9 +18,9 @@ use super::super::{Error, Result};
 use super::deliveries::{check_type, delivery};
 use super::{Delivery, subscriptions};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{Delivery as DeliveryKind, DeliveryId, Event as EventKind, SubscriptionId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Delivery as DeliveryKind, DeliveryId, Event as EventKind, SubscriptionId, WorkspaceId};
 
 /// Sends settled deliveries again, in the order given: a dead one as a replay, a delivered one as a resend. While
 /// their subscription is paused or disabled they are held.

@@ -13,8 +13,8 @@ use super::super::{Error, Result};
 use super::subscriptions::{there, unknown};
 use super::{Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState, Origin, get};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::id::{Delivery as DeliveryKind, DeliveryId, SubscriptionId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::id::{Delivery as DeliveryKind, DeliveryId, SubscriptionId, WorkspaceId};
 
 /// A page of a subscription's deliveries with their attempts, newest first.
 ///

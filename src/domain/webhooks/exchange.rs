@@ -7,7 +7,7 @@ use super::super::find::{absent, id};
 use super::deliveries::{attempt, delivery};
 use super::{Answer, Exchange, Messages};
 use crate::app::App;
-use crate::id::{Delivery as DeliveryKind, DeliveryId, WorkspaceId};
+use foundation::id::{Delivery as DeliveryKind, DeliveryId, WorkspaceId};
 
 /// A delivery with its body and the attempts of the last 30 days.
 ///

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 
 use super::page::Span;
 use super::word::words;
-use crate::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
+use foundation::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
 pub use again::{count_chosen, replay_chosen, send_again, test, told};
 pub use counted::Counted;

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::super::{Error, Result};
 use super::{get, list};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::id::{SubscriptionId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::id::{SubscriptionId, WorkspaceId};
 
 /// Milliseconds of an hour.
 const HOUR_MS: i64 = 3_600_000;

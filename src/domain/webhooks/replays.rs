@@ -16,9 +16,9 @@ use super::deliveries::wanted;
 use super::subscriptions::there;
 use super::{Begun, Counted, DeadFilter, Replay, ReplayState};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{Replay as ReplayKind, ReplayId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Replay as ReplayKind, ReplayId, WorkspaceId};
 
 /// What somebody wants to replay, counted: before a write begins, which others wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]

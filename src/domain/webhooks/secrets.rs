@@ -21,10 +21,10 @@ use super::super::find::fresh;
 use super::super::{Error, Result};
 use super::subscriptions;
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
-use crate::id::{Secret as SecretKind, SubscriptionId, WorkspaceId};
-use crate::secret::Seal;
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{Secret as SecretKind, SubscriptionId, WorkspaceId};
+use foundation::secret::Seal;
 
 /// What every secret begins with.
 const PREFIX: &str = "whsec_";

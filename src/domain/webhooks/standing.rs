@@ -13,8 +13,8 @@ use super::again::many;
 use super::subscriptions::{lock, subscription};
 use super::{Counted, Enabled, Held, Subscription, get};
 use crate::app::App;
-use crate::database::Write;
-use crate::id::{SubscriptionId, WorkspaceId};
+use foundation::database::Write;
+use foundation::id::{SubscriptionId, WorkspaceId};
 
 /// Deliveries moved in one transaction at most.
 const BATCH: u32 = 1000;

@@ -11,12 +11,14 @@ use super::super::find::{absent, fresh, id};
 use super::super::{Changed, Error, Result};
 use super::{NewSubscription, Subscription, SubscriptionChange, SubscriptionState, secrets, url};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::config::nearest;
-use crate::database::Write;
 use crate::events::KINDS;
-use crate::id::{Subscription as SubscriptionKind, SubscriptionId, Workspace as WorkspaceKind, WorkspaceId};
-use crate::secret::Seal;
+use foundation::clock::from_ms;
+use foundation::config::nearest;
+use foundation::database::Write;
+use foundation::id::{
+    Subscription as SubscriptionKind, SubscriptionId, Workspace as WorkspaceKind, WorkspaceId,
+};
+use foundation::secret::Seal;
 
 /// Deliveries deleted in one transaction at most.
 const ERASED: u32 = 500;

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ::url::{Host, Url};
 
-use crate::config::Network;
-use crate::reach;
+use foundation::config::Network;
+use foundation::reach;
 
 /// Characters of a URL at most.
 const LONGEST: usize = 2048;

@@ -123,7 +123,7 @@ impl State {
         u64::from(self.students) + u64::from(self.orders)
     }
 
-    async fn save(&self, write: &crate::database::Write) -> anyhow::Result<()> {
+    async fn save(&self, write: &foundation::database::Write) -> anyhow::Result<()> {
         let Spec { courses, students, orders, seed, until } = self.spec;
         let value = json!({
             "courses": courses, "students": students, "orders": orders, "seed": seed,
@@ -143,7 +143,7 @@ impl State {
                 students: small("students")?,
                 orders: small("orders")?,
                 seed: number("seed")?,
-                until: crate::clock::from_ms(until),
+                until: foundation::clock::from_ms(until),
             },
             students: small("students_done")?,
             orders: small("orders_done")?,

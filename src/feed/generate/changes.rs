@@ -73,7 +73,7 @@ impl Lines<'_> {
     fn change(&mut self, kind: &str, at_ms: i64, data: Value) -> io::Result<()> {
         let id = format!("synthetic-{}", self.next);
         self.next += 1;
-        let at = crate::clock::from_ms(at_ms).to_string();
+        let at = foundation::clock::from_ms(at_ms).to_string();
         let line = json!({"change": kind, "id": id, "workspace": WORKSPACE, "at": at, "data": data});
         writeln!(self.to, "{line}")
     }

@@ -15,11 +15,11 @@ use super::changes::{
 use super::model::{self, Draw, Item, LESSONS, Order};
 use super::{Spec, WORKSPACE};
 use crate::app::App;
-use crate::clock::from_ms;
-use crate::database::Write;
 use crate::domain::rollups::{self, EnrollmentFacts, PaidOrder};
 use crate::domain::workspaces;
-use crate::id::{CourseId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::database::Write;
+use foundation::id::{CourseId, WorkspaceId};
 
 /// What students and orders stand on: the workspace and its courses.
 pub(super) struct Ground {

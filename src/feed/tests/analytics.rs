@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Place, line};
-use crate::clock::from_ms;
 use crate::domain::analytics::{self, AnalyticsQuery, Figures, Interval, Revenue};
 use crate::domain::rollups::percent_complete;
 use crate::domain::workspaces;
-use crate::id::{CourseId, WorkspaceId};
+use foundation::clock::from_ms;
+use foundation::id::{CourseId, WorkspaceId};
 
 /// 2026-01-10, 00:00 UTC.
 const BASE_MS: i64 = 1_768_003_200_000;

@@ -14,9 +14,9 @@ use tempfile::TempDir;
 
 use super::{Options, Outcome};
 use crate::app::{App, Parts};
-use crate::clock::Clock;
-use crate::database::{Database, Options as Connect, Source};
-use crate::id::Ids;
+use foundation::clock::Clock;
+use foundation::database::{Database, Options as Connect, Source};
+use foundation::id::Ids;
 
 /// An empty server of its own, on a clock that stands still.
 struct Place {
@@ -52,7 +52,7 @@ impl Place {
         let db = Database::connect(Connect::new(source)).await.unwrap();
         db.migrate().await.unwrap();
         let app = App::new(Parts {
-            config: crate::config::Config::defaults(),
+            config: foundation::config::Config::defaults(),
             db,
             clock: Clock::fixed(time("2026-06-01T12:00:00Z")),
             ids: Ids::default(),

@@ -13,7 +13,7 @@ use url::{Host, Url};
 use super::failure::Failure;
 use super::resolver::{Checked, LookUp, Names, Rule, system};
 use super::send::DEADLINE;
-use crate::config::Network;
+use foundation::config::Network;
 
 /// How long an unused connection is kept: less than common servers keep theirs (5 seconds), so that a request seldom
 /// meets a connection that its other side is closing.

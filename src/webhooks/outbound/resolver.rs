@@ -17,8 +17,8 @@ use rustix::io::Errno;
 use uuid::Uuid;
 
 use super::failure::is_exhausted;
-use crate::config::Network;
-use crate::reach;
+use foundation::config::Network;
+use foundation::reach;
 
 /// A look-up under way.
 pub type LookingUp = BoxFuture<'static, io::Result<Vec<IpAddr>>>;

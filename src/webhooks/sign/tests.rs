@@ -91,7 +91,7 @@ proptest! {
     fn the_library_of_the_specification_believes_us(body: String, old: [u8; 32], new: [u8; 32], id in "evt_[a-z0-9]{26}") {
         let secrets = [new, old].map(|bytes| format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)));
         // The library reads the machine's clock; the test takes it from there too.
-        let at = crate::clock::Clock::system().now_ms() / 1000;
+        let at = foundation::clock::Clock::system().now_ms() / 1000;
         let signature = standard(&keys(&[&secrets[0], &secrets[1]]), &id, at, body.as_bytes());
         let mut headers = reqwest::header::HeaderMap::new();
         headers.insert("webhook-id", id.parse().unwrap());

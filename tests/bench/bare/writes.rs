@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use creator_api::clock::Clock;
+use foundation::clock::Clock;
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 use sea_orm::{

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use creator_api::app::{App, Parts};
-use creator_api::clock::Clock;
-use creator_api::config::{Config, gather};
-use creator_api::database::{Database, Options, Source};
 use creator_api::domain::keys::Principals;
 use creator_api::domain::students::{StudentProgress, StudentSummary};
 use creator_api::domain::webhooks::{self, NewSubscription};
 use creator_api::domain::workspaces;
 use creator_api::events::{self, Event};
-use creator_api::id::{Ids, WorkspaceId};
-use creator_api::secret::{MasterKey, Purpose, Seal};
+use foundation::clock::Clock;
+use foundation::config::{Config, gather};
+use foundation::database::{Database, Options, Source};
+use foundation::id::{Ids, WorkspaceId};
+use foundation::secret::{MasterKey, Purpose, Seal};
 
 use super::receiver::MARK;
 

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use creator_api::telemetry;
 use creator_api::webhooks::{Worker, upkeep};
+use foundation::telemetry;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch};
 

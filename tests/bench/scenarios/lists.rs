@@ -54,7 +54,7 @@ fn title(operation: &str, kind: Kind) -> String {
 
 /// What hangs on the items of a page, and how large the page is.
 async fn shape(server: &Server, list: &List) -> Result<String> {
-    let middle = creator_api::clock::from_ms(i64::midpoint(list.made.0, list.made.1));
+    let middle = foundation::clock::from_ms(i64::midpoint(list.made.0, list.made.1));
     let page =
         fetch_json(server, &format!("{}?limit=100&created_before={middle}", list.path), &list.key).await?;
     let items = page["data"].as_array().map_or(&[][..], Vec::as_slice);

@@ -68,7 +68,7 @@ impl Script for Walk {
             self.before = self.list.somewhere(&mut self.random);
         }
         self.left -= 1;
-        let before = creator_api::clock::from_ms(self.before);
+        let before = foundation::clock::from_ms(self.before);
         let mut path = format!("{}?limit={}&created_before={before}", self.list.path, self.limit);
         if !self.cursor.is_empty() {
             path.push_str("&cursor=");

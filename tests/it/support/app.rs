@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use creator_api::app::{App, Parts};
-use creator_api::clock::Clock;
-use creator_api::config::{Config, gather};
-use creator_api::database::Write;
 use creator_api::domain::keys::Principals;
 use creator_api::domain::workspaces;
 use creator_api::feed::apply::{self, Outcome};
-use creator_api::id::Ids;
-use creator_api::secret::MasterKey;
 use creator_api::server::{ConnectionLimits, Server};
+use foundation::clock::Clock;
+use foundation::config::{Config, gather};
+use foundation::database::Write;
+use foundation::id::Ids;
+use foundation::secret::MasterKey;
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -208,7 +208,7 @@ impl TestApp {
             .await
             .expect("the database answers")
             .unwrap_or_else(|| panic!("no course {key}"));
-        creator_api::id::CourseId::from_uuid(course.id).to_string()
+        foundation::id::CourseId::from_uuid(course.id).to_string()
     }
 
     /// True when several writes can be open at once.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use creator_api::database::{Database, Options, Source};
+use foundation::database::{Database, Options, Source};
 use sea_orm::ConnectionTrait;
 use tokio::sync::{Mutex, OnceCell};
 

@@ -1,11 +1,11 @@
 //! What stories about mail are told with: the queue, and one pass over it.
 
 use creator_api::app::App;
-use creator_api::database::Write;
-use creator_api::id::{MailId, SubscriptionId};
 use creator_api::mail::queue::{self, Parts};
 use creator_api::mail::{Message, Transport};
 use entity::mails::{self, Model};
+use foundation::database::Write;
+use foundation::id::{MailId, SubscriptionId};
 
 use super::{Mailbox, START, TestApp, Workspace};
 

@@ -1,13 +1,13 @@
 //! Webhook subscriptions of a story, and their deliveries taken and settled without a worker.
 
-use creator_api::database::Write;
 use creator_api::domain::Result;
 use creator_api::domain::page::PageRequest;
 use creator_api::domain::webhooks::{self, Delivery, NewSubscription};
-use creator_api::id::{Attempt, SubscriptionId};
-use creator_api::secret::{MasterKey, Purpose, Seal};
 use entity::webhook_attempts;
 use entity::webhook_deliveries::queue::{self, Claim, Next, Settlement};
+use foundation::database::Write;
+use foundation::id::{Attempt, SubscriptionId};
+use foundation::secret::{MasterKey, Purpose, Seal};
 use secrecy::ExposeSecret;
 use uuid::Uuid;
 

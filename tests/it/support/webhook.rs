@@ -1,9 +1,9 @@
 //! Webhooks of a story: subscriptions, and a worker that sends when the story says so.
 
 use creator_api::domain::webhooks::{self, Delivery, Held, NewSubscription, Subscription};
-use creator_api::id::SubscriptionId;
 use creator_api::webhooks::{Worker, upkeep};
 use entity::webhook_deliveries::queue::Claim;
+use foundation::id::SubscriptionId;
 use secrecy::ExposeSecret;
 
 use super::{Endpoint, TestApp, Workspace};

@@ -3,7 +3,7 @@
 use creator_api::domain::keys::{self, NewKey};
 use creator_api::domain::scope::{Scope, Scopes};
 use creator_api::domain::workspaces::{self, Quota};
-use creator_api::id::WorkspaceId;
+use foundation::id::WorkspaceId;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 

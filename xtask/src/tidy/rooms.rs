@@ -21,14 +21,7 @@ const GROUND: &[&str] = &["app", "clock", "config", "database", "id", "rate_limi
 
 /// The modules of the server, from the ground up.
 pub(super) const ROOMS: &[Room] = &[
-    Room { name: "clock", below: &["config", "id", "secret"], never: HTTP },
-    Room { name: "id", below: &["clock", "config", "secret"], never: HTTP },
-    Room { name: "json", below: &[], never: HTTP },
-    Room { name: "config", below: &["clock", "id", "secret"], never: HTTP },
-    Room { name: "reach", below: &["config"], never: HTTP },
-    Room { name: "secret", below: &["clock", "config", "id"], never: HTTP },
-    Room { name: "telemetry", below: &["clock", "config", "id", "secret"], never: HTTP },
-    Room { name: "database", below: &["clock", "config", "id", "secret"], never: HTTP },
+    Room { name: "foundation", below: &[], never: HTTP },
     Room { name: "rate_limit", below: &["app", "clock", "config", "database", "id", "secret"], never: HTTP },
     Room { name: "mail", below: &["clock", "config", "database", "id", "secret"], never: HTTP_AND_JSON },
     Room {

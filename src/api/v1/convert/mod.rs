@@ -8,7 +8,7 @@ mod students;
 
 use crate::api::error::{ApiError, Reply};
 use crate::domain::error::Missing;
-use crate::id::{Id, Kind};
+use foundation::id::{Id, Kind};
 
 /// An id as text.
 pub(in crate::api) fn text<K: Kind>(id: Id<K>) -> String {

@@ -62,8 +62,8 @@ mod tests {
     fn entry(method: &str, target: &str, headers: &[(&str, &str)]) -> LoggedRequest {
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         LoggedRequest {
-            id: crate::id::LoggedRequestId::from_uuid(uuid::Uuid::from_u128(1)),
-            key: crate::id::KeyId::from_uuid(uuid::Uuid::from_u128(2)),
+            id: foundation::id::LoggedRequestId::from_uuid(uuid::Uuid::from_u128(1)),
+            key: foundation::id::KeyId::from_uuid(uuid::Uuid::from_u128(2)),
             request_id: "r".to_owned(),
             operation: None,
             method: method.to_owned(),

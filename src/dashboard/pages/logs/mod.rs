@@ -19,7 +19,7 @@ use crate::domain::Error;
 use crate::domain::keys::{self, KeyRecord};
 use crate::domain::page::{Page as Found, PageRequest, Span};
 use crate::domain::requests::{self, LoggedRequest, RequestFilter, StatusFilter};
-use crate::id::{KeyId, LoggedRequestId};
+use foundation::id::{KeyId, LoggedRequestId};
 
 mod curl;
 

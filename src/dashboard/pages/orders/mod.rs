@@ -17,7 +17,7 @@ use crate::domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderSt
 use crate::domain::page::{Page as Found, PageRequest, Position, SortKey};
 use crate::domain::students;
 use crate::domain::students::{StudentFilter, StudentSummary};
-use crate::id::OrderId;
+use foundation::id::OrderId;
 
 mod refund;
 
@@ -199,7 +199,7 @@ struct OrderPage {
 
 impl OrderPage {
     /// The title under which a course was bought.
-    fn title<'a>(&'a self, course: &crate::id::CourseId) -> &'a str {
+    fn title<'a>(&'a self, course: &foundation::id::CourseId) -> &'a str {
         let item = self.order.items.iter().find(|item| item.course_id == *course);
         item.map_or("", |item| item.title.as_str())
     }

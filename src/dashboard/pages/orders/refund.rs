@@ -14,7 +14,7 @@ use crate::dashboard::ui;
 use crate::domain::Error;
 use crate::domain::audit::Action;
 use crate::domain::orders::{self, Order, OrderRefund, OrderStatus};
-use crate::id::OrderId;
+use foundation::id::OrderId;
 
 pub(super) fn routes(route: Route) -> Route {
     route.at("/dashboard/orders/:order/refund", get(ask).post(refund))

@@ -22,7 +22,7 @@ use crate::domain::enrollments::{
 };
 use crate::domain::students::{self, Student, StudentSummary};
 use crate::domain::{Error, Result};
-use crate::id::{CourseId, EnrollmentId, StudentId};
+use foundation::id::{CourseId, EnrollmentId, StudentId};
 
 /// Courses to choose from at once; a search finds the others.
 const CHOICES: u32 = 50;

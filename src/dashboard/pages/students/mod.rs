@@ -19,7 +19,7 @@ use crate::domain::courses::{self, Course};
 use crate::domain::enrollments::{Enrollment, EnrollmentStatus};
 use crate::domain::page::{PageRequest, SortKey};
 use crate::domain::students::{self, Student, StudentFilter, StudentSummary};
-use crate::id::{CourseId, StudentId};
+use foundation::id::{CourseId, StudentId};
 
 mod access;
 

@@ -20,7 +20,7 @@ use crate::domain::audit::Action;
 use crate::domain::page::{Page as Found, PageRequest};
 use crate::domain::webhooks::{self, Begun, Counted, DeadFilter, Delivery, Replay, Subscription};
 use crate::domain::{Error, Fault, Result};
-use crate::id::{DeliveryId, SubscriptionId};
+use foundation::id::{DeliveryId, SubscriptionId};
 
 /// The fields of the filter.
 const FIELDS: &[&str] = &["subscription", "event", "from", "to"];

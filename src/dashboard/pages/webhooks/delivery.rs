@@ -16,7 +16,7 @@ use crate::dashboard::ui::{self, Raw, Tone};
 use crate::domain::webhooks::{
     self, Attempt, Delivery, DeliveryState, Exchange, Messages, Origin, Subscription, SubscriptionState,
 };
-use crate::id::{DeliveryId, SubscriptionId};
+use foundation::id::{DeliveryId, SubscriptionId};
 
 pub(super) fn routes(route: Route) -> Route {
     route

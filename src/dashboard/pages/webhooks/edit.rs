@@ -15,7 +15,7 @@ use crate::dashboard::ui;
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Subscription, SubscriptionChange};
 use crate::domain::{Changed, Error};
-use crate::id::SubscriptionId;
+use foundation::id::SubscriptionId;
 
 pub(super) fn routes(route: Route) -> Route {
     route.at("/dashboard/developer/webhooks/:subscription/edit", get(ask).post(edit))

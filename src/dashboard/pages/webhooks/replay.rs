@@ -13,7 +13,7 @@ use crate::dashboard::ui::{self, Badge, Tone, badge, piece};
 use crate::domain::Changed;
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Replay, ReplayState};
-use crate::id::ReplayId;
+use foundation::id::ReplayId;
 
 pub(super) fn routes(route: Route) -> Route {
     route

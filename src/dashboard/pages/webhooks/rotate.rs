@@ -16,7 +16,7 @@ use crate::dashboard::ui::{self, Choice};
 use crate::domain::Error;
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Subscription};
-use crate::id::SubscriptionId;
+use foundation::id::SubscriptionId;
 
 /// Hours for which the old secret may go on signing, as the form offers them; the first is meant for most.
 const OVERLAPS: &[(&str, &str)] = &[

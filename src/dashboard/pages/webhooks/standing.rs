@@ -14,7 +14,7 @@ use crate::dashboard::ui;
 use crate::domain::audit::Action;
 use crate::domain::webhooks::{self, Counted, Held, Subscription, SubscriptionState};
 use crate::domain::{Changed, Error, Result};
-use crate::id::SubscriptionId;
+use foundation::id::SubscriptionId;
 
 pub(super) fn routes(route: Route) -> Route {
     route

@@ -24,7 +24,7 @@ use crate::domain::webhooks::{
 };
 use crate::domain::{Error, Result};
 use crate::events::{KINDS, TOLD};
-use crate::id::SubscriptionId;
+use foundation::id::SubscriptionId;
 
 /// The fields of the filter.
 const FIELDS: &[&str] = &["state", "event", "from", "to", FAR];

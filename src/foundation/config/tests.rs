@@ -178,7 +178,7 @@ fn every_setting_is_named_in_one_manner() {
 
 #[test]
 fn the_readme_lists_every_setting() {
-    let readme = include_str!("../../README.md");
+    let readme = include_str!("../../../README.md");
     let table = markdown();
     assert!(readme.contains(&table), "the table in README.md is not this one:\n{table}");
 }

@@ -27,7 +27,7 @@ pub use check::{markdown, report};
 pub use concern::Setting;
 pub use database::{Database, DatabaseUrl};
 pub use deprecation::Deprecation;
-pub(crate) use fault::nearest;
+pub use fault::nearest;
 pub use fault::{Fault, Faults};
 pub use flags::{CommonFlags, LinkFlags, SendingFlags, ServingFlags, WebhookFlags};
 pub use given::Given;

@@ -31,7 +31,7 @@ impl From<Fault> for Faults {
 }
 
 /// The name among `known` that comes nearest to `name`, as the end of a sentence.
-pub(crate) fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
+pub fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
     known
         .map(|candidate| (strsim::normalized_damerau_levenshtein(name, &candidate), candidate))
         .max_by(|left, right| left.0.total_cmp(&right.0))
