@@ -1,12 +1,9 @@
 //! `cargo xtask tidy`: the house rules that a compiler does not know.
 //!
-//! Owns the table of who may import whom, the sizes, what may lie in the root, and that no dependency is unused. Reads source as tokens, so that
-//! comments and strings never count. Changes nothing.
+//! Checks the sizes of files and functions, what may lie in the root, and that no dependency is unused. Which crate may name which is
+//! Cargo's business. Reads source as tokens, so that comments and strings never count. Changes nothing.
 
 mod dependencies;
-mod imports;
-mod paths;
-mod rooms;
 mod root;
 mod sizes;
 mod source;
@@ -63,14 +60,10 @@ pub(crate) fn check(repository: &Path) -> Result<usize> {
     let files = root::tracked(repository)?;
     let mut findings = root::check(&files);
     let sources = files.iter().filter(|file| file.ends_with(".rs"));
-    let mut sources: Vec<Source> =
-        sources.map(|file| Source::read(repository, file)).collect::<Result<_>>()?;
-    source::mark_tests(&mut sources);
+    let sources: Vec<Source> = sources.map(|file| Source::read(repository, file)).collect::<Result<_>>()?;
     for source in &sources {
-        findings.extend(imports::check(source));
         findings.extend(sizes::check(source));
     }
-    findings.extend(imports::stale_exceptions(&sources));
     findings.extend(dependencies::check(repository, &sources)?);
     let count = sources.len();
     let (warnings, faults): (Vec<Finding>, Vec<Finding>) =
