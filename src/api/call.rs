@@ -15,7 +15,7 @@ use super::middleware::etag;
 use super::routes::Captured;
 use super::validate::Faults;
 use super::validate::query::{self, Pair};
-use crate::app::App;
+use domain::app::App;
 use foundation::id::{KeyId, WorkspaceId};
 
 /// What the middleware found out about a request before the framework saw it.

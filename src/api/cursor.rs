@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::call::Call;
 use super::error::ApiError;
 use super::validate::query::{self, Pair};
-use crate::domain::page::{Position, Sort, SortKey};
+use domain::page::{Position, Sort, SortKey};
 use foundation::clock;
 use foundation::secret::Key;
 

@@ -13,9 +13,9 @@ use super::contract::Credential;
 use super::envelope::summary;
 use super::rejection::Rejection;
 use super::validate::{Fault, Faults, Part};
-use crate::domain;
-use crate::domain::error::Missing;
-use crate::domain::retry::Conflict;
+use domain;
+use domain::error::Missing;
+use domain::retry::Conflict;
 
 /// The machine-readable codes (seed 7); there are no others in v1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,12 +8,12 @@ use super::generated::document::JSON;
 use super::generated::events as sent;
 use super::generated::schemas;
 use super::v1::{text, texts, twins};
-use crate::domain::certificates::Certificate;
-use crate::domain::enrollments::EnrollmentSnapshot;
-use crate::domain::live_sessions::{LiveSession, LiveSessionStatus};
-use crate::domain::recordings::Recording;
-use crate::domain::students::{DeletedStudent, StudentSummary};
-use crate::events::{Envelope, Event, OrderRefunded, StudentUpdated};
+use domain::certificates::Certificate;
+use domain::enrollments::EnrollmentSnapshot;
+use domain::live_sessions::{LiveSession, LiveSessionStatus};
+use domain::outbox::{Envelope, Event, OrderRefunded, StudentUpdated};
+use domain::recordings::Recording;
+use domain::students::{DeletedStudent, StudentSummary};
 use foundation::id::{EventId, WorkspaceId};
 
 twins!(LiveSessionStatus => sent::LiveSessionStatus: Scheduled, Live, Ended);

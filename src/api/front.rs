@@ -13,10 +13,10 @@ use super::cursor::Cursors;
 use super::pages::Pages;
 use super::routes::Routes;
 use super::validate::schemas::Schemas;
-use crate::app::App;
-use crate::rate_limit::{Caps, Limiter};
+use domain::app::App;
 use foundation::config::{Config, Network};
 use foundation::secret::{MasterKey, Purpose};
+use rate_limit::{Caps, Limiter};
 
 /// The API's own part of the configuration, ready for use.
 #[derive(Debug, Clone)]

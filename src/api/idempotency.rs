@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 use super::answer::{Answer, Parts};
 use super::call::Call;
 use super::error::{ApiError, Reply};
-use crate::app::App;
-use crate::domain;
-use crate::domain::idempotency::{self, Claim, Token};
-use crate::domain::retry::retrying;
+use domain;
+use domain::app::App;
+use domain::idempotency::{self, Claim, Token};
+use domain::retry::retrying;
 use foundation::database::Write;
 
 /// The headers that an answer can have of its own.

@@ -18,8 +18,8 @@ use super::contract::Operation;
 use super::generated::operations::{GET_COURSE, LIST_COURSES};
 use super::middleware::Packable;
 use super::payload::JSON;
-use crate::app::App;
-use crate::domain::courses::catalogue;
+use domain::app::App;
+use domain::courses::catalogue;
 use foundation::id::WorkspaceId;
 
 /// How long a version is believed before the database is asked for it again.

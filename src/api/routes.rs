@@ -8,7 +8,7 @@ use poem::http::HeaderValue;
 
 use super::contract::Operation;
 use super::validate::query;
-use crate::domain::scope::Scope;
+use domain::scope::Scope;
 
 /// The paths of the contract.
 pub struct Routes {

@@ -3,11 +3,11 @@
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
-use crate::domain;
-use crate::mail::transport::TransportError;
+use domain;
 use foundation::config::Faults;
 use foundation::database::{ConnectError, MigrateError};
 use foundation::secret::KeyError;
+use mail::transport::TransportError;
 
 /// The command could not do what it was asked.
 const FAILED: u8 = 1;

@@ -8,12 +8,12 @@ use serde_json::json;
 use super::failure::{Failure, Outcome};
 use super::workspaces::{QuotaFlags, find};
 use super::{noted, output, start};
-use crate::app::App;
-use crate::domain::audit::Action;
-use crate::domain::keys::{self, KeyRecord, KeyUsage, Limit, NewKey};
-use crate::domain::scope::Scope;
-use crate::domain::workspaces::Quota;
-use crate::domain::{Changed, Error};
+use domain::app::App;
+use domain::audit::Action;
+use domain::keys::{self, KeyRecord, KeyUsage, Limit, NewKey};
+use domain::scope::Scope;
+use domain::workspaces::Quota;
+use domain::{Changed, Error};
 use foundation::config::Config;
 use foundation::id::KeyId;
 

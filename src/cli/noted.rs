@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use super::failure::Failure;
-use crate::app::App;
-use crate::domain::audit::{self, Action, Actor};
+use domain::app::App;
+use domain::audit::{self, Action, Actor};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 

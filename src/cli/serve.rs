@@ -8,8 +8,8 @@ use tokio::net::{TcpListener, TcpSocket};
 use super::background::Background;
 use super::failure::{Failure, Outcome};
 use super::{files, output, signals, start};
-use crate::app::App;
 use crate::server::Server;
+use domain::app::App;
 use foundation::config::{CommonFlags, Config, ServingFlags};
 use foundation::secret::MasterKey;
 

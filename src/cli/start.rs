@@ -5,8 +5,8 @@
 use sea_orm::DbBackend;
 
 use crate::api::events::{encode, example};
-use crate::app::{App, Parts};
-use crate::domain::keys::Principals;
+use domain::app::{App, Parts};
+use domain::keys::Principals;
 use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, MigrateError, Options, SchemaState, Source};

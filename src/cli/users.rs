@@ -5,10 +5,10 @@ use serde_json::json;
 use super::failure::{Failure, Outcome};
 use super::workspaces::find;
 use super::{noted, output, start};
-use crate::app::App;
-use crate::domain::audit::{self, Action, Actor};
-use crate::domain::users::{self, LINK_HOURS, Removal, User};
-use crate::domain::workspaces::Workspace;
+use domain::app::App;
+use domain::audit::{self, Action, Actor};
+use domain::users::{self, LINK_HOURS, Removal, User};
+use domain::workspaces::Workspace;
 use foundation::config::{CommonFlags, Config, LinkFlags};
 use foundation::database::Write;
 

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::failure::{Failure, Outcome};
 use super::{noted, output, start, users};
-use crate::app::App;
-use crate::domain::audit::{Action, Actor};
-use crate::domain::workspaces::{self, NewOwner, Quota, Workspace, WorkspaceUpsert};
-use crate::domain::{Error, Given};
+use domain::app::App;
+use domain::audit::{Action, Actor};
+use domain::workspaces::{self, NewOwner, Quota, Workspace, WorkspaceUpsert};
+use domain::{Error, Given};
 use foundation::config::{CommonFlags, Config, LinkFlags};
 
 #[derive(Debug, clap::Subcommand)]

@@ -8,9 +8,9 @@ use poem::http::{HeaderValue, StatusCode, header};
 use super::frame::Frame;
 use super::page::{html, redirect};
 use super::visit::Visit;
-use crate::domain::error::Missing;
-use crate::domain::retry::Conflict;
-use crate::domain::{Error, Fault};
+use domain::error::Missing;
+use domain::retry::Conflict;
+use domain::{Error, Fault};
 use foundation::id::ParseIdError;
 
 /// Why there is no page.

@@ -9,7 +9,7 @@ use url::form_urlencoded;
 
 use super::csrf;
 use super::failure::Failure;
-use crate::domain::Fault;
+use domain::Fault;
 
 /// The fields of a form, in the order in which they were sent. Absent on a request that is no form.
 #[derive(Debug, Clone, Default)]

@@ -5,8 +5,8 @@ use super::csrf;
 use super::flash::Flash;
 use super::ui::Raw;
 use super::visit::Visit;
-use crate::domain::sessions::Viewer;
-use crate::domain::workspaces::Workspace;
+use domain::sessions::Viewer;
+use domain::workspaces::Workspace;
 use foundation::id::WorkspaceId;
 
 macro_rules! sections {

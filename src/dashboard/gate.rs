@@ -18,11 +18,11 @@ use super::form::Form;
 use super::page::Answer;
 use super::visit::{Shared, Visit};
 use super::{assets, csrf, origin, pages};
-use crate::app::App;
-use crate::domain::retry::retrying;
-use crate::domain::sessions;
-use crate::rate_limit::logins::Attempts;
+use domain::app::App;
+use domain::retry::retrying;
+use domain::sessions;
 use foundation::secret::{MasterKey, Purpose, Seal};
+use rate_limit::logins::Attempts;
 
 /// Bytes that a form may have: far more than any of ours.
 const MOST_FORM_BYTES: usize = 256 * 1024;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::domain::page::{PageRequest, Position, Sort, SortKey};
+use domain::page::{PageRequest, Position, Sort, SortKey};
 
 /// Rows on a page of a list.
 pub const ROWS: u32 = 25;

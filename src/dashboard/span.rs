@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::form::Faults;
-use crate::domain::page::Span;
+use domain::page::Span;
 
 /// The span between two texts, either of which may be empty.
 pub fn span(from: &str, to: &str, faults: &mut Faults) -> Span {

@@ -12,11 +12,11 @@ use super::cookies::{self, Kind};
 use super::failure::Failure;
 use super::flash::Flash;
 use super::origin;
-use crate::app::App;
-use crate::domain::sessions::{self, Viewer};
-use crate::domain::token;
-use crate::rate_limit::logins::Attempts;
+use domain::app::App;
+use domain::sessions::{self, Viewer};
+use domain::token;
 use foundation::secret::Seal;
+use rate_limit::logins::Attempts;
 
 /// The client's address, as the server that takes the connections knows it. It goes into the request's extensions.
 #[derive(Debug, Clone, Copy)]

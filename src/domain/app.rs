@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use sea_orm::DbErr;
 
-use crate::domain::courses::catalogue::Catalogue;
-use crate::domain::keys::Principals;
-use crate::domain::passwords::Passwords;
-use crate::domain::requests::Recorder;
-use crate::events::{Encode, Example, Handoff};
+use crate::courses::catalogue::Catalogue;
+use crate::keys::Principals;
+use crate::outbox::{Encode, Example, Handoff};
+use crate::passwords::Passwords;
+use crate::requests::Recorder;
 use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::{Database, Write};

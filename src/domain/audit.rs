@@ -118,7 +118,7 @@ pub struct Entry {
 /// Notes that something is done, in the transaction that does it.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn append(
     app: &App,
     write: &mut Write,
@@ -134,7 +134,7 @@ pub async fn append(
 /// Notes what a form did that may be sent once. False when it was sent before: the change must not be committed then.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn append_once(
     app: &App,
     write: &mut Write,
@@ -171,7 +171,7 @@ fn row(
 /// A page of the log.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Result<Page<Entry>> {
     let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
     let rows = audit_entries::in_workspace(workspace.uuid()).page(app.db.read(), keyset).await?;
@@ -182,7 +182,7 @@ pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Resul
 /// When each person last signed in to the workspace or came there from another one; who never did is not among them.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn last_sign_ins(app: &App, workspace: WorkspaceId) -> Result<HashMap<UserId, Timestamp>> {
     let actions = [Action::SignedIn.as_str(), Action::WorkspaceEntered.as_str()];
     let rows = audit_entries::in_workspace(workspace.uuid()).last_by_user(app.db.read(), &actions).await?;

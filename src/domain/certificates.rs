@@ -8,7 +8,7 @@ use super::faults::Faults;
 use super::find::{self, fresh, id};
 use super::{Error, Named, Result, rollups};
 use crate::app::App;
-use crate::events::{self, Event};
+use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{
@@ -105,7 +105,7 @@ pub async fn issue(
         recipient_name: row.recipient_name,
         issued_at: from_ms(row.issued_at),
     };
-    events::append(app, write, workspace, at, Event::CertificateIssued(certificate)).await?;
+    outbox::append(app, write, workspace, at, Event::CertificateIssued(certificate)).await?;
     Ok(id(row.id))
 }
 

@@ -4,6 +4,9 @@
 //! rollups and what the caller keeps beside it (an idempotency record, an applied change) commit together.
 //! Nothing here names HTTP, poem or a JSON text.
 
+pub mod app;
+pub mod outbox;
+
 pub mod error;
 pub mod named;
 pub mod page;

@@ -9,7 +9,7 @@ use super::find::{self, fresh, id};
 use super::word::words;
 use super::{Error, Given, Named, Result};
 use crate::app::App;
-use crate::events::{self, Event};
+use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{
@@ -129,7 +129,7 @@ pub async fn start(
     row.started_at = Some(at.as_millisecond());
     let row = save(write, workspace, row).await?;
     let session = id(row.id);
-    events::append(app, write, workspace, at, Event::LiveSessionStarted(live_session(row))).await?;
+    outbox::append(app, write, workspace, at, Event::LiveSessionStarted(live_session(row))).await?;
     Ok(session)
 }
 
@@ -157,7 +157,7 @@ pub async fn end(
     row.ended_at = Some(at.as_millisecond());
     let row = save(write, workspace, row).await?;
     let session = id(row.id);
-    events::append(app, write, workspace, at, Event::LiveSessionEnded(live_session(row))).await?;
+    outbox::append(app, write, workspace, at, Event::LiveSessionEnded(live_session(row))).await?;
     Ok(session)
 }
 

@@ -9,7 +9,7 @@ use super::find::{self, fresh, id};
 use super::live_sessions::standing;
 use super::{Error, Named, Result};
 use crate::app::App;
-use crate::events::{self, Event};
+use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{
@@ -99,7 +99,7 @@ pub async fn ready(
         created_at: from_ms(row.created_at),
     };
     let recording = ready.id;
-    events::append(app, write, workspace, at, Event::RecordingReady(ready)).await?;
+    outbox::append(app, write, workspace, at, Event::RecordingReady(ready)).await?;
     Ok(recording)
 }
 

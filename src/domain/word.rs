@@ -20,12 +20,12 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::domain::word::UnknownWord;
+            type Err = $crate::word::UnknownWord;
 
             fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
                 match text {
                     $($word => Ok(Self::$variant),)*
-                    other => Err($crate::domain::word::UnknownWord {
+                    other => Err($crate::word::UnknownWord {
                         given: other.to_owned(),
                         noun: $noun,
                         words: &[$($word),*],

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::change::{Action, Change};
-use crate::app::App;
-use crate::domain::locks::Records;
-use crate::domain::{Result, certificates, courses, enrollments, live_sessions, orders};
-use crate::domain::{recordings, students, workspaces};
+use domain::app::App;
+use domain::locks::Records;
+use domain::{Result, certificates, courses, enrollments, live_sessions, orders};
+use domain::{recordings, students, workspaces};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 

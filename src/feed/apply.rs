@@ -7,7 +7,7 @@
 //! back and the changes before it are applied again without it: so a refused change leaves no trace, and needs no
 //! savepoint in the others' way.
 //!
-//! On PostgreSQL a group first locks all the records that its changes need, in the order of [`retry`](crate::domain::retry). A
+//! On PostgreSQL a group first locks all the records that its changes need, in the order of [`retry`](domain::retry). A
 //! change of a workspace or a course has a transaction of its own. A group that loses a conflict with another transaction is
 //! applied change by change, and a single change that loses one is tried again.
 //!
@@ -27,10 +27,10 @@ use super::actions;
 use super::change::{self, Action, Change};
 use super::lines::{Line, Lines, MAX_BYTES};
 use super::reject::{self, Reject, fault};
-use crate::app::App;
-use crate::domain::locks::{self, Records};
-use crate::domain::retry::{Conflict as _, retrying};
-use crate::domain::{Error, Fault, Result, workspaces};
+use domain::app::App;
+use domain::locks::{self, Records};
+use domain::retry::{Conflict as _, retrying};
+use domain::{Error, Fault, Result, workspaces};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 

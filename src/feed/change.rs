@@ -52,15 +52,15 @@ use super::data::{
 };
 use super::fields::{Faults, Fields};
 use super::reject::fault;
-use crate::domain::certificates::CertificateIssue;
-use crate::domain::courses::CourseUpsert;
-use crate::domain::enrollments::{EnrollmentGrant, EnrollmentRevoke, ProgressRecord};
-use crate::domain::live_sessions::LiveSessionUpsert;
-use crate::domain::orders::{OrderPay, OrderRefund};
-use crate::domain::recordings::RecordingReady;
-use crate::domain::students::StudentUpsert;
-use crate::domain::workspaces::WorkspaceUpsert;
-use crate::domain::{Fault, Named};
+use domain::certificates::CertificateIssue;
+use domain::courses::CourseUpsert;
+use domain::enrollments::{EnrollmentGrant, EnrollmentRevoke, ProgressRecord};
+use domain::live_sessions::LiveSessionUpsert;
+use domain::orders::{OrderPay, OrderRefund};
+use domain::recordings::RecordingReady;
+use domain::students::StudentUpsert;
+use domain::workspaces::WorkspaceUpsert;
+use domain::{Fault, Named};
 use foundation::json;
 
 /// Characters of a change's id and of a workspace's key at most.
@@ -289,10 +289,7 @@ mod tests {
         let line = r#"{"change": "student.upsert", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z",
             "data": {"key": "s", "email": "s@example.com", "name": null}}"#;
         let Action::StudentUpsert(student) = parse(line.as_bytes()).unwrap().action else { panic!() };
-        assert_eq!(
-            (student.name, student.external_id),
-            (crate::domain::Given::Null, crate::domain::Given::Absent)
-        );
+        assert_eq!((student.name, student.external_id), (domain::Given::Null, domain::Given::Absent));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! Never looks at the line around the data, nor into the database.
 
 use super::fields::{Fields, word};
-use crate::domain::certificates::CertificateIssue;
-use crate::domain::courses::{CourseStatus, CourseUpsert, LessonType, LessonUpsert, ModuleUpsert, Money};
-use crate::domain::enrollments::{EnrollmentGrant, EnrollmentRevoke, EnrollmentSource, ProgressRecord};
-use crate::domain::live_sessions::LiveSessionUpsert;
-use crate::domain::orders::{ItemPay, OrderPay, OrderRefund, ReceiptPay};
-use crate::domain::recordings::RecordingReady;
-use crate::domain::students::StudentUpsert;
-use crate::domain::workspaces::WorkspaceUpsert;
+use domain::certificates::CertificateIssue;
+use domain::courses::{CourseStatus, CourseUpsert, LessonType, LessonUpsert, ModuleUpsert, Money};
+use domain::enrollments::{EnrollmentGrant, EnrollmentRevoke, EnrollmentSource, ProgressRecord};
+use domain::live_sessions::LiveSessionUpsert;
+use domain::orders::{ItemPay, OrderPay, OrderRefund, ReceiptPay};
+use domain::recordings::RecordingReady;
+use domain::students::StudentUpsert;
+use domain::workspaces::WorkspaceUpsert;
 
 word!(CourseStatus, LessonType, EnrollmentSource);
 

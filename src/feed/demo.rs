@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{Options, Outcome};
-use crate::app::App;
+use domain::app::App;
 
 /// The key of the demo workspace.
 pub const WORKSPACE: &str = "demo";

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::reject::fault;
-use crate::domain::{Fault, Given, Named};
+use domain::{Fault, Given, Named};
 
 /// The faults found so far.
 pub(super) type Faults = RefCell<Vec<Fault>>;
@@ -308,7 +308,7 @@ macro_rules! word {
     ($($name:ty),* $(,)?) => {
         $(impl $crate::feed::fields::Read for $name {
             fn read(value: serde_json::Value) -> Result<Self, String> {
-                String::read(value)?.parse().map_err(|error: $crate::domain::word::UnknownWord| error.to_string())
+                String::read(value)?.parse().map_err(|error: domain::word::UnknownWord| error.to_string())
             }
 
             fn blank() -> Self {

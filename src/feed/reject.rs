@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::domain::error::Missing;
-use crate::domain::{Error, Fault};
+use domain::error::Missing;
+use domain::{Error, Fault};
 
 /// A line that was not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use dashmap::DashMap;
 use super::store::{self, Count};
 use super::window::{self, Draw, Usage, Window};
 use super::{Caps, Subject};
-use crate::app::App;
+use foundation::clock::Clock;
+use foundation::database::Database;
 use foundation::id::KeyId;
 
 /// How often changed day counts are written.
@@ -57,23 +58,23 @@ impl Limiter {
     ///
     /// The database is asked only for a key's first request of a day; while it does not answer, what was counted
     /// here decides alone.
-    pub async fn draw(&self, app: &App, subject: Subject, caps: Caps) -> Draw {
+    pub async fn draw(&self, db: &Database, clock: &Clock, subject: Subject, caps: Caps) -> Draw {
         let key = match subject {
             Subject::Address(address) => {
                 let mut address = self.addresses.entry(network(address)).or_default();
-                return address.usage.draw(caps, app.clock.now_ms());
+                return address.usage.draw(caps, clock.now_ms());
             }
             Subject::Key(key) => key,
         };
         if let Some(mut usage) = self.keys.get_mut(&key) {
-            let now_ms = app.clock.now_ms();
+            let now_ms = clock.now_ms();
             if usage.knows_day(now_ms) {
                 return usage.draw(caps, now_ms);
             }
         }
-        let day = window::day_of(app.clock.now_ms());
+        let day = window::day_of(clock.now_ms());
         // On the heap: it is needed once a day, and the future of every request would hold its place.
-        let stored = Box::pin(store::used(app, key, day)).await;
+        let stored = Box::pin(store::used(db, key, day)).await;
         let mut usage = self.keys.entry(key).or_default();
         match stored {
             Ok(stored) => usage.adopt(day, stored),
@@ -82,15 +83,15 @@ impl Limiter {
                 tracing::warn!(key.id = %key, error, "the day count could not be read");
             }
         }
-        usage.draw(caps, app.clock.now_ms())
+        usage.draw(caps, clock.now_ms())
     }
 
     /// Whether an unknown key may be looked up for a client address: as many at once as it has requests left, so that guesses
     /// cause no more look-ups than the limit admits.
-    pub fn admit_look_up(&self, app: &App, address: IpAddr, caps: Caps) -> Option<LookUp<'_>> {
+    pub fn admit_look_up(&self, clock: &Clock, address: IpAddr, caps: Caps) -> Option<LookUp<'_>> {
         let network = network(address);
         let mut address = self.addresses.entry(network).or_default();
-        let standing = address.usage.standing(caps, app.clock.now_ms());
+        let standing = address.usage.standing(caps, clock.now_ms());
         if address.look_ups >= standing.minute_left.min(standing.day_left) {
             return None;
         }
@@ -102,8 +103,8 @@ impl Limiter {
     ///
     /// # Errors
     /// When the database fails; nothing is lost then, the counts wait for the next flush.
-    pub async fn flush(&self, app: &App) -> anyhow::Result<()> {
-        self.read_unread(app).await;
+    pub async fn flush(&self, db: &Database, clock: &Clock) -> anyhow::Result<()> {
+        self.read_unread(db).await;
         let counts: Vec<Count> = self
             .keys
             .iter_mut()
@@ -112,7 +113,7 @@ impl Limiter {
                 entry.value_mut().depart().into_iter().map(move |(day, count)| Count { key, day, count })
             })
             .collect();
-        let outcome = store::add(app, &counts).await;
+        let outcome = store::add(db, clock, &counts).await;
         for Count { key, day, count } in counts {
             let Some(mut usage) = self.keys.get_mut(&key) else { continue };
             match &outcome {
@@ -120,17 +121,17 @@ impl Limiter {
                 Err(_) => usage.return_home(day, count),
             }
         }
-        self.forget_idle(app.clock.now_ms());
+        self.forget_idle(clock.now_ms());
         outcome.map(drop)
     }
 
     /// Reads the day counts that could not be read when their callers came.
-    async fn read_unread(&self, app: &App) {
+    async fn read_unread(&self, db: &Database) {
         let unread: Vec<(KeyId, i64)> =
             self.keys.iter().filter_map(|usage| Some((*usage.key(), usage.unread_day()?))).collect();
         for (key, day) in unread {
             // Without an answer, they wait for the next flush.
-            let Ok(stored) = store::used(app, key, day).await else { return };
+            let Ok(stored) = store::used(db, key, day).await else { return };
             if let Some(mut usage) = self.keys.get_mut(&key) {
                 usage.adopt(day, stored);
             }
@@ -152,7 +153,7 @@ impl Limiter {
 
 /// The network that counts as one caller: an IPv4 address, or the /64 of an IPv6 address, since whoever has one
 /// of those has all.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => {
             let [a, b, c, d, ..] = v6.segments();

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use entity::rate_usage;
 
 use super::window::{self, DAY_MS};
-use crate::app::App;
+use foundation::clock::Clock;
+use foundation::database::Database;
 use foundation::id::KeyId;
 
 /// Days whose counts are kept after they are over.
@@ -28,8 +29,8 @@ pub struct Count {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn used(app: &App, key: KeyId, day: i64) -> anyhow::Result<u64> {
-    let used = rate_usage::used(app.db.read(), &key.to_string(), day * DAY_MS).await?;
+pub async fn used(db: &Database, key: KeyId, day: i64) -> anyhow::Result<u64> {
+    let used = rate_usage::used(db.read(), &key.to_string(), day * DAY_MS).await?;
     Ok(u64::try_from(used).unwrap_or(0))
 }
 
@@ -37,7 +38,11 @@ pub async fn used(app: &App, key: KeyId, day: i64) -> anyhow::Result<u64> {
 ///
 /// # Errors
 /// When the database fails; nothing was added then.
-pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<HashMap<(KeyId, i64), u64>> {
+pub async fn add(
+    db: &Database,
+    clock: &Clock,
+    counts: &[Count],
+) -> anyhow::Result<HashMap<(KeyId, i64), u64>> {
     if counts.is_empty() {
         return Ok(HashMap::new());
     }
@@ -46,7 +51,7 @@ pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<HashMap<(KeyId, 
         day: count.day * DAY_MS,
         used: i64::try_from(count.count).unwrap_or(i64::MAX),
     });
-    let write = app.begin_write().await?;
+    let write = db.begin_write(clock).await?;
     let sums = rate_usage::add(write.conn(), rows.collect()).await?;
     write.commit().await?;
     let sum = |row: rate_usage::Model| {
@@ -60,9 +65,9 @@ pub async fn add(app: &App, counts: &[Count]) -> anyhow::Result<HashMap<(KeyId, 
 ///
 /// # Errors
 /// When the database fails.
-pub async fn forget_old(app: &App) -> anyhow::Result<()> {
-    let before = (window::day_of(app.clock.now_ms()) - KEPT_DAYS) * DAY_MS;
-    let write = app.begin_write().await?;
+pub async fn forget_old(db: &Database, clock: &Clock) -> anyhow::Result<()> {
+    let before = (window::day_of(clock.now_ms()) - KEPT_DAYS) * DAY_MS;
+    let write = db.begin_write(clock).await?;
     rate_usage::delete_before(write.conn(), before).await?;
     write.commit().await?;
     Ok(())

@@ -6,7 +6,7 @@ use poem::Response;
 use poem::http::StatusCode;
 
 use super::page;
-use crate::app::App;
+use domain::app::App;
 use foundation::database::SchemaState;
 
 /// How long the database may take to say that it is there.

@@ -7,8 +7,8 @@ use poem::http::header;
 use tokio::sync::Mutex;
 
 use super::page;
-use crate::app::App;
-use crate::domain::webhooks::{self, Queue};
+use domain::app::App;
+use domain::webhooks::{self, Queue};
 use foundation::telemetry::metrics as figures;
 
 /// How long a look at the queue is good for: counting it costs as much as it is long.

@@ -30,7 +30,7 @@ use crate::api::generated::adapter::V1;
 use crate::api::generated::{document, operations};
 use crate::api::middleware::Gate;
 use crate::api::v1::Handlers;
-use crate::app::App;
+use domain::app::App;
 use foundation::secret::MasterKey;
 
 pub use connections::{ConnectionLimits, Timeouts};

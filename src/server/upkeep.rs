@@ -9,11 +9,11 @@ use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
 use crate::api::front::Front;
-use crate::app::App;
-use crate::domain::{idempotency, keys, requests, rollups, sessions, users};
-use crate::rate_limit::memory::FLUSH_EVERY;
-use crate::rate_limit::store;
+use domain::app::App;
+use domain::{idempotency, keys, requests, rollups, sessions, users};
 use foundation::telemetry::metrics;
+use rate_limit::memory::FLUSH_EVERY;
+use rate_limit::store;
 
 /// Every how many flushes of the limiter the last uses of keys are written.
 const USES_EVERY: u32 = 15;
@@ -74,7 +74,7 @@ pub(super) async fn run(front: Arc<Front>, mut stopped: oneshot::Receiver<()>) {
 pub(super) async fn save(front: &Front) -> anyhow::Result<()> {
     const PATIENCE: Duration = Duration::from_secs(5);
     let all = async {
-        front.limiter.flush(&front.app).await?;
+        front.limiter.flush(&front.app.db, &front.app.clock).await?;
         keys::flush_used(&front.app).await?;
         requests::flush(&front.app).await?;
         anyhow::Ok(())
@@ -86,13 +86,13 @@ pub(super) async fn save(front: &Front) -> anyhow::Result<()> {
 }
 
 /// Deletes sessions and links that open nothing any more.
-async fn forget_entrances(app: &App) -> crate::domain::Result<()> {
+async fn forget_entrances(app: &App) -> domain::Result<()> {
     sessions::prune(app).await?;
     users::prune(app).await
 }
 
 async fn flush_counts(front: &Front) {
-    if let Err(error) = front.limiter.flush(&front.app).await {
+    if let Err(error) = front.limiter.flush(&front.app.db, &front.app.clock).await {
         let error = format!("{error:#}");
         tracing::warn!(error, "the day counts could not be written");
     }
@@ -107,7 +107,7 @@ async fn flush_requests(front: &Front) {
 
 /// Forgets the counts of days that are no longer asked for, and what opens nothing any more.
 async fn forget_old(front: &Front) {
-    if let Err(error) = store::forget_old(&front.app).await {
+    if let Err(error) = store::forget_old(&front.app.db, &front.app.clock).await {
         let error = format!("{error:#}");
         tracing::warn!(error, "old day counts could not be deleted");
     }

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 use super::{connections, health, metrics, page, refused};
 use crate::api::middleware::request_id;
-use crate::app::App;
+use domain::app::App;
 use foundation::telemetry::metrics as figures;
 
 /// How often the figures are gathered when nobody asks for them.

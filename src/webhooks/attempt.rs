@@ -8,7 +8,7 @@ use super::claim::Task;
 use super::outbound::{self, Client, DEADLINE, Failure, Outcome, Request};
 use super::schedule::LEFT_AT_LEAST;
 use super::settle::Attempted;
-use crate::app::App;
+use domain::app::App;
 use foundation::id::{DeliveryId, EventId};
 
 /// Makes one attempt; gives the delivery back when its lease may end before the attempt is recorded, since it may then be

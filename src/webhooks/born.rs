@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::claim::{Lease, Task};
 use super::flight::Flight;
 use super::route::{Route, Routes, look_up};
-use crate::app::App;
-use crate::events::Born;
+use domain::app::App;
+use domain::outbox::Born;
 use foundation::secret::Seal;
 
 /// Deliveries looked up at once.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::route::{Route, routes};
 use super::schedule::LEASE;
 use super::worker::{BATCH, PER_SUBSCRIPTION};
-use crate::app::App;
+use domain::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::Delivery;

@@ -17,8 +17,8 @@ use super::claim::{Lease, Task};
 use super::outbound::Client;
 use super::route::LastLook;
 use super::settle::Attempted;
-use crate::app::App;
-use crate::events::{BORN_OF_ONE, Place, Room, Share, Shares};
+use domain::app::App;
+use domain::outbox::{BORN_OF_ONE, Place, Room, Share, Shares};
 use foundation::secret::Seal;
 
 /// Deliveries in hand at once, of all subscriptions together.

@@ -11,12 +11,12 @@ use uuid::Uuid;
 use super::outbound::Verdict;
 use super::schedule::{DISABLE_AFTER_MS, WARN_AFTER_MS};
 use super::settle::Attempted;
-use crate::app::App;
-use crate::domain::webhooks;
-use crate::mail::{self, Message};
+use domain::app::App;
+use domain::webhooks;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{SubscriptionId, WorkspaceId};
+use mail::{self, Message};
 
 /// What a batch of attempts says of one subscription.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

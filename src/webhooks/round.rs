@@ -20,8 +20,8 @@ use super::flight::{Ended, Flight};
 use super::outlook::{Outlook, WORTH};
 use super::settle::{Settled, settle, tell};
 use super::worker::{BATCH, PER_SUBSCRIPTION, Worker};
-use crate::app::App;
-use crate::events::Room;
+use domain::app::App;
+use domain::outbox::Room;
 use foundation::database::Write;
 
 /// What is free in parts of which one subscription may take one.

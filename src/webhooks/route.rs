@@ -13,8 +13,8 @@ use url::Url;
 use uuid::Uuid;
 
 use super::sign::SigningKey;
-use crate::app::App;
-use crate::domain::webhooks;
+use domain::app::App;
+use domain::webhooks;
 use foundation::secret::Seal;
 
 /// How long what was looked up is believed.

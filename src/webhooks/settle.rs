@@ -15,7 +15,7 @@ use super::claim::Task;
 use super::health;
 use super::outbound::{Failure, Outcome, Verdict};
 use super::schedule::{ATTEMPTS, again_at};
-use crate::app::App;
+use domain::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Attempt, DeliveryId};

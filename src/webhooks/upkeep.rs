@@ -11,9 +11,9 @@ use entity::{events, webhook_attempts, webhook_deliveries};
 use tokio::time::{Instant, MissedTickBehavior, sleep, timeout};
 
 use super::schedule::KEPT_MS;
-use crate::app::App;
-use crate::domain::webhooks::{self, Replay, ReplayState};
-use crate::events::fan_out;
+use domain::app::App;
+use domain::outbox::fan_out;
+use domain::webhooks::{self, Replay, ReplayState};
 use foundation::id;
 
 /// How often there is a look at what has to be done.

@@ -19,7 +19,7 @@ use super::outbound::{self, Client};
 use super::round::Round;
 use super::schedule::LEASE;
 use super::settle::{Attempted, settle, tell};
-use crate::app::App;
+use domain::app::App;
 use foundation::id::Delivery;
 use foundation::secret::Seal;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use creator_api::domain::keys;
-use creator_api::domain::workspaces::Quota;
+use domain::keys;
+use domain::workspaces::Quota;
 use insta::assert_json_snapshot;
 use reqwest::Method;
 

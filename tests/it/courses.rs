@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use creator_api::domain::courses;
+use domain::courses;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use creator_api::domain::audit::Actor;
-use creator_api::domain::sessions::{self, Origin};
-use creator_api::domain::users;
+use domain::audit::Actor;
+use domain::sessions::{self, Origin};
+use domain::users;
 use reqwest::Method;
 use secrecy::{ExposeSecret, SecretString};
 

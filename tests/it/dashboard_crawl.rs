@@ -53,7 +53,7 @@ async fn furnished<'a>(
     workspace.change("enrollment.grant", json!({"student": "bob", "course": "ink"})).await;
     let key = workspace.key("read:courses").await;
     key.get("/api/v1/courses?limit=1").await.assert_status(200);
-    creator_api::domain::requests::flush(&app.app).await.unwrap();
+    domain::requests::flush(&app.app).await.unwrap();
     let owner = format!("owner@{name}.example");
     let signed_in = workspace.signed_in().await;
     app.workspace(second).await.link(&owner).await;
@@ -218,7 +218,7 @@ async fn what_a_platform_or_a_person_writes_stays_text_on_every_page() {
     let key = app.key_of(String::new(), first(&made, "svc_live_[A-Za-z0-9]{38}"));
     let request = key.request(Method::GET, "/api/v1/courses/%3Cscript%3E").header("x-team", MARKUP);
     send(request.header("user-agent", MARKUP)).await.assert_status(404);
-    creator_api::domain::requests::flush(&app.app).await.unwrap();
+    domain::requests::flush(&app.app).await.unwrap();
     // Another session, from a browser that calls itself so.
     let elsewhere = Browser::new(&app);
     let token = csrf(&elsewhere.get("/login").await);

@@ -1,8 +1,8 @@
 //! Keys on the dashboard: made, shown once, revoked, and out of reach of other workspaces.
 
-use creator_api::domain::audit;
-use creator_api::domain::page::{PageRequest, Sort, SortKey};
-use creator_api::domain::workspaces::Quota;
+use domain::audit;
+use domain::page::{PageRequest, Sort, SortKey};
+use domain::workspaces::Quota;
 
 use crate::support::browser::{csrf, html};
 use crate::support::{Answer, TestApp, Workspace};

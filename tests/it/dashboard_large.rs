@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use creator_api::domain::page::LOOKED;
+use domain::page::LOOKED;
 use entity::webhook_deliveries::State;
 use entity::webhook_deliveries::queue::Next;
 use entity::{StringMap, api_requests, enrollments, orders, students, webhook_deliveries};
@@ -125,7 +125,7 @@ async fn a_filter_of_the_log_that_finds_little_ends_early() {
     let acme = app.workspace("acme").await;
     let key = acme.key("read:courses").await;
     key.get("/api/v1/courses?limit=7").await.assert_status(200);
-    creator_api::domain::requests::flush(&app.app).await.unwrap();
+    domain::requests::flush(&app.app).await.unwrap();
     let browser = acme.signed_in().await;
     let logs = "/dashboard/developer/logs";
     assert!(html(&browser.get(&format!("{logs}?operation=listCourses")).await).contains("limit=7<"));

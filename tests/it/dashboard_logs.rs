@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use creator_api::api::generated::operations::OPERATIONS;
-use creator_api::domain::requests;
+use domain::requests;
 use reqwest::Method;
 use serde_json::json;
 

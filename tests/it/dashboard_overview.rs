@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use creator_api::domain::workspaces::Quota;
+use domain::workspaces::Quota;
 use serde_json::json;
 
 use crate::support::browser::html;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use creator_api::domain::users;
+use domain::users;
 
 use crate::dashboard_keys::told;
 use crate::people::addresses;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use creator_api::domain::webhooks::{self, DeliveryState};
-use creator_api::events::KINDS;
+use domain::outbox::KINDS;
+use domain::webhooks::{self, DeliveryState};
 use reqwest::Method;
 
 use crate::dashboard_keys::told;

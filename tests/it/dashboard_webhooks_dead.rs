@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use creator_api::domain::page::PageRequest;
-use creator_api::domain::webhooks::{self, DeliveryState, ReplayState};
 use creator_api::webhooks::upkeep;
+use domain::page::PageRequest;
+use domain::webhooks::{self, DeliveryState, ReplayState};
 use entity::webhook_deliveries as rows;
 use entity::webhook_deliveries::queue::Next;
 use foundation::id::{Delivery, SubscriptionId};

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use creator_api::domain::webhooks::{DeliveryState, Origin};
-use creator_api::events::KINDS;
 use creator_api::webhooks::upkeep;
+use domain::outbox::KINDS;
+use domain::webhooks::{DeliveryState, Origin};
 use reqwest::Method;
 
 use crate::dashboard_keys::told;

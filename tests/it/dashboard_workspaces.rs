@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use creator_api::domain::audit::Actor;
-use creator_api::domain::{sessions, users};
+use domain::audit::Actor;
+use domain::{sessions, users};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::dashboard_keys::told;

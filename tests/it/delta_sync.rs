@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use creator_api::domain::students::{self, NewStudent};
+use domain::students::{self, NewStudent};
 use serde_json::json;
 
 use crate::support::TestApp;

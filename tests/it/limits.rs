@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use creator_api::app::App;
-use creator_api::domain::keys::{self, NewKey};
-use creator_api::domain::scope::Scopes;
-use creator_api::domain::workspaces::Quota;
-use creator_api::rate_limit::{Caps, Limiter, Subject};
+use domain::app::App;
+use domain::keys::{self, NewKey};
+use domain::scope::Scopes;
+use domain::workspaces::Quota;
+use rate_limit::{Caps, Limiter, Subject};
 use reqwest::Method;
 use secrecy::ExposeSecret;
 
@@ -113,7 +113,8 @@ async fn the_count_of_the_day_survives_a_restart() {
 async fn draw(limiter: &Limiter, app: &App, key: &Key, times: usize) -> u32 {
     let mut left = 0;
     for _ in 0..times {
-        let draw = limiter.draw(app, Subject::Key(key.id.parse().unwrap()), Caps::default()).await;
+        let draw =
+            limiter.draw(&app.db, &app.clock, Subject::Key(key.id.parse().unwrap()), Caps::default()).await;
         left = draw.standing().day_left;
     }
     left
@@ -128,12 +129,12 @@ async fn a_day_is_one_for_all_processes_once_each_has_written_its_count() {
     assert_eq!(draw(&at_one, one, &key, 3).await, 997);
     assert_eq!(draw(&at_other, other, &key, 4).await, 996);
 
-    at_one.flush(one).await.unwrap();
-    at_other.flush(other).await.unwrap();
+    at_one.flush(&one.db, &one.clock).await.unwrap();
+    at_other.flush(&other.db, &other.clock).await.unwrap();
     assert_eq!(draw(&at_other, other, &key, 1).await, 992, "three here, four there");
     assert_eq!(draw(&at_one, one, &key, 1).await, 996, "not yet");
-    at_other.flush(other).await.unwrap();
-    at_one.flush(one).await.unwrap();
+    at_other.flush(&other.db, &other.clock).await.unwrap();
+    at_one.flush(&one.db, &one.clock).await.unwrap();
     assert_eq!(draw(&at_one, one, &key, 1).await, 990);
 }
 

@@ -4,9 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use creator_api::mail::queue;
 use entity::mails::State;
 use foundation::clock::from_ms;
+use mail::queue;
 use mail_parser::{MessageParser, MimeHeaders};
 use tokio::sync::{Notify, oneshot};
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use creator_api::mail::Transport;
-use creator_api::mail::queue;
-use creator_api::mail::transport::Smtp;
 use entity::mails::{self, State};
+use mail::Transport;
+use mail::queue;
+use mail::transport::Smtp;
 
 use crate::support::mail::{deliver, parts, sending_to};
 use crate::support::{Mailbox, Reply, Security, TestApp};

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use creator_api::domain::attention::{self, Attention};
-use creator_api::domain::courses::{self, CourseSearch, CourseStatus};
-use creator_api::domain::orders::{self, OrderFilter};
-use creator_api::domain::page::{PageRequest, Sort, SortKey};
-use creator_api::domain::students::{self, StudentFilter};
-use creator_api::domain::webhooks::{self, Hour};
-use creator_api::domain::workspaces::Quota;
-use creator_api::domain::{Error, analytics};
+use domain::attention::{self, Attention};
+use domain::courses::{self, CourseSearch, CourseStatus};
+use domain::orders::{self, OrderFilter};
+use domain::page::{PageRequest, Sort, SortKey};
+use domain::students::{self, StudentFilter};
+use domain::webhooks::{self, Hour};
+use domain::workspaces::Quota;
+use domain::{Error, analytics};
 use serde_json::json;
 
 use crate::support::{Endpoint, TestApp, course};

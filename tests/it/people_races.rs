@@ -1,10 +1,10 @@
 //! Removals and changes of the owner that meet other changes of the same people.
 
-use creator_api::app::App;
-use creator_api::domain::audit::Actor;
-use creator_api::domain::sessions::{self, Origin, Viewer};
-use creator_api::domain::users::{self, Removal, User};
-use creator_api::domain::{Error, workspaces};
+use domain::app::App;
+use domain::audit::Actor;
+use domain::sessions::{self, Origin, Viewer};
+use domain::users::{self, Removal, User};
+use domain::{Error, workspaces};
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 use tokio::task::JoinHandle;

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use creator_api::domain::page::{PageRequest, Span};
-use creator_api::domain::requests::{
-    self, LoggedRequest, Request, RequestFilter, StatusFilter, by_request_id, days,
-};
-use creator_api::domain::workspaces::Quota;
-use creator_api::domain::{Error, keys};
+use domain::page::{PageRequest, Span};
+use domain::requests::{self, LoggedRequest, Request, RequestFilter, StatusFilter, by_request_id, days};
+use domain::workspaces::Quota;
+use domain::{Error, keys};
 use foundation::id::WorkspaceId;
 use reqwest::Method;
 use serde_json::{Value, json};

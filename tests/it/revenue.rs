@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use creator_api::domain::rollups;
+use domain::rollups;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rand::rngs::SmallRng;

@@ -1,7 +1,7 @@
 //! The commands of webhooks: what they print where, and how they fail.
 
-use creator_api::domain::audit;
-use creator_api::domain::page::PageRequest;
+use domain::audit;
+use domain::page::PageRequest;
 use entity::webhook_deliveries::queue::Next;
 use entity::{Set, webhook_subscriptions};
 use foundation::id::SubscriptionId;
@@ -285,7 +285,7 @@ async fn what_an_operator_does_stands_in_the_audit_log_once() {
     let (of, _) = subscribe(&machine).await;
     let acme = machine.app.workspace("acme").await;
     let keys = machine.app.app.clone();
-    let key = creator_api::domain::keys::list(&keys, acme.id).await.unwrap().remove(0).id.to_string();
+    let key = domain::keys::list(&keys, acme.id).await.unwrap().remove(0).id.to_string();
     for _ in 0..2 {
         assert_eq!(machine.run(&["keys", "revoke", &key]).await.code, Some(0));
         run(&machine, &["pause", &of]).await;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use creator_api::domain::webhooks::{self, DeliveryState};
-use creator_api::events::fan_out;
+use domain::outbox::fan_out;
+use domain::webhooks::{self, DeliveryState};
 use entity::{webhook_attempts, webhook_deliveries};
 use foundation::id::SubscriptionId;
 use sea_orm::ConnectionTrait as _;

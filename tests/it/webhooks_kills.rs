@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use creator_api::domain::webhooks::{self, DeliveryState};
+use domain::webhooks::{self, DeliveryState};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use creator_api::domain::Error;
-use creator_api::domain::page::{PageRequest, Span};
-use creator_api::domain::webhooks::{self, DeliveryFilter, DeliveryState, SubscriptionChange};
-use creator_api::events::KINDS;
+use domain::Error;
+use domain::outbox::KINDS;
+use domain::page::{PageRequest, Span};
+use domain::webhooks::{self, DeliveryFilter, DeliveryState, SubscriptionChange};
 use entity::webhook_deliveries::Origin;
 use entity::webhook_deliveries::queue::Next;
 use insta::assert_snapshot;

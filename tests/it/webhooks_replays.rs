@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use creator_api::domain::Error;
-use creator_api::domain::page::Span;
-use creator_api::domain::webhooks::{self, DeadFilter, DeliveryState, Origin, Replay, ReplayState};
+use domain::Error;
+use domain::page::Span;
+use domain::webhooks::{self, DeadFilter, DeliveryState, Origin, Replay, ReplayState};
 use entity::webhook_deliveries::queue::Next;
 use entity::webhook_deliveries::{self as rows, State};
 use foundation::id::{Delivery, SubscriptionId};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use creator_api::domain::webhooks::{self, SubscriptionChange, SubscriptionState};
+use domain::webhooks::{self, SubscriptionChange, SubscriptionState};
 use foundation::database::Write;
 use insta::assert_json_snapshot;
 use serde_json::json;

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use creator_api::domain::audit::Actor;
-use creator_api::domain::page::PageRequest;
-use creator_api::domain::webhooks::{
-    self, Delivery, DeliveryState, Held, NewSubscription, Origin, SubscriptionState,
-};
-use creator_api::domain::{Error, Result};
+use domain::audit::Actor;
+use domain::page::PageRequest;
+use domain::webhooks::{self, Delivery, DeliveryState, Held, NewSubscription, Origin, SubscriptionState};
+use domain::{Error, Result};
 use entity::webhook_deliveries::queue::Next;
 use foundation::database::Write;
 use foundation::id::SubscriptionId;
@@ -438,7 +436,7 @@ async fn a_test_sends_the_contract_s_example_to_one_alone() {
     let app = TestApp::start().await;
     let contract = Contract::of(&app).await;
     let acme = app.workspace("acme").await;
-    for kind in creator_api::events::KINDS {
+    for kind in domain::outbox::KINDS {
         let (of, _) = acme.subscribe(&[kind]).await;
         let (other, _) = acme.subscribe(&[kind]).await;
         let made =

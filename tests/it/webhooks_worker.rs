@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use creator_api::domain::webhooks::{self, SubscriptionChange};
-use creator_api::events::KINDS;
 use creator_api::webhooks::upkeep;
+use domain::outbox::KINDS;
+use domain::webhooks::{self, SubscriptionChange};
 use entity::webhook_deliveries::{self, Origin};
 use foundation::id::Delivery;
 use futures_util::future::join_all;

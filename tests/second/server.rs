@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use creator_api::api::events::{encode, example};
-use creator_api::app::{App, Parts};
-use creator_api::domain::Given;
-use creator_api::domain::keys::{self, NewKey, Principals};
-use creator_api::domain::scope::Scopes;
-use creator_api::domain::workspaces::{self, Quota, WorkspaceUpsert};
 use creator_api::server::Server;
+use domain::Given;
+use domain::app::{App, Parts};
+use domain::keys::{self, NewKey, Principals};
+use domain::scope::Scopes;
+use domain::workspaces::{self, Quota, WorkspaceUpsert};
 use foundation::clock::Clock;
 use foundation::config::{Config, gather};
 use foundation::database::{Database, Options, Source};

@@ -12,9 +12,9 @@ use crate::api::contract::Credential;
 use crate::api::error::ApiError;
 use crate::api::front::Front;
 use crate::api::validate::texts;
-use crate::domain::keys::{self, Principal};
-use crate::rate_limit::LookUp;
+use domain::keys::{self, Principal};
 use foundation::config::Network;
+use rate_limit::LookUp;
 
 /// The holder of the request's key; `None` when there is no valid one, whatever is wrong with it. A look-up counts for the client
 /// address until the request itself does.
@@ -29,7 +29,7 @@ pub(super) async fn authenticate<'f>(
     let mut look_up = None;
     let admit = || {
         let client = address(request, &front.settings.proxies);
-        look_up = front.limiter.admit_look_up(&front.app, client, front.settings.address_caps);
+        look_up = front.limiter.admit_look_up(&front.app.clock, client, front.settings.address_caps);
         look_up.is_some()
     };
     let principal = keys::authenticate_limited(&front.app, &secret, admit).await?;

@@ -11,7 +11,7 @@ use super::{Seen, etag, request_id, throttle};
 use crate::api::error::ApiError;
 use crate::api::front::Front;
 use crate::api::payload::JSON;
-use crate::rate_limit::Standing;
+use rate_limit::Standing;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static(request_id::HEADER);
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");

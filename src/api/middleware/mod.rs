@@ -35,8 +35,8 @@ use super::front::Front;
 use super::pages::{Look, Page, Place};
 use super::rejection::Rejection;
 use super::routes::Found;
-use crate::rate_limit::{Draw, Standing};
 use log::Entry;
+use rate_limit::{Draw, Standing};
 use record::Record;
 
 /// The wrapper around the API's endpoint.
@@ -81,14 +81,15 @@ impl<E: Endpoint> Gate<E> {
                 seen.entry.silence();
             }
             let (subject, caps) = throttle::bucket(front, &request, None);
-            seen.standing = Some(front.limiter.draw(&front.app, subject, caps).await.standing());
+            seen.standing =
+                Some(front.limiter.draw(&front.app.db, &front.app.clock, subject, caps).await.standing());
             return Err(error);
         }
         let body = body::take(&mut request).await;
         let (principal, look_up) = caller::authenticate(front, &request).await?;
         seen.record = principal.as_ref().map(|principal| Record::begin(front, &request, principal));
         let (subject, caps) = throttle::bucket(front, &request, principal.as_ref());
-        let draw = front.limiter.draw(&front.app, subject, caps).await;
+        let draw = front.limiter.draw(&front.app.db, &front.app.clock, subject, caps).await;
         drop(look_up);
         seen.standing = Some(draw.standing());
         seen.entry.key = principal.map(|principal| principal.key);

@@ -12,8 +12,8 @@ use poem::http::{HeaderMap, Uri};
 
 use super::{Seen, caller};
 use crate::api::front::Front;
-use crate::domain::keys::Principal;
-use crate::domain::requests;
+use domain::keys::Principal;
+use domain::requests;
 use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
 

@@ -3,7 +3,7 @@
 use poem::http::{HeaderName, HeaderValue};
 use poem::{Request, Response};
 
-use crate::app::App;
+use domain::app::App;
 use foundation::id::RequestId;
 
 /// The header, in both directions.

@@ -17,12 +17,12 @@ use crate::api::generated::adapter::V1;
 use crate::api::generated::operations;
 use crate::api::pages::Look;
 use crate::api::v1::Handlers;
-use crate::app::{App, Parts};
-use crate::domain::Given as Optional;
-use crate::domain::courses::{self, CourseStatus, CourseUpsert};
-use crate::domain::keys::{self, NewKey, Principals};
-use crate::domain::scope::Scopes;
-use crate::domain::workspaces::{self, Quota, WorkspaceUpsert};
+use domain::Given as Optional;
+use domain::app::{App, Parts};
+use domain::courses::{self, CourseStatus, CourseUpsert};
+use domain::keys::{self, NewKey, Principals};
+use domain::scope::Scopes;
+use domain::workspaces::{self, Quota, WorkspaceUpsert};
 use foundation::clock::Clock;
 use foundation::config::{Config, Given};
 use foundation::database::{Database, Options, Source};
@@ -217,8 +217,8 @@ async fn the_day_survives_a_restart() {
     for _ in 0..3 {
         let _ = client.get_response(scene.request("GET", "/api/v1/courses", &[])).await;
     }
-    scene.front.limiter.flush(&scene.front.app).await.unwrap();
-    scene.front.limiter.flush(&scene.front.app).await.unwrap();
+    scene.front.limiter.flush(&scene.front.app.db, &scene.front.app.clock).await.unwrap();
+    scene.front.limiter.flush(&scene.front.app.db, &scene.front.app.clock).await.unwrap();
     let app = scene.front.app.clone();
     let master = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
     let settings = scene.front.settings.clone();

@@ -6,8 +6,8 @@ use poem::http::{HeaderMap, HeaderName, HeaderValue};
 use super::caller;
 use crate::api::error::ApiError;
 use crate::api::front::Front;
-use crate::domain::keys::Principal;
-use crate::rate_limit::{Caps, Standing, Subject, Window};
+use domain::keys::Principal;
+use rate_limit::{Caps, Standing, Subject, Window};
 
 /// The bucket that a request draws on: its key's, or without a valid key that of its client's address.
 pub(super) fn bucket(front: &Front, request: &Request, principal: Option<&Principal>) -> (Subject, Caps) {

@@ -7,7 +7,7 @@ use crate::api::error::Reply;
 use crate::api::generated::analytics::{Analytics, GetAnalyticsSummaryRequest, GetAnalyticsSummaryResponse};
 use crate::api::generated::schemas::AnalyticsSummary;
 use crate::api::payload::Json;
-use crate::domain::analytics::{self, AnalyticsQuery};
+use domain::analytics::{self, AnalyticsQuery};
 
 impl Analytics for Handlers {
     async fn get_analytics_summary(

@@ -9,8 +9,8 @@ use crate::api::generated::courses::{
 };
 use crate::api::generated::schemas::CourseList;
 use crate::api::payload::Json;
-use crate::domain;
-use crate::domain::courses::{self, CourseFilter};
+use domain;
+use domain::courses::{self, CourseFilter};
 use foundation::id::CourseId;
 
 impl Courses for Handlers {

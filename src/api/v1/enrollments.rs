@@ -7,9 +7,9 @@ use crate::api::error::{ApiError, Reply};
 use crate::api::generated::enrollments::{CreateEnrollmentRequest, CreateEnrollmentResponse, Enrollments};
 use crate::api::idempotency;
 use crate::api::payload::Json;
-use crate::domain;
-use crate::domain::enrollments::{self, Enrolled, NewEnrollment};
-use crate::domain::error::Missing;
+use domain;
+use domain::enrollments::{self, Enrolled, NewEnrollment};
+use domain::error::Missing;
 use foundation::clock;
 
 impl Enrollments for Handlers {

@@ -12,7 +12,7 @@ mod students;
 
 pub(super) use convert::{text, texts, twins};
 
-use crate::app::App;
+use domain::app::App;
 
 /// Implements the traits of all tags.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use crate::api::error::Reply;
 use crate::api::generated::orders::{ListOrdersRequest, ListOrdersResponse, Orders};
 use crate::api::generated::schemas::OrderList;
 use crate::api::payload::Json;
-use crate::domain::orders::{self, OrderFilter};
+use domain::orders::{self, OrderFilter};
 
 impl Orders for Handlers {
     async fn list_orders(&self, call: Call, request: ListOrdersRequest) -> Reply<ListOrdersResponse> {

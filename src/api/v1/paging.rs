@@ -6,7 +6,7 @@ use crate::api::error::{ApiError, Reply};
 use crate::api::generated::schemas::{CourseSort, OrderSort, Pagination, StudentSort};
 use crate::api::scalar::Timestamp;
 use crate::api::validate::{Fault, Faults, Part};
-use crate::domain::page::{PageRequest, Position, Sort, SortKey, Span};
+use domain::page::{PageRequest, Position, Sort, SortKey, Span};
 
 /// The page that a call asks for.
 ///

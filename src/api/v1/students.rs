@@ -11,7 +11,7 @@ use crate::api::generated::students::{
 };
 use crate::api::idempotency;
 use crate::api::payload::Json;
-use crate::domain::students::{self, StudentFilter};
+use domain::students::{self, StudentFilter};
 use foundation::clock;
 
 impl Students for Handlers {

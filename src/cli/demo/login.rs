@@ -6,12 +6,12 @@ use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::workspaces::find;
-use crate::domain::audit::Actor;
-use crate::domain::{token, users};
 use crate::feed::demo;
+use domain::app::App;
+use domain::audit::Actor;
+use domain::{token, users};
 use foundation::secret::write_private;
 
 /// The password in the data folder.

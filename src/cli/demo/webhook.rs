@@ -10,12 +10,12 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 
-use crate::app::App;
 use crate::cli::failure::Failure;
 use crate::cli::workspaces::find;
-use crate::domain::webhooks::{self, NewSubscription, SubscriptionChange};
-use crate::events::KINDS;
 use crate::feed::demo;
+use domain::app::App;
+use domain::outbox::KINDS;
+use domain::webhooks::{self, NewSubscription, SubscriptionChange};
 use foundation::id::SubscriptionId;
 use foundation::secret::{MasterKey, Purpose, Seal, write_private};
 

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::super::failure::Failure;
 use super::super::{output, workspaces};
 use super::find;
-use crate::app::App;
-use crate::domain::Result as Found;
-use crate::domain::page::{Page, PageRequest, Span};
-use crate::domain::webhooks::{self, Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState};
+use domain::Result as Found;
+use domain::app::App;
+use domain::page::{Page, PageRequest, Span};
+use domain::webhooks::{self, Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState};
 use foundation::id::SubscriptionId;
 
 /// Deliveries read at once.

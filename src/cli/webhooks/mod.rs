@@ -8,9 +8,9 @@ mod subscriptions;
 
 use super::failure::{Failure, Outcome};
 use super::start;
-use crate::app::App;
-use crate::domain::Error;
-use crate::domain::webhooks::{self, Subscription};
+use domain::Error;
+use domain::app::App;
+use domain::webhooks::{self, Subscription};
 use foundation::config::{CommonFlags, Config};
 use foundation::id::SubscriptionId;
 

@@ -7,10 +7,10 @@ use super::super::progress::Progress;
 use super::super::{noted, output, workspaces as named};
 use super::deliveries::FilterFlags;
 use super::find;
-use crate::app::App;
-use crate::domain::audit::{self, Action, Actor};
-use crate::domain::webhooks::{self, DeadFilter, ReplayState, Wish};
-use crate::domain::{Changed, Error, workspaces};
+use domain::app::App;
+use domain::audit::{self, Action, Actor};
+use domain::webhooks::{self, DeadFilter, ReplayState, Wish};
+use domain::{Changed, Error, workspaces};
 use foundation::id::{DeliveryId, ReplayId, WorkspaceId};
 
 #[derive(Debug, clap::Args)]

@@ -11,9 +11,9 @@ use crate::dashboard::position::{self, ROWS};
 use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
-use crate::domain::Changed;
-use crate::domain::audit::Action;
-use crate::domain::courses::{self, Course, CourseDetail, CourseSearch, CourseStatus};
+use domain::Changed;
+use domain::audit::Action;
+use domain::courses::{self, Course, CourseDetail, CourseSearch, CourseStatus};
 use foundation::id::CourseId;
 
 const LIST: &str = "/dashboard/courses";

@@ -16,11 +16,11 @@ use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
 use crate::dashboard::visit::{Guest, Visit};
-use crate::domain::audit::{self, Action, Actor};
-use crate::domain::sessions::{self, Origin};
-use crate::domain::students::fold;
-use crate::domain::users::{self, Recognised, User};
-use crate::domain::{Error, Result};
+use domain::audit::{self, Action, Actor};
+use domain::sessions::{self, Origin};
+use domain::students::fold;
+use domain::users::{self, Recognised, User};
+use domain::{Error, Result};
 
 /// Where one goes after signing in.
 const HOME: &str = "/dashboard";

@@ -13,11 +13,11 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Tone};
-use crate::domain::audit::Action;
-use crate::domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
-use crate::domain::scope::Scope;
-use crate::domain::workspaces::Quota;
-use crate::domain::{Changed, Error};
+use domain::audit::Action;
+use domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
+use domain::scope::Scope;
+use domain::workspaces::Quota;
+use domain::{Changed, Error};
 use foundation::id::KeyId;
 
 const LIST: &str = "/dashboard/developer";

@@ -13,10 +13,10 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui;
-use crate::domain::audit::Action;
-use crate::domain::sessions;
-use crate::domain::users::{self, MAILS_AN_HOUR, Member, Removal, User};
-use crate::domain::{Changed, Error};
+use domain::audit::Action;
+use domain::sessions;
+use domain::users::{self, MAILS_AN_HOUR, Member, Removal, User};
+use domain::{Changed, Error};
 use foundation::database::Write;
 use foundation::id::UserId;
 

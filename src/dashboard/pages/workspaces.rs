@@ -7,8 +7,8 @@ use crate::dashboard::cookies::{self, Kind};
 use crate::dashboard::form::Form;
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, post};
-use crate::domain::audit::{self, Action, Actor};
-use crate::domain::sessions;
+use domain::audit::{self, Action, Actor};
+use domain::sessions;
 use foundation::id::WorkspaceId;
 
 /// Where one begins.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::position;
 use super::query::{FAR, REST};
-use crate::domain::page::{LOOKED, Position};
+use domain::page::{LOOKED, Position};
 
 mod fields;
 mod numbers;

@@ -7,7 +7,7 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::{AnalyticsQuery, Interval, Revenue, fault, summary};
 use crate::app::App;
-use crate::domain::{Error, Result};
+use crate::{Error, Result};
 use foundation::id::WorkspaceId;
 
 /// Days at most.

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
 use super::Interval;
-use crate::domain::{Error, Result};
+use crate::{Error, Result};
 
 /// The bounds of all intervals that touch the window, in milliseconds: `from` first, `to` last, rising.
 ///

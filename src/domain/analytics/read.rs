@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::Sums;
 use super::plan::Plan;
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
 use foundation::id::{CourseId, WorkspaceId};
 
 /// What each part of a plan sums up to.

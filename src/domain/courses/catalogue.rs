@@ -6,8 +6,8 @@
 use dashmap::DashMap;
 use entity::server_state;
 
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
 use foundation::clock;
 use foundation::database::Write;
 use foundation::id::{EventId, WorkspaceId};
@@ -33,7 +33,7 @@ impl Catalogue {
 /// first. Whoever reads it before the courses never has newer courses under an older version for good.
 ///
 /// # Errors
-/// [`crate::domain::Error::Internal`] when the database fails.
+/// [`crate::Error::Internal`] when the database fails.
 pub async fn version(app: &App, workspace: WorkspaceId) -> Result<Option<String>> {
     Ok(server_state::get(app.db.read(), &name(workspace)).await?)
 }

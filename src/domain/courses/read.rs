@@ -14,7 +14,7 @@ use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 /// The published courses of a workspace, a page of them.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -36,7 +36,7 @@ pub async fn list(
 /// The courses of a workspace, drafts included, a page of them; newest first.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn all(
     app: &App,
     workspace: WorkspaceId,
@@ -71,7 +71,7 @@ async fn read(
 /// Those of these courses that are in the workspace, of any status, in no order.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn by_ids(app: &App, workspace: WorkspaceId, ids: &[CourseId]) -> Result<Vec<Course>> {
     let ids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
     let rows = courses::in_workspace(workspace.uuid()).by_ids(app.db.read(), &ids).await?;
@@ -81,7 +81,7 @@ pub async fn by_ids(app: &App, workspace: WorkspaceId, ids: &[CourseId]) -> Resu
 /// A published or archived course with its modules and lessons.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent, foreign or draft course.
+/// [`Error::NotFound`](crate::Error::NotFound) for an absent, foreign or draft course.
 pub async fn get(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
     let found = detail(app, workspace, id).await?;
     if found.course.status == CourseStatus::Draft { Err(absent::<CourseKind>(id)) } else { Ok(found) }
@@ -90,7 +90,7 @@ pub async fn get(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<Cour
 /// A course of any status with its modules and lessons, as it stood at one moment.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
 pub async fn detail(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
     let scope = workspace.uuid();
     let snapshot = app.db.snapshot().await?;

@@ -9,7 +9,7 @@ use super::super::{Changed, Result};
 use super::row::{course, stored_status};
 use super::{Course, CourseStatus, catalogue};
 use crate::app::App;
-use crate::events::{self, Event};
+use crate::outbox::{self, Event};
 use foundation::database::Write;
 use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 
@@ -17,7 +17,7 @@ use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 /// that has the status already is left as it is.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is no such course in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is no such course in the workspace.
 pub async fn set_status(
     app: &App,
     write: &mut Write,
@@ -77,5 +77,5 @@ pub(super) async fn tell(
         Status::Published => Event::CoursePublished(course(row)),
         Status::Archived => Event::CourseArchived(course(row)),
     };
-    events::append(app, write, workspace, at, event).await.map(drop)
+    outbox::append(app, write, workspace, at, event).await.map(drop)
 }

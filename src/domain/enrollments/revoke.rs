@@ -11,7 +11,7 @@ use super::super::{Changed, Error, Result};
 use super::row::save;
 use super::{EnrollmentRevoke, snapshot};
 use crate::app::App;
-use crate::events::{self, Event};
+use crate::outbox::{self, Event};
 use foundation::database::Write;
 use foundation::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
 
@@ -44,7 +44,7 @@ pub async fn revoke(
         return Ok(Changed::before(enrollment));
     };
     let revoked = Event::EnrollmentRevoked(snapshot(&revoked, &student, &course, at));
-    events::append(app, write, workspace, at, revoked).await?;
+    outbox::append(app, write, workspace, at, revoked).await?;
     Ok(Changed::now(enrollment))
 }
 

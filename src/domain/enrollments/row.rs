@@ -12,7 +12,7 @@ use super::{
     StudentName,
 };
 use crate::app::App;
-use crate::events::{self, Event};
+use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
@@ -83,7 +83,7 @@ pub(crate) async fn announce(
     at: Timestamp,
     snapshot: EnrollmentSnapshot,
 ) -> Result<()> {
-    events::append(app, write, workspace, at, Event::EnrollmentCreated(snapshot)).await.map(drop)
+    outbox::append(app, write, workspace, at, Event::EnrollmentCreated(snapshot)).await.map(drop)
 }
 
 /// What analytics count of an enrolment.

@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use super::super::find::id;
 use super::cache::Seen;
 use super::{Principal, quota, secret};
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
 use foundation::clock::from_ms;
 
 /// Who a presented secret stands for; `None` when it is malformed, unknown, expired or revoked.
@@ -18,7 +18,7 @@ use foundation::clock::from_ms;
 /// does.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn authenticate(app: &App, presented: &str) -> Result<Option<Principal>> {
     authenticate_limited(app, presented, || true).await
 }
@@ -67,7 +67,7 @@ pub async fn authenticate_limited(
 /// Returns how many keys.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails; the uses are then kept for the next
+/// [`Error::Internal`](crate::Error::Internal) when the database fails; the uses are then kept for the next
 /// flush.
 pub async fn flush_used(app: &App) -> Result<usize> {
     let uses = app.principals.take_uses();

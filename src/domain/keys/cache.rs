@@ -168,7 +168,7 @@ fn make_room<V>(map: &DashMap<SecretDigest, V>, most: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::scope::Scopes;
+    use crate::scope::Scopes;
     use foundation::id::Id;
 
     fn principal() -> Principal {

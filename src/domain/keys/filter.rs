@@ -13,8 +13,8 @@ use entity::api_keys;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
 use foundation::id::first_of;
 
 /// How old a reading may be, in milliseconds.
@@ -58,7 +58,7 @@ impl KeyFilter {
     /// Whether a key with this digest may exist. False only when it did not exist 2 s ago, or when the database does not answer.
     ///
     /// # Errors
-    /// [`Error::Internal`](crate::domain::Error::Internal) when the keys were never read, and cannot be read.
+    /// [`Error::Internal`](crate::Error::Internal) when the keys were never read, and cannot be read.
     pub(super) async fn may_exist(&self, app: &App, digest: &[u8; 32]) -> Result<bool> {
         let Some(part) = part(digest) else { return Ok(true) };
         if self.digests.contains(&part) {

@@ -18,8 +18,8 @@ use foundation::id::{ApiKey as KeyKind, KeyId, Workspace as WorkspaceKind, Works
 /// Creates a key for the operator, whose quota may exceed the workspace's. The secret is returned here and nowhere else.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent workspace,
-/// [`Error::Invalid`](crate::domain::Error::Invalid) for a key without a scope, with a bad name or quota, or that
+/// [`Error::NotFound`](crate::Error::NotFound) for an absent workspace,
+/// [`Error::Invalid`](crate::Error::Invalid) for a key without a scope, with a bad name or quota, or that
 /// ends in the past.
 pub async fn create(
     app: &App,
@@ -34,7 +34,7 @@ pub async fn create(
 /// key.
 ///
 /// # Errors
-/// As [`create`]; [`Error::Invalid`](crate::domain::Error::Invalid) also for a quota above the workspace's.
+/// As [`create`]; [`Error::Invalid`](crate::Error::Invalid) also for a quota above the workspace's.
 pub async fn create_by_member(
     app: &App,
     write: &mut Write,
@@ -82,7 +82,7 @@ async fn insert(
 /// The keys of a workspace, newest first, revoked and expired ones included.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyRecord>> {
     let rows = api_keys::in_workspace(workspace.uuid()).list(app.db.read()).await?;
     Ok(rows.into_iter().rev().map(record).collect())
@@ -93,7 +93,7 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyRecord>> {
 /// `workspace` is `None` for the operator, whose reach is not bound to one.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is no such key in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is no such key in the workspace.
 pub async fn revoke(
     app: &App,
     write: &mut Write,
@@ -121,8 +121,8 @@ pub async fn revoke(
 /// applies. It takes effect in this process from the commit on, in others within 2 s.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is no such key,
-/// [`Error::Invalid`](crate::domain::Error::Invalid) for a limit below 1.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is no such key,
+/// [`Error::Invalid`](crate::Error::Invalid) for a limit below 1.
 pub async fn set_quota(app: &App, write: &mut Write, key: KeyId, quota: Quota) -> Result<Changed<KeyRecord>> {
     let mut faults = Faults::default();
     faults.cap("per_minute", quota.per_minute);

@@ -2,7 +2,7 @@
 
 use entity::{api_keys, workspaces};
 
-use crate::domain::workspaces::Quota;
+use crate::workspaces::Quota;
 use foundation::config::Limits;
 
 /// The limits that apply to a key.

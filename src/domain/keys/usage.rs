@@ -25,7 +25,7 @@ pub struct KeyUsage {
 /// Every key of a workspace with its calls of today, newest first, revoked and expired ones included.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn usage(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyUsage>> {
     let keys = keys(app, workspace).await?;
     let now_ms = app.clock.now_ms();

@@ -56,7 +56,7 @@ mod tests {
 
     use super::super::ItemPay;
     use super::*;
-    use crate::domain::Error;
+    use crate::Error;
 
     fn order(items: &[(i32, i64)], discount_amount: i64, tax_amount: i64) -> OrderPay {
         let item = |(quantity, unit_amount): &(i32, i64)| ItemPay {

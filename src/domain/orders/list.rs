@@ -13,7 +13,7 @@ use foundation::id::{Order as OrderKind, OrderId, WorkspaceId};
 /// The orders of a workspace, a page of them, each whole.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -39,7 +39,7 @@ pub async fn list(
 /// look to the end.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn reach(
     app: &App,
     workspace: WorkspaceId,
@@ -54,7 +54,7 @@ pub async fn reach(
 /// One order, whole.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
 pub async fn get(app: &App, workspace: WorkspaceId, order: OrderId) -> Result<Order> {
     let conn = app.db.read();
     let row = orders::in_workspace(workspace.uuid()).by_id(conn, order.uuid()).await?;

@@ -13,7 +13,7 @@ use super::OrderPay;
 use super::amounts::{Amounts, add_up};
 use super::row::assemble;
 use crate::app::App;
-use crate::events::{self, Event};
+use crate::outbox::{self, Event};
 use foundation::database::Write;
 use foundation::id::{
     Course as CourseKind, Entitlement as EntitlementKind, Order as OrderKind, OrderId,
@@ -61,7 +61,7 @@ pub async fn pay(
     let order_id = id(order.id);
     let paid = assemble(write.conn(), workspace, vec![order], at.as_millisecond()).await?;
     for order in paid {
-        events::append(app, write, workspace, at, Event::OrderPaid(order)).await?;
+        outbox::append(app, write, workspace, at, Event::OrderPaid(order)).await?;
     }
     for snapshot in anew {
         enrollments::announce(app, write, workspace, at, snapshot).await?;

@@ -11,7 +11,7 @@ use super::super::{Error, Result, rollups};
 use super::row::{assemble, refund as record, status, stored_status};
 use super::{OrderRefund, Refunded};
 use crate::app::App;
-use crate::events::{self, Event, OrderRefunded};
+use crate::outbox::{self, Event, OrderRefunded};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Order as OrderKind, Refund as RefundKind, WorkspaceId};
@@ -58,10 +58,10 @@ pub async fn refund(
     };
     for order in assemble(write.conn(), workspace, vec![order], at.as_millisecond()).await? {
         let refunded = OrderRefunded { order, refund: record(&row) };
-        events::append(app, write, workspace, at, Event::OrderRefunded(refunded)).await?;
+        outbox::append(app, write, workspace, at, Event::OrderRefunded(refunded)).await?;
     }
     for snapshot in ended {
-        events::append(app, write, workspace, at, Event::EnrollmentRevoked(snapshot)).await?;
+        outbox::append(app, write, workspace, at, Event::EnrollmentRevoked(snapshot)).await?;
     }
     Ok(Refunded { id: id(row.id), amount, refunded_before })
 }

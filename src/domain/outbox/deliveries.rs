@@ -7,8 +7,8 @@ use entity::webhook_subscriptions::{self, State};
 
 use super::fanout::INLINE;
 use super::handoff::Place;
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::Delivery;

@@ -10,8 +10,8 @@ use entity::webhook_fanouts;
 use entity::webhook_subscriptions::{self, State};
 use uuid::Uuid;
 
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
 use foundation::clock::from_ms;
 use foundation::id::Delivery;
 
@@ -28,7 +28,7 @@ const BATCH: usize = 8;
 /// disabled gets one that is held.
 ///
 /// # Errors
-/// [`crate::domain::Error::Internal`] when the database fails; nothing is written then.
+/// [`crate::Error::Internal`] when the database fails; nothing is written then.
 pub async fn fan_out(app: &App, last: &mut Option<Uuid>) -> Result<bool> {
     let mut found = webhook_fanouts::next(app.db.read(), last.unwrap_or(Uuid::nil())).await?;
     if found.is_none() && last.is_some() {

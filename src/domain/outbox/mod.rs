@@ -12,15 +12,15 @@ mod shares;
 use entity::events;
 use jiff::Timestamp;
 
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
-use crate::domain::certificates::Certificate;
-use crate::domain::courses::Course;
-use crate::domain::enrollments::EnrollmentSnapshot;
-use crate::domain::live_sessions::LiveSession;
-use crate::domain::orders::{Order, Refund};
-use crate::domain::recordings::Recording;
-use crate::domain::students::{DeletedStudent, StudentSummary};
+use crate::certificates::Certificate;
+use crate::courses::Course;
+use crate::enrollments::EnrollmentSnapshot;
+use crate::live_sessions::LiveSession;
+use crate::orders::{Order, Refund};
+use crate::recordings::Recording;
+use crate::students::{DeletedStudent, StudentSummary};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{EventId, WorkspaceId};
@@ -109,7 +109,7 @@ pub type Example = fn(kind: &str, EventId, Timestamp, WorkspaceId) -> Option<Vec
 /// commits. `at` is when it happened.
 ///
 /// # Errors
-/// [`crate::domain::Error::Internal`] when the database fails.
+/// [`crate::Error::Internal`] when the database fails.
 pub async fn append(
     app: &App,
     write: &mut Write,

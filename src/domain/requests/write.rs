@@ -20,7 +20,7 @@ const PRUNES: usize = 40;
 /// requests.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails; what is not written then waits for the
+/// [`Error::Internal`](crate::Error::Internal) when the database fails; what is not written then waits for the
 /// next flush.
 pub async fn flush(app: &App) -> Result<usize> {
     let recorder = app.requests();
@@ -82,7 +82,7 @@ fn row(app: &App, request: &Request) -> api_requests::Model {
 /// Deletes requests that are older than [`KEPT_DAYS`]: the oldest 20,000 at most. Returns how many.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn prune(app: &App) -> Result<u64> {
     let mut gone = 0;
     for _ in 0..PRUNES {
@@ -101,7 +101,7 @@ pub async fn prune(app: &App) -> Result<u64> {
 /// Forgets the sums of days that are no longer shown.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn forget_old(app: &App) -> Result<()> {
     let write = app.begin_write().await?;
     let first = day_of(write.now_ms()) - (COUNTED_DAYS - 1) * DAY_MS;

@@ -15,7 +15,7 @@ use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
 /// The students of a workspace, a page of them, each with its whole enrolment history.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -37,7 +37,7 @@ pub async fn list(
 /// `None` when it may look to the end, as where few are enrolled in the course or have the tag.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn reach(
     app: &App,
     workspace: WorkspaceId,
@@ -56,7 +56,7 @@ pub async fn reach(
 /// One student with the whole enrolment history.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
 pub async fn get(app: &App, workspace: WorkspaceId, student: StudentId) -> Result<Student> {
     let conn = app.db.read();
     let row = students::in_workspace(workspace.uuid()).by_id(conn, student.uuid()).await?;

@@ -12,7 +12,7 @@ use super::super::find::{self, fresh, id};
 use super::super::{Error, Named, Result, rollups};
 use super::{DeletedStudent, NewStudent, Student, StudentUpsert, fold, summary};
 use crate::app::App;
-use crate::events::{self, Event, StudentUpdated};
+use crate::outbox::{self, Event, StudentUpdated};
 use foundation::database::{Unique, Write};
 use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
 
@@ -111,7 +111,7 @@ pub async fn delete(
         deleted_at: at,
     };
     let student = gone.id;
-    events::append(app, write, workspace, at, Event::StudentDeleted(gone)).await?;
+    outbox::append(app, write, workspace, at, Event::StudentDeleted(gone)).await?;
     Ok(student)
 }
 
@@ -159,7 +159,7 @@ async fn insert(
     student_tags::insert(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
     rollups::student_created(write, workspace, at);
     let created = summary(row.clone(), &[], at.as_millisecond());
-    events::append(app, write, workspace, at, Event::StudentCreated(created)).await?;
+    outbox::append(app, write, workspace, at, Event::StudentCreated(created)).await?;
     Ok(row)
 }
 
@@ -197,7 +197,7 @@ async fn update(
     let enrolled = enrollments::in_workspace(workspace.uuid()).of_students(write.conn(), &[row.id]).await?;
     let student = id(row.id);
     let updated = StudentUpdated { student: summary(row, &enrolled, at.as_millisecond()), changed };
-    events::append(app, write, workspace, at, Event::StudentUpdated(updated)).await?;
+    outbox::append(app, write, workspace, at, Event::StudentUpdated(updated)).await?;
     Ok(student)
 }
 

@@ -8,18 +8,18 @@ use entity::{mails, password_links, sessions, workspaces as workspace_rows};
 
 use super::{User, lock_all, same_address, user};
 use crate::app::App;
-use crate::domain::faults::Faults;
-use crate::domain::find::{absent, fresh};
-use crate::domain::students::fold;
-use crate::domain::workspaces::{Workspace, workspace};
-use crate::domain::{Changed, Result};
+use crate::faults::Faults;
+use crate::find::{absent, fresh};
+use crate::students::fold;
+use crate::workspaces::{Workspace, workspace};
+use crate::{Changed, Result};
 use foundation::database::Write;
 use foundation::id::{User as UserKind, UserId, Workspace as WorkspaceKind, WorkspaceId};
 
 /// Locks a workspace until the write ends: nobody else adds or removes people, or changes the owner, meanwhile.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is no such workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is no such workspace.
 pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace> {
     let row = workspace_rows::lock(write.conn(), workspace_id.uuid()).await?;
     row.map(workspace).ok_or_else(|| absent::<WorkspaceKind>(workspace_id))
@@ -29,7 +29,7 @@ pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace>
 /// with the same one.
 ///
 /// # Errors
-/// [`Error::Invalid`](crate::domain::Error::Invalid) when `email` is not an address.
+/// [`Error::Invalid`](crate::Error::Invalid) when `email` is not an address.
 pub async fn add(app: &App, write: &mut Write, workspace: WorkspaceId, email: &str) -> Result<Changed<User>> {
     let mut faults = Faults::default();
     faults.email("email", email);
@@ -69,7 +69,7 @@ async fn insert(
 /// The person with this id.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when nobody in the workspace has it.
+/// [`Error::NotFound`](crate::Error::NotFound) when nobody in the workspace has it.
 pub async fn get(app: &App, workspace: WorkspaceId, person: UserId) -> Result<User> {
     let row = users::in_workspace(workspace.uuid()).by_id(app.db.read(), person.uuid()).await?;
     row.map(user).ok_or_else(|| absent::<UserKind>(person))
@@ -78,7 +78,7 @@ pub async fn get(app: &App, workspace: WorkspaceId, person: UserId) -> Result<Us
 /// The person with this id, as an open write sees them.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when nobody in the workspace has it.
+/// [`Error::NotFound`](crate::Error::NotFound) when nobody in the workspace has it.
 pub async fn get_in(write: &Write, workspace: WorkspaceId, person: UserId) -> Result<User> {
     let row = users::in_workspace(workspace.uuid()).by_id(write.conn(), person.uuid()).await?;
     row.map(user).ok_or_else(|| absent::<UserKind>(person))
@@ -87,7 +87,7 @@ pub async fn get_in(write: &Write, workspace: WorkspaceId, person: UserId) -> Re
 /// The person with this address, as an open write sees them; `None` when the workspace has none.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn by_email_in(write: &Write, workspace: WorkspaceId, email: &str) -> Result<Option<User>> {
     let people = users::in_workspace(workspace.uuid());
     Ok(people.by_email_folded(write.conn(), &fold(email)).await?.map(user))
@@ -111,7 +111,7 @@ pub enum Removal {
 /// made in it end, and mail that waits for the person is withdrawn.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when nobody in the workspace has this id.
+/// [`Error::NotFound`](crate::Error::NotFound) when nobody in the workspace has this id.
 pub async fn remove(write: &Write, workspace: WorkspaceId, person: UserId) -> Result<Removal> {
     let workspace = lock(write, workspace).await?;
     let row = users::in_workspace(workspace.id.uuid()).lock(write.conn(), person.uuid()).await?;
@@ -125,18 +125,18 @@ pub async fn remove(write: &Write, workspace: WorkspaceId, person: UserId) -> Re
 }
 
 /// A workspace's new owner.
-pub(in crate::domain) struct Handover {
+pub(crate) struct Handover {
     /// The new owner, and whether the access is new.
-    pub(in crate::domain) owner: Changed<User>,
+    pub(crate) owner: Changed<User>,
     /// The previous owner, when that person had access.
-    pub(in crate::domain) removed: Option<User>,
+    pub(crate) removed: Option<User>,
 }
 
 /// Moves the access of a workspace's owner to another person. The caller holds the workspace and writes its owner.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
-pub(in crate::domain) async fn hand_over(
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+pub(crate) async fn hand_over(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,

@@ -5,14 +5,14 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::links::make;
 use super::{LINK_HOURS, User};
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
-use crate::domain::audit::{self, Action, Actor};
-use crate::domain::workspaces::Workspace;
-use crate::mail::message::Message;
-use crate::mail::{is_recipient, queue};
+use crate::audit::{self, Action, Actor};
+use crate::workspaces::Workspace;
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
+use mail::message::Message;
+use mail::{is_recipient, queue};
 
 /// Invitations and links that the dashboard of one workspace may mail in an hour.
 pub const MAILS_AN_HOUR: u64 = 20;
@@ -29,7 +29,7 @@ pub fn link_address(app: &App, token: &SecretString) -> String {
 /// False when the server's address is not known: nothing is queued then.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database or the system's generator fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database or the system's generator fails.
 pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, person: &User) -> Result<bool> {
     if !person.has_password {
         return mail_link(app, write, workspace, person).await;
@@ -44,7 +44,7 @@ pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, person:
 /// nothing is done then.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database or the system's generator fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database or the system's generator fails.
 pub async fn mail_link(app: &App, write: &mut Write, workspace: &Workspace, person: &User) -> Result<bool> {
     if app.config.server.known_address().is_none() {
         return Ok(false);
@@ -57,7 +57,7 @@ pub async fn mail_link(app: &App, write: &mut Write, workspace: &Workspace, pers
 /// Queues the mail with this link.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn queue_link(
     app: &App,
     write: &mut Write,
@@ -74,8 +74,8 @@ pub async fn queue_link(
 /// Tells a new owner of their access by mail, where a mail server is set and the server's address is known.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database or the system's generator fails.
-pub(in crate::domain) async fn welcome_owner(
+/// [`Error::Internal`](crate::Error::Internal) when the database or the system's generator fails.
+pub(crate) async fn welcome_owner(
     app: &App,
     write: &mut Write,
     workspace: &Workspace,
@@ -100,7 +100,7 @@ pub fn takes_mail(person: &User) -> bool {
 /// Whether the dashboard may mail another invitation or link for this workspace now. The caller holds the workspace.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn may_mail(write: &Write, workspace: WorkspaceId) -> Result<bool> {
     let mails = mails::in_workspace(workspace.uuid());
     // Not those of the future, which a clock that was ahead has written.

@@ -9,9 +9,9 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{User, lock_all, user};
 use crate::app::App;
-use crate::domain::audit::{self, Action, Actor};
-use crate::domain::find::{absent, fresh};
-use crate::domain::{Result, passwords, token};
+use crate::audit::{self, Action, Actor};
+use crate::find::{absent, fresh};
+use crate::{Result, passwords, token};
 use foundation::database::Write;
 use foundation::id::{Link, User as UserKind};
 
@@ -21,7 +21,7 @@ pub const LINK_HOURS: i64 = 72;
 /// Makes a link's token for this person. Earlier links stop working, in whichever workspace they were made.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when the person was removed meanwhile.
+/// [`Error::NotFound`](crate::Error::NotFound) when the person was removed meanwhile.
 pub async fn link(app: &App, write: &mut Write, user: &User, actor: &Actor) -> Result<SecretString> {
     let token = make(app, write, user).await?;
     let told = (Action::LinkMade, user.id.to_string(), user.email.as_str());
@@ -55,7 +55,7 @@ pub(super) async fn make(app: &App, write: &mut Write, user: &User) -> Result<Se
 /// Whose password a link sets; `None` when it was used, is too old, or never was.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn holder(app: &App, token: &str) -> Result<Option<User>> {
     let Some(hash) = token::digest(token) else { return Ok(None) };
     let Some(link) = password_links::by_token_hash(app.db.read(), &hash).await? else { return Ok(None) };
@@ -70,7 +70,7 @@ pub async fn holder(app: &App, token: &str) -> Result<Option<User>> {
 /// of their workspaces tells. `None` when the link is not valid.
 ///
 /// # Errors
-/// [`Error::Invalid`](crate::domain::Error::Invalid) for a password that cannot be taken; the link is then still good.
+/// [`Error::Invalid`](crate::Error::Invalid) for a password that cannot be taken; the link is then still good.
 pub async fn set_password(
     app: &App,
     token: &str,
@@ -122,7 +122,7 @@ async fn end_all(write: &Write, rows: &[users::Model]) -> Result<()> {
 /// Deletes links that open nothing any more.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn prune(app: &App) -> Result<()> {
     let write = app.begin_write().await?;
     password_links::delete_expired(write.conn(), write.now_ms()).await?;

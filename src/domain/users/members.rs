@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::{User, is_owner, list};
 use crate::app::App;
-use crate::domain::workspaces::Workspace;
-use crate::domain::{Result, audit};
+use crate::workspaces::Workspace;
+use crate::{Result, audit};
 
 /// A person of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Member {
 /// The people of a workspace, oldest first.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn members(app: &App, workspace: &Workspace) -> Result<Vec<Member>> {
     let signed_in = audit::last_sign_ins(app, workspace.id).await?;
     let people = list(app, workspace.id).await?;

@@ -12,7 +12,7 @@ use foundation::id::{Delivery as DeliveryKind, DeliveryId, WorkspaceId};
 /// A delivery with its body and the attempts of the last 30 days.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
 pub async fn exchange(app: &App, workspace: WorkspaceId, of: DeliveryId) -> Result<Exchange> {
     let conn = app.db.read();
     let rows = webhook_deliveries::in_workspace(workspace.uuid());

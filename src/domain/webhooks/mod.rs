@@ -77,7 +77,7 @@ pub struct Subscription {
 pub struct NewSubscription {
     /// `https`, to a public address unless the operator opens others.
     pub url: String,
-    /// At least one of [`crate::events::KINDS`], each once.
+    /// At least one of [`crate::outbox::KINDS`], each once.
     pub event_types: Vec<String>,
 }
 

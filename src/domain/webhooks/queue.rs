@@ -2,8 +2,8 @@
 
 use entity::webhook_deliveries::queue;
 
+use crate::Result;
 use crate::app::App;
-use crate::domain::Result;
 
 /// How full the queue is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Queue {
 /// The queue as it is now.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn queue(app: &App) -> Result<Queue> {
     let now = app.clock.now_ms();
     let counts = queue::counts(app.db.read(), now).await?;

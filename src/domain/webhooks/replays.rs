@@ -37,8 +37,8 @@ const JOBS: u64 = 100;
 /// What a replay would send now: for whoever begins one, or asks before.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent subscription,
-/// [`Error::Invalid`](crate::domain::Error::Invalid) for a type of event that there is not.
+/// [`Error::NotFound`](crate::Error::NotFound) for an absent subscription,
+/// [`Error::Invalid`](crate::Error::Invalid) for a type of event that there is not.
 pub async fn wish(app: &App, workspace: WorkspaceId, filter: &DeadFilter) -> Result<Wish> {
     let dead = wanted(app.db.read(), workspace, filter).await?;
     let rows = webhook_deliveries::in_workspace(workspace.uuid());
@@ -71,7 +71,7 @@ pub async fn count_some(app: &App, workspace: WorkspaceId, filter: &DeadFilter) 
 /// Begins a replay; [`advance`] does its work.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when its subscription was deleted meanwhile.
+/// [`Error::NotFound`](crate::Error::NotFound) when its subscription was deleted meanwhile.
 pub async fn start(app: &App, write: &mut Write, wish: &Wish) -> Result<Replay> {
     let dead = &wish.dead;
     if let Some(of) = dead.subscription {
@@ -123,7 +123,7 @@ pub async fn start_alone(app: &App, write: &mut Write, wish: &Wish) -> Result<Be
 /// How far a replay is.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace; `None` for the workspace is
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace; `None` for the workspace is
 /// the operator, whose reach is not bound to one.
 pub async fn replay(app: &App, workspace: Option<WorkspaceId>, of: ReplayId) -> Result<Replay> {
     let row = webhook_replays::by_id(app.db.read(), of.uuid()).await?;
@@ -134,7 +134,7 @@ pub async fn replay(app: &App, workspace: Option<WorkspaceId>, of: ReplayId) -> 
 /// Replays that still run, of all workspaces, oldest first: what the worker goes on with.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn running(app: &App) -> Result<Vec<Replay>> {
     Ok(webhook_replays::running(app.db.read(), JOBS).await?.into_iter().map(record).collect())
 }
@@ -142,7 +142,7 @@ pub async fn running(app: &App) -> Result<Vec<Replay>> {
 /// The workspace's replays that still run, newest first.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn running_in(app: &App, workspace: WorkspaceId) -> Result<Vec<Replay>> {
     let rows = webhook_replays::in_workspace(workspace.uuid()).running(app.db.read()).await?;
     Ok(rows.into_iter().map(record).collect())
@@ -151,7 +151,7 @@ pub async fn running_in(app: &App, workspace: WorkspaceId) -> Result<Vec<Replay>
 /// Ends a replay early. What it has replayed is sent; one that ended before stays as it is.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
 pub async fn cancel(write: &mut Write, workspace: WorkspaceId, of: ReplayId) -> Result<Changed<Replay>> {
     let mut row = lock(write, workspace, of).await?;
     if row.state != State::Running {
@@ -166,7 +166,7 @@ pub async fn cancel(write: &mut Write, workspace: WorkspaceId, of: ReplayId) -> 
 /// at once, and whoever is killed amid a batch has done nothing of it.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
 pub async fn advance(app: &App, workspace: WorkspaceId, of: ReplayId) -> Result<Replay> {
     let mut write = app.begin_write().await?;
     let mut row = lock(&write, workspace, of).await?;

@@ -11,7 +11,7 @@ use super::super::find::{absent, fresh, id};
 use super::super::{Changed, Error, Result};
 use super::{NewSubscription, Subscription, SubscriptionChange, SubscriptionState, secrets, url};
 use crate::app::App;
-use crate::events::KINDS;
+use crate::outbox::KINDS;
 use foundation::clock::from_ms;
 use foundation::config::nearest;
 use foundation::database::Write;
@@ -27,7 +27,7 @@ const ERASED: u32 = 500;
 /// [`rotate`](super::rotate), and nowhere else.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent workspace, [`Error::Invalid`](crate::domain::Error::Invalid) for a URL that may not be called, for event types
+/// [`Error::NotFound`](crate::Error::NotFound) for an absent workspace, [`Error::Invalid`](crate::Error::Invalid) for a URL that may not be called, for event types
 /// that are none, doubled or unknown, and for a workspace that has as many subscriptions as it may have.
 pub async fn create(
     app: &App,
@@ -81,7 +81,7 @@ async fn check_room(app: &App, write: &Write, workspace: WorkspaceId) -> Result<
 /// new URL, which begins with a clean record of health. What is so already stays as it is.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) for an absent subscription, [`Error::Invalid`](crate::domain::Error::Invalid) as for [`create`].
+/// [`Error::NotFound`](crate::Error::NotFound) for an absent subscription, [`Error::Invalid`](crate::Error::Invalid) as for [`create`].
 pub async fn edit(
     app: &App,
     write: &mut Write,
@@ -114,7 +114,7 @@ pub async fn edit(
 /// The workspace's subscriptions, newest first.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Subscription>> {
     let rows = webhook_subscriptions::in_workspace(workspace.uuid()).list(app.db.read()).await?;
     Ok(rows.into_iter().rev().map(subscription).collect())
@@ -123,7 +123,7 @@ pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Subscription>
 /// One subscription.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
 pub async fn get(app: &App, workspace: WorkspaceId, of: SubscriptionId) -> Result<Subscription> {
     there(app.db.read(), workspace, of).await
 }
@@ -141,7 +141,7 @@ pub(super) async fn there(
 /// One subscription in whichever workspace, for the operator.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none.
 pub async fn find(app: &App, of: SubscriptionId) -> Result<Subscription> {
     let row = webhook_subscriptions::by_id(app.db.read(), of.uuid()).await?;
     row.filter(is_there).map(subscription).ok_or_else(|| absent::<SubscriptionKind>(of))
@@ -151,7 +151,7 @@ pub async fn find(app: &App, of: SubscriptionId) -> Result<Subscription> {
 /// deliveries go in batches, the first in the same transaction, the rest as the worker calls [`erase`].
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::domain::Error::NotFound) when there is none in the workspace.
+/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
 pub async fn delete(write: &mut Write, workspace: WorkspaceId, of: SubscriptionId) -> Result<()> {
     let row = lock(write, workspace, of).await?;
     // Nothing is made for it any more, and nothing is sent.
@@ -172,7 +172,7 @@ pub async fn delete(write: &mut Write, workspace: WorkspaceId, of: SubscriptionI
 /// when there is more.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::domain::Error::Internal) when the database fails.
+/// [`Error::Internal`](crate::Error::Internal) when the database fails.
 pub async fn erase(app: &App) -> Result<bool> {
     let mut more = false;
     // Mostly there are none, and the look costs no write.

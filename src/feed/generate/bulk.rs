@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::rows::{Ground, order_rows, student_rows};
 use super::{Counts, Spec, WORKSPACE, changes, model};
-use crate::app::App;
-use crate::domain::rollups;
 use crate::feed;
+use domain::app::App;
+use domain::rollups;
 
 /// Students of one transaction.
 const STUDENTS: u32 = 5_000;

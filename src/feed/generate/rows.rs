@@ -14,9 +14,9 @@ use super::changes::{
 };
 use super::model::{self, Draw, Item, LESSONS, Order};
 use super::{Spec, WORKSPACE};
-use crate::app::App;
-use crate::domain::rollups::{self, EnrollmentFacts, PaidOrder};
-use crate::domain::workspaces;
+use domain::app::App;
+use domain::rollups::{self, EnrollmentFacts, PaidOrder};
+use domain::workspaces;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{CourseId, WorkspaceId};

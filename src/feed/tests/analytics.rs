@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Place, line};
-use crate::domain::analytics::{self, AnalyticsQuery, Figures, Interval, Revenue};
-use crate::domain::rollups::percent_complete;
-use crate::domain::workspaces;
+use domain::analytics::{self, AnalyticsQuery, Figures, Interval, Revenue};
+use domain::rollups::percent_complete;
+use domain::workspaces;
 use foundation::clock::from_ms;
 use foundation::id::{CourseId, WorkspaceId};
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use entity::{Span, orders};
 
 use super::Place;
-use crate::domain::analytics::{self, AnalyticsQuery};
-use crate::domain::workspaces;
-use crate::events::KINDS;
 use crate::feed::{Options, demo};
+use domain::analytics::{self, AnalyticsQuery};
+use domain::outbox::KINDS;
+use domain::workspaces;
 
 #[tokio::test]
 async fn the_demo_comes_in_whole_and_shows_the_last_thirty_days() {

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::{Place, time};
-use crate::domain::analytics::{self, AnalyticsQuery, Figures, Interval};
-use crate::domain::workspaces;
 use crate::feed::generate::{Spec, WORKSPACE, into_database, write_changes};
+use domain::analytics::{self, AnalyticsQuery, Figures, Interval};
+use domain::workspaces;
 
 const TABLES: [&str; 10] = [
     "courses",

@@ -13,7 +13,7 @@ use sea_orm::ConnectionTrait as _;
 use tempfile::TempDir;
 
 use super::{Options, Outcome};
-use crate::app::{App, Parts};
+use domain::app::{App, Parts};
 use foundation::clock::Clock;
 use foundation::database::{Database, Options as Connect, Source};
 use foundation::id::Ids;

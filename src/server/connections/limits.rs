@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::rate_limit::memory::network;
 use foundation::config::{self, Network};
+use rate_limit::memory::network;
 
 /// Connections open at once, where the limit of open files allows so many.
 const MAX_CONNECTIONS: usize = 8192;

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use creator_api::app::{App, Parts};
-use creator_api::domain::keys::Principals;
-use creator_api::domain::students::{StudentProgress, StudentSummary};
-use creator_api::domain::webhooks::{self, NewSubscription};
-use creator_api::domain::workspaces;
-use creator_api::events::{self, Event};
+use domain::app::{App, Parts};
+use domain::keys::Principals;
+use domain::outbox::{self, Event};
+use domain::students::{StudentProgress, StudentSummary};
+use domain::webhooks::{self, NewSubscription};
+use domain::workspaces;
 use foundation::clock::Clock;
 use foundation::config::{Config, gather};
 use foundation::database::{Database, Options, Source};
@@ -93,7 +93,7 @@ impl Host {
                 updated_at: at,
             };
             let event = Event::StudentCreated(student);
-            events::append(&self.app, &mut write, self.workspace, at, event).await?;
+            outbox::append(&self.app, &mut write, self.workspace, at, event).await?;
         }
         Ok(write.commit().await?)
     }

@@ -100,7 +100,7 @@ async fn requests(workspace: &Workspace<'_>) {
     key.get("/api/v1/courses/crs_01h2xcejqtf2nbrexx3vqjhp41").await.assert_status(404);
     let mistaken = key.request(Method::POST, "/api/v1/students").json(&json!({"email": "no address"}));
     send(mistaken).await.assert_status(422);
-    creator_api::domain::requests::flush(&workspace.app.app).await.expect("the log is written");
+    domain::requests::flush(&workspace.app.app).await.expect("the log is written");
 }
 
 /// An endpoint that works, one that fails, one that gave up on some and is asked to try again, and one that rests.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use creator_api::domain::audit::Actor;
-use creator_api::domain::users;
+use domain::audit::Actor;
+use domain::users;
 use regex::Regex;
 use reqwest::{Method, RequestBuilder};
 use secrecy::{ExposeSecret, SecretString};

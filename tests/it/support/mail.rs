@@ -1,11 +1,11 @@
 //! What stories about mail are told with: the queue, and one pass over it.
 
-use creator_api::app::App;
-use creator_api::mail::queue::{self, Parts};
-use creator_api::mail::{Message, Transport};
+use domain::app::App;
 use entity::mails::{self, Model};
 use foundation::database::Write;
 use foundation::id::{MailId, SubscriptionId};
+use mail::queue::{self, Parts};
+use mail::{Message, Transport};
 
 use super::{Mailbox, START, TestApp, Workspace};
 

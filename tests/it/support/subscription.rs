@@ -1,8 +1,8 @@
 //! Webhook subscriptions of a story, and their deliveries taken and settled without a worker.
 
-use creator_api::domain::Result;
-use creator_api::domain::page::PageRequest;
-use creator_api::domain::webhooks::{self, Delivery, NewSubscription};
+use domain::Result;
+use domain::page::PageRequest;
+use domain::webhooks::{self, Delivery, NewSubscription};
 use entity::webhook_attempts;
 use entity::webhook_deliveries::queue::{self, Claim, Next, Settlement};
 use foundation::database::Write;

@@ -1,7 +1,7 @@
 //! Webhooks of a story: subscriptions, and a worker that sends when the story says so.
 
-use creator_api::domain::webhooks::{self, Delivery, Held, NewSubscription, Subscription};
 use creator_api::webhooks::{Worker, upkeep};
+use domain::webhooks::{self, Delivery, Held, NewSubscription, Subscription};
 use entity::webhook_deliveries::queue::Claim;
 use foundation::id::SubscriptionId;
 use secrecy::ExposeSecret;
@@ -106,7 +106,7 @@ impl TestApp {
     /// All mail in the queue of a workspace, oldest first.
     pub async fn mails(&self) -> Vec<entity::mails::Model> {
         let mut mails = Vec::new();
-        for workspace in creator_api::domain::workspaces::list(&self.app).await.expect("workspaces") {
+        for workspace in domain::workspaces::list(&self.app).await.expect("workspaces") {
             let scope = entity::mails::in_workspace(workspace.id.uuid());
             mails.extend(scope.list(self.app.db.read(), 100).await.expect("its mail"));
         }

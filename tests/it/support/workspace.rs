@@ -1,8 +1,8 @@
 //! A workspace of the platform: changes come in, keys go out.
 
-use creator_api::domain::keys::{self, NewKey};
-use creator_api::domain::scope::{Scope, Scopes};
-use creator_api::domain::workspaces::{self, Quota};
+use domain::keys::{self, NewKey};
+use domain::scope::{Scope, Scopes};
+use domain::workspaces::{self, Quota};
 use foundation::id::WorkspaceId;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::{count, twins};
 use crate::api::generated::schemas;
-use crate::domain::analytics::{AnalyticsSummary, Figures, Interval, Point, Revenue};
+use domain::analytics::{AnalyticsSummary, Figures, Interval, Point, Revenue};
 
 twins!(schemas::Interval => Interval: Day, Week, Month);
 

@@ -2,7 +2,7 @@
 
 use super::{text, twins};
 use crate::api::generated::schemas;
-use crate::domain::courses::{Course, CourseDetail, CourseStatus, Lesson, LessonType, Module, Money};
+use domain::courses::{Course, CourseDetail, CourseStatus, Lesson, LessonType, Module, Money};
 
 twins!(LessonType => schemas::LessonType: Video, Audio, Text, Download, Quiz, Assignment, Live);
 

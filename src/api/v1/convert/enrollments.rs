@@ -2,7 +2,7 @@
 
 use super::{text, texts, twins};
 use crate::api::generated::schemas;
-use crate::domain::enrollments::{Enrollment, EnrollmentProgress, EnrollmentSource, EnrollmentStatus};
+use domain::enrollments::{Enrollment, EnrollmentProgress, EnrollmentSource, EnrollmentStatus};
 
 twins!(EnrollmentStatus => schemas::EnrollmentStatus, and back: Active, Completed, Expired, Revoked);
 twins!(EnrollmentSource => schemas::EnrollmentSource: Api, Order, Manual, Import);

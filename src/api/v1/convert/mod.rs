@@ -7,7 +7,7 @@ mod orders;
 mod students;
 
 use crate::api::error::{ApiError, Reply};
-use crate::domain::error::Missing;
+use domain::error::Missing;
 use foundation::id::{Id, Kind};
 
 /// An id as text.

@@ -2,7 +2,7 @@
 
 use super::{text, texts, twins};
 use crate::api::generated::schemas;
-use crate::domain::orders::{
+use domain::orders::{
     Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderStatus, Receipt, Refund,
 };
 

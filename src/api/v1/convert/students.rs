@@ -2,7 +2,7 @@
 
 use super::text;
 use crate::api::generated::schemas;
-use crate::domain::students::{NewStudent, Student, StudentProgress};
+use domain::students::{NewStudent, Student, StudentProgress};
 
 impl From<StudentProgress> for schemas::StudentProgress {
     fn from(progress: StudentProgress) -> Self {

@@ -1,6 +1,6 @@
 //! A logged request as a command for the shell. The key is a variable there: the log has never seen it.
 
-use crate::domain::requests::LoggedRequest;
+use domain::requests::LoggedRequest;
 
 /// Headers that curl, the connection or a proxy makes.
 const NOT_THE_CALLERS: &[&str] = &[

@@ -15,10 +15,10 @@ use crate::dashboard::position::{self, ROWS};
 use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice, Raw, Tone};
-use crate::domain::Error;
-use crate::domain::keys::{self, KeyRecord};
-use crate::domain::page::{Page as Found, PageRequest, Span};
-use crate::domain::requests::{self, LoggedRequest, RequestFilter, StatusFilter};
+use domain::Error;
+use domain::keys::{self, KeyRecord};
+use domain::page::{Page as Found, PageRequest, Span};
+use domain::requests::{self, LoggedRequest, RequestFilter, StatusFilter};
 use foundation::id::{KeyId, LoggedRequestId};
 
 mod curl;

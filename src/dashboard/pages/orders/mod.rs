@@ -12,11 +12,11 @@ use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Badge, Choice, Tone};
-use crate::domain::Result;
-use crate::domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
-use crate::domain::page::{Page as Found, PageRequest, Position, SortKey};
-use crate::domain::students;
-use crate::domain::students::{StudentFilter, StudentSummary};
+use domain::Result;
+use domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
+use domain::page::{Page as Found, PageRequest, Position, SortKey};
+use domain::students;
+use domain::students::{StudentFilter, StudentSummary};
 use foundation::id::OrderId;
 
 mod refund;

@@ -11,9 +11,9 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
-use crate::domain::Error;
-use crate::domain::audit::Action;
-use crate::domain::orders::{self, Order, OrderRefund, OrderStatus};
+use domain::Error;
+use domain::audit::Action;
+use domain::orders::{self, Order, OrderRefund, OrderStatus};
 use foundation::id::OrderId;
 
 pub(super) fn routes(route: Route) -> Route {

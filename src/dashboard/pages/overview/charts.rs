@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use crate::dashboard::chart::{Chart, Series, Shape};
 use crate::dashboard::ui;
-use crate::domain::analytics::{DayFigures, Revenue};
-use crate::domain::requests::Day;
+use domain::analytics::{DayFigures, Revenue};
+use domain::requests::Day;
 
 /// The currencies in which something was paid or given back, by name.
 pub(super) fn currencies(figures: &[DayFigures]) -> Vec<&str> {

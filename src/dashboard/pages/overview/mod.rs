@@ -9,11 +9,11 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
-use crate::domain::analytics::{self, DayFigures};
-use crate::domain::attention;
-use crate::domain::keys::{self, KeyUsage};
-use crate::domain::requests::{self, Day};
-use crate::domain::webhooks::{self, Hour, Outcomes};
+use domain::analytics::{self, DayFigures};
+use domain::attention;
+use domain::keys::{self, KeyUsage};
+use domain::requests::{self, Day};
+use domain::webhooks::{self, Hour, Outcomes};
 
 mod charts;
 mod notices;

@@ -2,7 +2,7 @@
 
 use super::super::webhooks;
 use crate::dashboard::ui::{self, Badge, Tone};
-use crate::domain::attention::Attention;
+use domain::attention::Attention;
 
 /// One thing to look at.
 pub(super) struct Notice {

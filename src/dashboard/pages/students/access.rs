@@ -15,13 +15,13 @@ use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::query::Asked;
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice};
-use crate::domain::audit::Action;
-use crate::domain::courses::{self, Course, CourseSearch, CourseStatus};
-use crate::domain::enrollments::{
+use domain::audit::Action;
+use domain::courses::{self, Course, CourseSearch, CourseStatus};
+use domain::enrollments::{
     self, Enrolled, Enrollment, EnrollmentGrant, EnrollmentRevoke, EnrollmentSource, EnrollmentStatus,
 };
-use crate::domain::students::{self, Student, StudentSummary};
-use crate::domain::{Error, Result};
+use domain::students::{self, Student, StudentSummary};
+use domain::{Error, Result};
 use foundation::id::{CourseId, EnrollmentId, StudentId};
 
 /// Courses to choose from at once; a search finds the others.

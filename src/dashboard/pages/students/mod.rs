@@ -13,12 +13,12 @@ use crate::dashboard::position;
 use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Badge, Tone};
-use crate::domain::Result;
-use crate::domain::audit::Action;
-use crate::domain::courses::{self, Course};
-use crate::domain::enrollments::{Enrollment, EnrollmentStatus};
-use crate::domain::page::{PageRequest, SortKey};
-use crate::domain::students::{self, Student, StudentFilter, StudentSummary};
+use domain::Result;
+use domain::audit::Action;
+use domain::courses::{self, Course};
+use domain::enrollments::{Enrollment, EnrollmentStatus};
+use domain::page::{PageRequest, SortKey};
+use domain::students::{self, Student, StudentFilter, StudentSummary};
 use foundation::id::{CourseId, StudentId};
 
 mod access;

@@ -16,10 +16,10 @@ use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Choice};
-use crate::domain::audit::Action;
-use crate::domain::page::{Page as Found, PageRequest};
-use crate::domain::webhooks::{self, Begun, Counted, DeadFilter, Delivery, Replay, Subscription};
-use crate::domain::{Error, Fault, Result};
+use domain::audit::Action;
+use domain::page::{Page as Found, PageRequest};
+use domain::webhooks::{self, Begun, Counted, DeadFilter, Delivery, Replay, Subscription};
+use domain::{Error, Fault, Result};
 use foundation::id::{DeliveryId, SubscriptionId};
 
 /// The fields of the filter.

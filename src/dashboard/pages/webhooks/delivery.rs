@@ -13,7 +13,7 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Raw, Tone};
-use crate::domain::webhooks::{
+use domain::webhooks::{
     self, Attempt, Delivery, DeliveryState, Exchange, Messages, Origin, Subscription, SubscriptionState,
 };
 use foundation::id::{DeliveryId, SubscriptionId};

@@ -12,9 +12,9 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
-use crate::domain::audit::Action;
-use crate::domain::webhooks::{self, Subscription, SubscriptionChange};
-use crate::domain::{Changed, Error};
+use domain::audit::Action;
+use domain::webhooks::{self, Subscription, SubscriptionChange};
+use domain::{Changed, Error};
 use foundation::id::SubscriptionId;
 
 pub(super) fn routes(route: Route) -> Route {

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::dashboard::form::{Faults, Form};
 use crate::dashboard::ui::{Choice, piece};
-use crate::events::{KINDS, TOLD};
+use domain::outbox::{KINDS, TOLD};
 
 piece!(Events<'_>);
 

@@ -2,7 +2,7 @@
 
 use crate::dashboard::form::Faults;
 use crate::dashboard::ui::Choice;
-use crate::events::KINDS;
+use domain::outbox::KINDS;
 
 /// The type of event that `text` names.
 pub(super) fn event_type(text: &str, faults: &mut Faults) -> Option<String> {

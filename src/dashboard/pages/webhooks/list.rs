@@ -9,7 +9,7 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
-use crate::domain::webhooks::{self, Counted, DeadFilter, Subscription};
+use domain::webhooks::{self, Counted, DeadFilter, Subscription};
 
 /// Hours over which the success rate is told.
 const HOURS: i64 = 24;

@@ -18,7 +18,7 @@ mod subscription;
 
 use crate::dashboard::routes::Route;
 use crate::dashboard::ui::{Badge, Tone, badge, number};
-use crate::domain::webhooks::{Attempt, Counted, Delivery, DeliveryState, Subscription, SubscriptionState};
+use domain::webhooks::{Attempt, Counted, Delivery, DeliveryState, Subscription, SubscriptionState};
 use foundation::id::{DeliveryId, ReplayId, SubscriptionId};
 
 pub(super) use outcomes::{newest, outcomes};

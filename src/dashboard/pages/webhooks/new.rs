@@ -12,9 +12,9 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui;
-use crate::domain::Error;
-use crate::domain::audit::Action;
-use crate::domain::webhooks::{self, NewSubscription, Subscription};
+use domain::Error;
+use domain::audit::Action;
+use domain::webhooks::{self, NewSubscription, Subscription};
 
 const NEW: &str = "/dashboard/developer/webhooks/new";
 

@@ -2,7 +2,7 @@
 
 use crate::dashboard::chart::{Chart, Series, Spark};
 use crate::dashboard::ui;
-use crate::domain::webhooks::{Hour, MOST_COUNTED, Outcomes};
+use domain::webhooks::{Hour, MOST_COUNTED, Outcomes};
 
 /// Deliveries per hour, by where they stand now; none when there were none.
 pub(in super::super) fn outcomes(of: &Outcomes) -> Option<Chart> {

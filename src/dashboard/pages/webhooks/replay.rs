@@ -10,9 +10,9 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui::{self, Badge, Tone, badge, piece};
-use crate::domain::Changed;
-use crate::domain::audit::Action;
-use crate::domain::webhooks::{self, Replay, ReplayState};
+use domain::Changed;
+use domain::audit::Action;
+use domain::webhooks::{self, Replay, ReplayState};
 use foundation::id::ReplayId;
 
 pub(super) fn routes(route: Route) -> Route {

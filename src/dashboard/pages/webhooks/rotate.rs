@@ -13,9 +13,9 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get};
 use crate::dashboard::ui::{self, Choice};
-use crate::domain::Error;
-use crate::domain::audit::Action;
-use crate::domain::webhooks::{self, Subscription};
+use domain::Error;
+use domain::audit::Action;
+use domain::webhooks::{self, Subscription};
 use foundation::id::SubscriptionId;
 
 /// Hours for which the old secret may go on signing, as the form offers them; the first is meant for most.

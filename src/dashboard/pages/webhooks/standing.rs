@@ -11,9 +11,9 @@ use crate::dashboard::frame::{Frame, Section};
 use crate::dashboard::page::{Answer, Page};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::ui;
-use crate::domain::audit::Action;
-use crate::domain::webhooks::{self, Counted, Held, Subscription, SubscriptionState};
-use crate::domain::{Changed, Error, Result};
+use domain::audit::Action;
+use domain::webhooks::{self, Counted, Held, Subscription, SubscriptionState};
+use domain::{Changed, Error, Result};
 use foundation::id::SubscriptionId;
 
 pub(super) fn routes(route: Route) -> Route {

@@ -17,13 +17,13 @@ use crate::dashboard::query::{Asked, FAR};
 use crate::dashboard::routes::{Route, get, post};
 use crate::dashboard::span::span;
 use crate::dashboard::ui::{self, Choice, Tone, piece};
-use crate::domain::audit::Action;
-use crate::domain::page::{Page as Found, PageRequest};
-use crate::domain::webhooks::{
+use domain::audit::Action;
+use domain::outbox::{KINDS, TOLD};
+use domain::page::{Page as Found, PageRequest};
+use domain::webhooks::{
     self, Counted, Delivery, DeliveryFilter, DeliveryState, Origin, Subscription, SubscriptionState,
 };
-use crate::domain::{Error, Result};
-use crate::events::{KINDS, TOLD};
+use domain::{Error, Result};
 use foundation::id::SubscriptionId;
 
 /// The fields of the filter.
