@@ -3,9 +3,6 @@
 //! In reading order: what every part shares, what the platform knows, how changes come in, how requests are
 //! answered, and the commands that start it all. The map is `src/README.md`.
 
-pub mod feed;
-pub mod webhooks;
-
 pub mod api;
 pub mod dashboard;
 pub mod server;

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufRead, BufReader};
 use super::failure::{Failure, Outcome};
 use super::progress::Progress;
 use super::{output, start};
-use crate::feed::apply as feed;
+use feed::apply as feed;
 use foundation::config::{CommonFlags, Config, LinkFlags};
 
 #[derive(Debug, clap::Args)]

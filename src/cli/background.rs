@@ -9,10 +9,10 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::failure::Failure;
 use super::signals::Stop;
-use crate::webhooks::{Worker, upkeep};
 use domain::app::App;
 use foundation::secret::{MasterKey, Purpose, Seal};
 use mail::{self, Transport};
+use webhooks::{Worker, upkeep};
 
 /// What the parts have at least to record what they did and to give back what they had in hand.
 const SHORTEST: Duration = Duration::from_secs(3);

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use super::failure::{Failure, Outcome};
 use super::progress::Progress;
 use super::{output, start};
-use crate::feed::generate::{Counts, Spec, WORKSPACE, into_database, write_changes};
+use feed::generate::{Counts, Spec, WORKSPACE, into_database, write_changes};
 use foundation::clock::Clock;
 use foundation::config::Config;
 

@@ -306,7 +306,7 @@ impl Read for BTreeMap<String, String> {
 /// Reads a word of a closed list, whose first word stands for a fault.
 macro_rules! word {
     ($($name:ty),* $(,)?) => {
-        $(impl $crate::feed::fields::Read for $name {
+        $(impl $crate::fields::Read for $name {
             fn read(value: serde_json::Value) -> Result<Self, String> {
                 String::read(value)?.parse().map_err(|error: domain::word::UnknownWord| error.to_string())
             }

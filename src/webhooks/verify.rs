@@ -91,7 +91,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::webhooks::VECTORS;
+    use crate::VECTORS;
 
     #[test]
     fn the_published_vectors_are_told_apart() {

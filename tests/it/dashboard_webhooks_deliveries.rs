@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use creator_api::webhooks::upkeep;
 use domain::outbox::KINDS;
 use domain::webhooks::{DeliveryState, Origin};
 use reqwest::Method;
+use webhooks::upkeep;
 
 use crate::dashboard_keys::told;
 use crate::dashboard_webhooks::{LIST, partial};

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::Stdio;
 
 use bytes::Bytes;
-use creator_api::webhooks::VECTORS;
-use creator_api::webhooks::outbound::{self, Client, DEADLINE, Options, Request, Verdict};
-use creator_api::webhooks::sign::SigningKey;
 use foundation::clock::Clock;
 use foundation::config::Network;
 use regex::Regex;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
+use webhooks::VECTORS;
+use webhooks::outbound::{self, Client, DEADLINE, Options, Request, Verdict};
+use webhooks::sign::SigningKey;
 
 use crate::support::TestApp;
 

@@ -8,10 +8,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::cli::failure::Failure;
 use crate::cli::workspaces::find;
-use crate::feed::demo;
 use domain::app::App;
 use domain::audit::Actor;
 use domain::{token, users};
+use feed::demo;
 use foundation::secret::write_private;
 
 /// The password in the data folder.

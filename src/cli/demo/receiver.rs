@@ -14,8 +14,8 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::cli::output;
-use crate::webhooks::verify::{TOLERANCE, verify};
 use foundation::clock::Clock;
+use webhooks::verify::{TOLERANCE, verify};
 
 /// Bytes of a body at most; an event is far smaller.
 const BODY_CAP: usize = 1 << 20;

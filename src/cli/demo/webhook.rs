@@ -12,10 +12,10 @@ use tokio::net::TcpListener;
 
 use crate::cli::failure::Failure;
 use crate::cli::workspaces::find;
-use crate::feed::demo;
 use domain::app::App;
 use domain::outbox::KINDS;
 use domain::webhooks::{self, NewSubscription, SubscriptionChange};
+use feed::demo;
 use foundation::id::SubscriptionId;
 use foundation::secret::{MasterKey, Purpose, Seal, write_private};
 

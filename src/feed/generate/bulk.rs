@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::rows::{Ground, order_rows, student_rows};
 use super::{Counts, Spec, WORKSPACE, changes, model};
-use crate::feed;
 use domain::app::App;
 use domain::rollups;
 
@@ -102,9 +101,11 @@ async fn found(app: &App, spec: &Spec) -> anyhow::Result<()> {
     let mut lines = Vec::new();
     changes::write_changes(&Spec { students: 0, orders: 0, ..*spec }, &mut lines, &mut |_| ())?;
     let mut reasons = Vec::new();
-    let options =
-        feed::Options { rejected: Box::new(|reject| reasons.push(reject.to_string())), ..Default::default() };
-    feed::apply(app, &lines[..], options).await?;
+    let options = crate::Options {
+        rejected: Box::new(|reject| reasons.push(reject.to_string())),
+        ..Default::default()
+    };
+    crate::apply(app, &lines[..], options).await?;
     anyhow::ensure!(reasons.is_empty(), "the workspace cannot be made: {}", reasons.join("; "));
     Ok(())
 }

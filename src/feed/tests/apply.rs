@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Place, line};
-use crate::feed::{Options, Outcome};
+use crate::{Options, Outcome};
 
 const AT: &str = "2026-05-01T10:00:00Z";
 
@@ -64,7 +64,7 @@ async fn bad_lines_are_named_and_kept_and_the_rest_goes_on() {
             rejects: Some(Box::new(&mut kept)),
             ..Options::default()
         };
-        let outcome = crate::feed::apply(&place.app, text.as_bytes(), options).await.unwrap();
+        let outcome = crate::apply(&place.app, text.as_bytes(), options).await.unwrap();
         assert_eq!(outcome, Outcome { applied: 5, repeated: 0, rejected: 4 });
         assert_eq!(
             reasons,
@@ -94,7 +94,7 @@ async fn a_line_that_is_too_long_is_kept_whole() {
             rejects: Some(Box::new(&mut kept)),
             ..Options::default()
         };
-        let outcome = crate::feed::apply(&place.app, text.as_bytes(), options).await.unwrap();
+        let outcome = crate::apply(&place.app, text.as_bytes(), options).await.unwrap();
         assert_eq!(outcome, Outcome { applied: 3, repeated: 0, rejected: 3 });
         assert_eq!(reasons, [3, 4, 6]);
         assert!(String::from_utf8(kept).unwrap() == format!("not json\n{long}\nnot json either\n"));
@@ -132,7 +132,7 @@ async fn a_slow_stream_is_applied_as_it_comes() {
     let (mut pipe, reader) = tokio::io::duplex(1 << 16);
     let app = place.app.clone();
     let applying = tokio::spawn(async move {
-        crate::feed::apply(&app, tokio::io::BufReader::new(reader), Options::default()).await
+        crate::apply(&app, tokio::io::BufReader::new(reader), Options::default()).await
     });
     tokio::io::AsyncWriteExt::write_all(&mut pipe, school().as_bytes()).await.unwrap();
     for _ in 0..100 {

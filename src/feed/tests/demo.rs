@@ -5,7 +5,7 @@ use std::time::Duration;
 use entity::{Span, orders};
 
 use super::Place;
-use crate::feed::{Options, demo};
+use crate::{Options, demo};
 use domain::analytics::{self, AnalyticsQuery};
 use domain::outbox::KINDS;
 use domain::workspaces;

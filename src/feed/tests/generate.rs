@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Place, time};
-use crate::feed::generate::{Spec, WORKSPACE, into_database, write_changes};
+use crate::generate::{Spec, WORKSPACE, into_database, write_changes};
 use domain::analytics::{self, AnalyticsQuery, Figures, Interval};
 use domain::workspaces;
 

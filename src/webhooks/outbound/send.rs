@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::client::Client;
 use super::failure::{self, Failure};
 use super::{resolver, retry_after};
-use crate::webhooks::sign::{self, SigningKey};
+use crate::sign::{self, SigningKey};
 
 /// What an attempt may take from the first step to the last: connecting, sending, head and body of the answer.
 pub const DEADLINE: Duration = Duration::from_secs(15);

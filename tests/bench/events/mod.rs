@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use creator_api::webhooks::{Worker, upkeep};
 use foundation::telemetry;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch};
+use webhooks::{Worker, upkeep};
 
 use crate::process;
 use crate::site::Site;

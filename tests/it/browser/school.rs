@@ -1,6 +1,6 @@
 //! The school behind the scenes: the demo's year, with keys, requests, webhooks and refunds as a running school has them.
 
-use creator_api::feed::{Options, demo};
+use feed::{Options, demo};
 use reqwest::Method;
 use serde_json::json;
 

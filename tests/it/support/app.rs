@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use creator_api::feed::apply::{self, Outcome};
 use creator_api::server::{ConnectionLimits, Server};
 use domain::app::{App, Parts};
 use domain::keys::Principals;
 use domain::workspaces;
+use feed::apply::{self, Outcome};
 use foundation::clock::Clock;
 use foundation::config::{Config, gather};
 use foundation::database::Write;

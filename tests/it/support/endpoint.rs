@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use creator_api::webhooks::verify::{self, TOLERANCE};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
+use webhooks::verify::{self, TOLERANCE};
 
 use super::receiver::{Receiver, request};
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use creator_api::webhooks::outbound::{BODY_KEPT_BYTES, Failure, Verdict};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use webhooks::outbound::{BODY_KEPT_BYTES, Failure, Verdict};
 
 use super::{OK, SLACK, answer, at_the_deadline, client, failure, send, send_within};
 use crate::support::{Receiver, request};

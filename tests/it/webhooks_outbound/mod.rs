@@ -10,17 +10,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use creator_api::webhooks::outbound::{
-    self, Answer, Client, Failure, LookUp, Options, Outcome, Request, Verdict,
-};
-use creator_api::webhooks::sign::SigningKey;
-use creator_api::webhooks::verify;
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use uuid::Uuid;
+use webhooks::outbound::{self, Answer, Client, Failure, LookUp, Options, Outcome, Request, Verdict};
+use webhooks::sign::SigningKey;
+use webhooks::verify;
 
 use crate::support::{Receiver, request};
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use creator_api::webhooks::outbound::{Client, Failure, LookUp, Options};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use uuid::Uuid;
+use webhooks::outbound::{Client, Failure, LookUp, Options};
 
 use super::{OK, answers, at_the_deadline, client, client_with, send, send_for, send_within};
 use crate::support::{Receiver, request};
