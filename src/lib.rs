@@ -3,8 +3,6 @@
 //! In reading order: what every part shares, what the platform knows, how changes come in, how requests are
 //! answered, and the commands that start it all. The map is `src/README.md`.
 
-pub mod api;
-pub mod dashboard;
 pub mod server;
 
 pub mod cli;

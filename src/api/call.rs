@@ -183,7 +183,7 @@ fn is_of(media_type: &str, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::is_of;
-    use crate::api::payload::JSON;
+    use crate::payload::JSON;
 
     #[test]
     fn json_may_name_its_character_set() {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::failure::{Failure, Outcome};
-use crate::api::generated::document;
+use api::generated::document;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

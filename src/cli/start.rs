@@ -4,7 +4,7 @@
 
 use sea_orm::DbBackend;
 
-use crate::api::events::{encode, example};
+use api::events::{encode, example};
 use domain::app::{App, Parts};
 use domain::keys::Principals;
 use foundation::clock::Clock;

@@ -88,7 +88,7 @@ impl From<ParseIdError> for Failure {
 }
 
 #[derive(Template)]
-#[template(path = "failure.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "failure.html")]
 struct FailurePage<'a> {
     frame: Frame,
     status: u16,

@@ -9,9 +9,9 @@ use poem::{Body, Request, Response};
 use utoipa_swagger_ui::{Config, Url};
 
 use super::page;
-use crate::api::contract::Contract;
-use crate::api::middleware::{Coding, Packable, etag};
-use crate::api::payload::JSON;
+use api::contract::Contract;
+use api::middleware::{Coding, Packable, etag};
+use api::payload::JSON;
 
 /// What Swagger UI needs: its own scripts; styles and images that it writes into the page itself.
 const SWAGGER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use crate::api::error::Code;
+use api::error::Code;
 
 /// The page, written once.
 pub(super) static HTML: LazyLock<String> = LazyLock::new(write);

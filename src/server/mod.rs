@@ -24,12 +24,12 @@ use poem_openapi::{OpenApi, OpenApiService};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::api::contract::Contract;
-use crate::api::front::{Front, Settings};
-use crate::api::generated::adapter::V1;
-use crate::api::generated::{document, operations};
-use crate::api::middleware::Gate;
-use crate::api::v1::Handlers;
+use api::contract::Contract;
+use api::front::{Front, Settings};
+use api::generated::adapter::V1;
+use api::generated::{document, operations};
+use api::middleware::Gate;
+use api::v1::Handlers;
 use domain::app::App;
 use foundation::secret::MasterKey;
 

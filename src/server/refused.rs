@@ -4,7 +4,7 @@ use poem::http::Method;
 use poem::{Body, Request, Response};
 
 use super::page;
-use crate::api::rejection::Rejection;
+use api::rejection::Rejection;
 
 /// The response as plain text, with a line in the log; `None` when the request is not refused.
 pub(super) fn response(request: &Request, request_id: &str) -> Option<Response> {

@@ -6,11 +6,11 @@ use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
 use super::{docs, errors_page, guide, page, refused, watch};
-use crate::api::contract::Contract;
-use crate::api::front::Front;
-use crate::api::middleware::{Coding, Gate, client_address, request_id};
-use crate::dashboard::visit::Client;
-use crate::dashboard::{self, Dashboard};
+use api::contract::Contract;
+use api::front::Front;
+use api::middleware::{Coding, Gate, client_address, request_id};
+use dashboard::visit::Client;
+use dashboard::{self, Dashboard};
 use foundation::secret::MasterKey;
 
 /// Everything behind the listener.

@@ -8,7 +8,7 @@ use anyhow::Context;
 use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 
-use crate::api::front::Front;
+use api::front::Front;
 use domain::app::App;
 use domain::{idempotency, keys, requests, rollups, sessions, users};
 use foundation::telemetry::metrics;

@@ -10,7 +10,7 @@ use poem::{Endpoint, Request, Response};
 use tokio::net::TcpListener;
 
 use super::{connections, health, metrics, page, refused};
-use crate::api::middleware::request_id;
+use api::middleware::request_id;
 use domain::app::App;
 use foundation::telemetry::metrics as figures;
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 
-use creator_api::api::contract::Operation;
-use creator_api::api::generated::operations::OPERATIONS;
+use api::contract::Operation;
+use api::generated::operations::OPERATIONS;
 use serde_json::{Map, Value};
 
 use crate::support::{Answer, TestApp, send};

@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use creator_api::api::contract::Operation;
-use creator_api::api::error::Code;
-use creator_api::api::generated::operations::OPERATIONS;
-use creator_api::api::generated::schemas::ErrorCode;
+use api::contract::Operation;
+use api::error::Code;
+use api::generated::operations::OPERATIONS;
+use api::generated::schemas::ErrorCode;
 use domain::idempotency;
 use domain::scope::Scope;
 use domain::workspaces::Quota;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use creator_api::dashboard;
+use dashboard;
 use regex::Regex;
 use reqwest::Method;
 use serde_json::{Value, json};

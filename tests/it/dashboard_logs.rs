@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use creator_api::api::generated::operations::OPERATIONS;
+use api::generated::operations::OPERATIONS;
 use domain::requests;
 use reqwest::Method;
 use serde_json::json;

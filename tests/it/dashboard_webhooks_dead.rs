@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use ::webhooks::upkeep;
 use domain::page::PageRequest;
 use domain::webhooks::{self, DeliveryState, ReplayState};
 use entity::webhook_deliveries as rows;
 use entity::webhook_deliveries::queue::Next;
 use foundation::id::{Delivery, SubscriptionId};
-use webhooks::upkeep;
 
 use crate::dashboard_keys::told;
 use crate::dashboard_webhooks::{LIST, partial};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use creator_api::api::generated::events::EVENT_TYPES;
+use api::generated::events::EVENT_TYPES;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What stands around the API: its documents, the health checks, an outage, the end of a version.
 
-use creator_api::api::error::Code;
-use creator_api::api::generated::document;
+use api::error::Code;
+use api::generated::document;
 use reqwest::Method;
 use sea_orm::ConnectionTrait;
 use serde_json::json;

@@ -170,7 +170,7 @@ async fn a_long_log_goes_in_batches_after_its_subscription() {
     assert_eq!(webhooks::list(&app.app, acme.id).await.unwrap(), []);
     assert_eq!(app.settle_due(Some(204), Next::Delivered).await, 0, "nothing of it is sent");
     acme.student("bob").await;
-    webhooks::upkeep::go_on(&app.app).await.unwrap();
+    ::webhooks::upkeep::go_on(&app.app).await.unwrap();
     assert_eq!(left().await, 0);
     let rows = entity::webhook_subscriptions::in_workspace(acme.id.uuid());
     assert_eq!(rows.count(app.app.db.read()).await.unwrap(), 0);

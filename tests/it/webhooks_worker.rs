@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::webhooks::upkeep;
 use domain::outbox::KINDS;
 use domain::webhooks::{self, SubscriptionChange};
 use entity::webhook_deliveries::{self, Origin};
@@ -13,7 +14,6 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{Semaphore, oneshot};
-use webhooks::upkeep;
 
 use crate::conformance::Contract;
 use crate::outage;

@@ -1,6 +1,6 @@
 //! Bodies and answers: objects, maps, lists, formats, defaults, what is absent and what is null, texts and bytes.
 
-use creator_api::api::scalar::{Base64, Date, Uuid};
+use api::scalar::{Base64, Date, Uuid};
 use reqwest::Method;
 use serde_json::json;
 

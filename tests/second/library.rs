@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use creator_api::api::call::Call;
-use creator_api::api::error::{ApiError, Reply};
-use creator_api::api::payload::{Bytes, Json, Text};
+use api::call::Call;
+use api::error::{ApiError, Reply};
+use api::payload::{Bytes, Json, Text};
 use poem_openapi::types::MaybeUndefined;
 
 use super::generated::schemas::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use creator_api::api::events::{encode, example};
+use api::events::{encode, example};
 use creator_api::server::Server;
 use domain::Given;
 use domain::app::{App, Parts};

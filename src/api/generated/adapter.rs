@@ -6,12 +6,12 @@ use poem_openapi::OpenApi;
 use super::operations;
 use super::schemas;
 use super::{courses, students, orders, enrollments, analytics};
-use crate::api::call::Checked;
-use crate::api::error::answer;
-use crate::api::parameter::{Header, Path, Query};
-use crate::api::payload::Json;
-use crate::api::scalar::Timestamp;
-use crate::api::security::{Key, Scheme};
+use crate::call::Checked;
+use crate::error::answer;
+use crate::parameter::{Header, Path, Query};
+use crate::payload::Json;
+use crate::scalar::Timestamp;
+use crate::security::{Key, Scheme};
 
 /// The tags of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
@@ -84,7 +84,7 @@ pub struct Keys;
 
 impl Scheme for Keys {
     const NAME: &'static str = "apiKey";
-    const CREDENTIAL: crate::api::contract::Credential = operations::CREDENTIAL;
+    const CREDENTIAL: crate::contract::Credential = operations::CREDENTIAL;
 }
 
 /// The API over whoever implements the traits of its tags.

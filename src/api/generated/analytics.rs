@@ -3,11 +3,11 @@
 //! The operations of `analytics`.
 
 use super::schemas;
-use crate::api::answer::{Answer, Parts};
-use crate::api::call::Call;
-use crate::api::error::Reply;
-use crate::api::payload::Json;
-use crate::api::scalar::Timestamp;
+use crate::answer::{Answer, Parts};
+use crate::call::Call;
+use crate::error::Reply;
+use crate::payload::Json;
+use crate::scalar::Timestamp;
 
 /// Aggregate revenue and completion metrics over a window of time.
 pub trait Analytics: Send + Sync + 'static {

@@ -3,10 +3,10 @@
 //! The operations of `enrollments`.
 
 use super::schemas;
-use crate::api::answer::{Answer, Parts};
-use crate::api::call::Call;
-use crate::api::error::Reply;
-use crate::api::payload::Json;
+use crate::answer::{Answer, Parts};
+use crate::call::Call;
+use crate::error::Reply;
+use crate::payload::Json;
 
 /// The links of students to courses.
 pub trait Enrollments: Send + Sync + 'static {

@@ -3,7 +3,7 @@
 //! What webhooks send.
 
 use super::schemas;
-use crate::api::scalar::Timestamp;
+use crate::scalar::Timestamp;
 
 /// Every type of event, in the order of the contract.
 pub const EVENT_TYPES: &[&str] = &[

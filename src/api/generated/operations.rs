@@ -3,7 +3,7 @@
 //! The contract as static tables.
 
 use super::document;
-use crate::api::contract::{
+use crate::contract::{
     Body, Contract, Credential, Describes, Operation, Parameter, ParameterKind, Place,
 };
 

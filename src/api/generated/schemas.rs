@@ -2,7 +2,7 @@
 
 //! The types of requests and responses.
 
-use crate::api::scalar::Timestamp;
+use crate::scalar::Timestamp;
 
 /// Where a page stands in its list.
 #[derive(

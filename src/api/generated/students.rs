@@ -3,11 +3,11 @@
 //! The operations of `students`.
 
 use super::schemas;
-use crate::api::answer::{Answer, Parts};
-use crate::api::call::Call;
-use crate::api::error::Reply;
-use crate::api::payload::Json;
-use crate::api::scalar::Timestamp;
+use crate::answer::{Answer, Parts};
+use crate::call::Call;
+use crate::error::Reply;
+use crate::payload::Json;
+use crate::scalar::Timestamp;
 
 /// The people who take courses, with their progress and enrollment history.
 pub trait Students: Send + Sync + 'static {

@@ -7,8 +7,8 @@ use futures_util::StreamExt;
 use poem::Request;
 use poem::http::{HeaderMap, HeaderValue, header};
 
-use crate::api::error::ApiError;
-use crate::api::validate::{Fault, Part};
+use crate::error::ApiError;
+use crate::validate::{Fault, Part};
 
 /// Bytes of a body at most.
 pub const CAP: usize = 256 * 1024;

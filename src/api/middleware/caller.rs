@@ -8,10 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use poem::http::{HeaderMap, header};
 use poem::{Addr, Request};
 
-use crate::api::contract::Credential;
-use crate::api::error::ApiError;
-use crate::api::front::Front;
-use crate::api::validate::texts;
+use crate::contract::Credential;
+use crate::error::ApiError;
+use crate::front::Front;
+use crate::validate::texts;
 use domain::keys::{self, Principal};
 use foundation::config::Network;
 use rate_limit::LookUp;
@@ -63,7 +63,7 @@ fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// The client's address: the peer's own, or the last one that the trusted proxies did not add themselves.
-pub(crate) fn address(request: &Request, proxies: &[Network]) -> IpAddr {
+pub fn address(request: &Request, proxies: &[Network]) -> IpAddr {
     let peer = match &request.remote_addr().0 {
         Addr::SocketAddr(address) => address.ip(),
         _ => IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -15,7 +15,7 @@ const WORTH_IT: usize = 1024;
 
 /// A coding, in the order of our preference among equals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Coding {
+pub enum Coding {
     /// Zstandard.
     Zstd,
     /// Brotli.
@@ -28,7 +28,7 @@ impl Coding {
     const ALL: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
 
     /// Its name in headers.
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
             Self::Brotli => "br",
@@ -37,7 +37,7 @@ impl Coding {
     }
 
     /// The coding that the caller prefers, if any.
-    pub(crate) fn wanted(headers: &HeaderMap) -> Option<Self> {
+    pub fn wanted(headers: &HeaderMap) -> Option<Self> {
         let lines = headers.get_all(header::ACCEPT_ENCODING);
         let wishes: Vec<(&str, u16)> = lines
             .iter()
@@ -63,7 +63,7 @@ impl Coding {
     }
 
     /// The body in this coding; `None` when it is not worth it.
-    pub(crate) async fn apply(self, body: &Bytes) -> Option<Bytes> {
+    pub async fn apply(self, body: &Bytes) -> Option<Bytes> {
         if body.len() < WORTH_IT {
             return None;
         }
@@ -80,24 +80,24 @@ impl Coding {
 
 /// A body that is sent again and again: each of its codings is made once, when it is first wanted.
 #[derive(Debug)]
-pub(crate) struct Packable {
+pub struct Packable {
     plain: Bytes,
     packed: [OnceLock<Option<Bytes>>; Coding::ALL.len()],
 }
 
 impl Packable {
     /// Nothing is packed yet.
-    pub(crate) fn new(plain: Bytes) -> Self {
+    pub fn new(plain: Bytes) -> Self {
         Self { plain, packed: Default::default() }
     }
 
     /// The body as it is.
-    pub(crate) fn plain(&self) -> &Bytes {
+    pub fn plain(&self) -> &Bytes {
         &self.plain
     }
 
     /// The body in a coding; `None` when it is not worth it.
-    pub(crate) async fn packed(&self, coding: Coding) -> Option<Bytes> {
+    pub async fn packed(&self, coding: Coding) -> Option<Bytes> {
         let slot = &self.packed[coding as usize];
         if let Some(packed) = slot.get() {
             return packed.clone();

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 /// The weak tag of a body: the same bytes have the same tag, whatever encoding they travel in.
 ///
 /// It proves nothing to anybody, so that a quick hash of 128 bits is enough.
-pub(crate) fn of(body: &[u8]) -> HeaderValue {
+pub fn of(body: &[u8]) -> HeaderValue {
     let digest = xxh3_128(body).to_be_bytes();
     let mut tag = [b'"'; 27];
     tag[0] = b'W';
@@ -19,7 +19,7 @@ pub(crate) fn of(body: &[u8]) -> HeaderValue {
 }
 
 /// Whether `If-None-Match` names this tag, by the weak comparison (RFC 9110, 13.1.2).
-pub(crate) fn is_held(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+pub fn is_held(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
     let ours = opaque(tag.as_bytes());
     headers.get_all(header::IF_NONE_MATCH).iter().any(|line| {

@@ -8,9 +8,9 @@ use poem::{Body, Request, Response};
 
 use super::compress::Coding;
 use super::{Seen, etag, request_id, throttle};
-use crate::api::error::ApiError;
-use crate::api::front::Front;
-use crate::api::payload::JSON;
+use crate::error::ApiError;
+use crate::front::Front;
+use crate::payload::JSON;
 use rate_limit::Standing;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static(request_id::HEADER);

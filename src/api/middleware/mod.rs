@@ -7,11 +7,11 @@
 mod body;
 mod caller;
 mod compress;
-pub(crate) mod etag;
+pub mod etag;
 mod finish;
 mod log;
 mod record;
-pub(crate) mod request_id;
+pub mod request_id;
 #[cfg(test)]
 mod tests;
 mod throttle;
@@ -26,8 +26,8 @@ use poem::http::Method;
 use poem::{Endpoint, IntoResponse, Request, Response};
 
 pub use body::CAP as BODY_CAP;
-pub(crate) use caller::address as client_address;
-pub(crate) use compress::{Coding, Packable};
+pub use caller::address as client_address;
+pub use compress::{Coding, Packable};
 
 use super::call::Admission;
 use super::error::ApiError;

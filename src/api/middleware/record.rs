@@ -11,7 +11,7 @@ use poem::Request;
 use poem::http::{HeaderMap, Uri};
 
 use super::{Seen, caller};
-use crate::api::front::Front;
+use crate::front::Front;
 use domain::keys::Principal;
 use domain::requests;
 use foundation::clock::from_ms;

@@ -10,7 +10,7 @@ use foundation::id::RequestId;
 pub(super) const HEADER: &str = "x-request-id";
 
 /// The request's id.
-pub(crate) fn of(request: &Request, app: &App) -> String {
+pub fn of(request: &Request, app: &App) -> String {
     let mut given = request.headers().get_all(HEADER).iter();
     match (given.next().and_then(|value| value.to_str().ok()), given.next()) {
         (Some(own), None) if is_fit(own) => own.to_owned(),
@@ -22,7 +22,7 @@ pub(crate) fn of(request: &Request, app: &App) -> String {
 }
 
 /// Names the request in its response.
-pub(crate) fn stamp(response: &mut Response, id: &str) {
+pub fn stamp(response: &mut Response, id: &str) {
     if let Ok(id) = HeaderValue::from_str(id) {
         response.headers_mut().insert(HeaderName::from_static(HEADER), id);
     }

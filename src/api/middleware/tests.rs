@@ -11,12 +11,12 @@ use poem_openapi::OpenApiService;
 use secrecy::ExposeSecret;
 
 use super::Gate;
-use crate::api::events::{encode, example};
-use crate::api::front::{Front, Settings};
-use crate::api::generated::adapter::V1;
-use crate::api::generated::operations;
-use crate::api::pages::Look;
-use crate::api::v1::Handlers;
+use crate::events::{encode, example};
+use crate::front::{Front, Settings};
+use crate::generated::adapter::V1;
+use crate::generated::operations;
+use crate::pages::Look;
+use crate::v1::Handlers;
 use domain::Given as Optional;
 use domain::app::{App, Parts};
 use domain::courses::{self, CourseStatus, CourseUpsert};

@@ -4,8 +4,8 @@ use poem::Request;
 use poem::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::caller;
-use crate::api::error::ApiError;
-use crate::api::front::Front;
+use crate::error::ApiError;
+use crate::front::Front;
 use domain::keys::Principal;
 use rate_limit::{Caps, Standing, Subject, Window};
 

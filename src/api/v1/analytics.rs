@@ -2,11 +2,11 @@
 
 use super::Handlers;
 use super::convert::id_filter;
-use crate::api::call::Call;
-use crate::api::error::Reply;
-use crate::api::generated::analytics::{Analytics, GetAnalyticsSummaryRequest, GetAnalyticsSummaryResponse};
-use crate::api::generated::schemas::AnalyticsSummary;
-use crate::api::payload::Json;
+use crate::call::Call;
+use crate::error::Reply;
+use crate::generated::analytics::{Analytics, GetAnalyticsSummaryRequest, GetAnalyticsSummaryResponse};
+use crate::generated::schemas::AnalyticsSummary;
+use crate::payload::Json;
 use domain::analytics::{self, AnalyticsQuery};
 
 impl Analytics for Handlers {

@@ -2,13 +2,13 @@
 
 use super::Handlers;
 use super::paging::{self, Spans};
-use crate::api::call::Call;
-use crate::api::error::Reply;
-use crate::api::generated::courses::{
+use crate::call::Call;
+use crate::error::Reply;
+use crate::generated::courses::{
     Courses, GetCourseRequest, GetCourseResponse, ListCoursesRequest, ListCoursesResponse,
 };
-use crate::api::generated::schemas::CourseList;
-use crate::api::payload::Json;
+use crate::generated::schemas::CourseList;
+use crate::payload::Json;
 use domain;
 use domain::courses::{self, CourseFilter};
 use foundation::id::CourseId;

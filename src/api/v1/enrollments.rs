@@ -2,11 +2,11 @@
 
 use super::Handlers;
 use super::convert::body_id;
-use crate::api::call::Call;
-use crate::api::error::{ApiError, Reply};
-use crate::api::generated::enrollments::{CreateEnrollmentRequest, CreateEnrollmentResponse, Enrollments};
-use crate::api::idempotency;
-use crate::api::payload::Json;
+use crate::call::Call;
+use crate::error::{ApiError, Reply};
+use crate::generated::enrollments::{CreateEnrollmentRequest, CreateEnrollmentResponse, Enrollments};
+use crate::idempotency;
+use crate::payload::Json;
 use domain;
 use domain::enrollments::{self, Enrolled, NewEnrollment};
 use domain::error::Missing;

@@ -3,11 +3,11 @@
 use super::Handlers;
 use super::convert::id_filter;
 use super::paging::{self, Spans};
-use crate::api::call::Call;
-use crate::api::error::Reply;
-use crate::api::generated::orders::{ListOrdersRequest, ListOrdersResponse, Orders};
-use crate::api::generated::schemas::OrderList;
-use crate::api::payload::Json;
+use crate::call::Call;
+use crate::error::Reply;
+use crate::generated::orders::{ListOrdersRequest, ListOrdersResponse, Orders};
+use crate::generated::schemas::OrderList;
+use crate::payload::Json;
 use domain::orders::{self, OrderFilter};
 
 impl Orders for Handlers {

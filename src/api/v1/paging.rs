@@ -1,11 +1,11 @@
 //! What all lists share: sort, spans of time, the page asked for and the way to the next one.
 
-use crate::api::call::Call;
-use crate::api::cursor;
-use crate::api::error::{ApiError, Reply};
-use crate::api::generated::schemas::{CourseSort, OrderSort, Pagination, StudentSort};
-use crate::api::scalar::Timestamp;
-use crate::api::validate::{Fault, Faults, Part};
+use crate::call::Call;
+use crate::cursor;
+use crate::error::{ApiError, Reply};
+use crate::generated::schemas::{CourseSort, OrderSort, Pagination, StudentSort};
+use crate::scalar::Timestamp;
+use crate::validate::{Fault, Faults, Part};
 use domain::page::{PageRequest, Position, Sort, SortKey, Span};
 
 /// The page that a call asks for.

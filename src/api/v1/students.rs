@@ -3,14 +3,14 @@
 use super::Handlers;
 use super::convert::id_filter;
 use super::paging::{self, Spans};
-use crate::api::call::Call;
-use crate::api::error::Reply;
-use crate::api::generated::schemas::{Student, StudentList};
-use crate::api::generated::students::{
+use crate::call::Call;
+use crate::error::Reply;
+use crate::generated::schemas::{Student, StudentList};
+use crate::generated::students::{
     CreateStudentRequest, CreateStudentResponse, ListStudentsRequest, ListStudentsResponse, Students,
 };
-use crate::api::idempotency;
-use crate::api::payload::Json;
+use crate::idempotency;
+use crate::payload::Json;
 use domain::students::{self, StudentFilter};
 use foundation::clock;
 

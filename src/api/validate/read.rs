@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::api::contract::{Parameter, ParameterKind, Place};
+use crate::contract::{Parameter, ParameterKind, Place};
 
 /// The value of a parameter's text, or what is wrong with it.
 pub(super) fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use super::query::{self, Pair};
 use super::read::{self, read};
 use super::{Fault, Faults, Part, date_time, message, texts, widths};
-use crate::api::contract::{Operation, Parameter, ParameterKind, Place};
-use crate::api::payload::{BYTES, TEXT};
-use crate::api::scalar::Base64;
+use crate::contract::{Operation, Parameter, ParameterKind, Place};
+use crate::payload::{BYTES, TEXT};
+use crate::scalar::Base64;
 use foundation::json::{self as strict_json, MAX_FAULTS};
 
 /// Under this name the contract's document is known to the schemas.

@@ -6,8 +6,8 @@ use poem::http::{HeaderMap, HeaderValue};
 
 use super::schemas::Schemas;
 use super::{Faults, Part, query};
-use crate::api::contract::Operation;
-use crate::api::generated::{document, operations};
+use crate::contract::Operation;
+use crate::generated::{document, operations};
 
 static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| {
     Schemas::compile(document::JSON, operations::OPERATIONS).expect("the contract compiles")

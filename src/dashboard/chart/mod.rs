@@ -56,7 +56,7 @@ pub struct Chart {
 }
 
 #[derive(Template)]
-#[template(path = "ui/chart.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "ui/chart.html")]
 struct Figure<'a> {
     chart: &'a Chart,
     drawing: Raw<String>,

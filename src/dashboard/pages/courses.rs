@@ -4,13 +4,13 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use crate::dashboard::flash::Flash;
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::position::{self, ROWS};
-use crate::dashboard::query::Asked;
-use crate::dashboard::routes::{Route, get, post};
-use crate::dashboard::ui::{self, Badge, Choice, Tone};
+use crate::flash::Flash;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::position::{self, ROWS};
+use crate::query::Asked;
+use crate::routes::{Route, get, post};
+use crate::ui::{self, Badge, Choice, Tone};
 use domain::Changed;
 use domain::audit::Action;
 use domain::courses::{self, Course, CourseDetail, CourseSearch, CourseStatus};
@@ -56,7 +56,7 @@ fn price(course: &Course) -> String {
 }
 
 #[derive(Template)]
-#[template(path = "courses/list.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "courses/list.html")]
 struct ListPage {
     frame: Frame,
     asked: Asked,
@@ -89,7 +89,7 @@ async fn list(page: Page, asked: Asked) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "courses/course.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "courses/course.html")]
 struct CoursePage {
     frame: Frame,
     detail: CourseDetail,
@@ -110,7 +110,7 @@ async fn publish(page: Page, Path(course): Path<String>) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "confirm.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "confirm.html")]
 struct ArchivePage<'a> {
     frame: Frame,
     confirm: ui::Confirm<'a>,

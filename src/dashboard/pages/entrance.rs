@@ -7,15 +7,15 @@ use poem::handler;
 use poem::http::StatusCode;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::dashboard::cookies::{self, Kind};
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::Frame;
-use crate::dashboard::page::{Answer, html, redirect, redirect_with, signed_out};
-use crate::dashboard::query::Asked;
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui;
-use crate::dashboard::visit::{Guest, Visit};
+use crate::cookies::{self, Kind};
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::Frame;
+use crate::page::{Answer, html, redirect, redirect_with, signed_out};
+use crate::query::Asked;
+use crate::routes::{Route, get};
+use crate::ui;
+use crate::visit::{Guest, Visit};
 use domain::audit::{self, Action, Actor};
 use domain::sessions::{self, Origin};
 use domain::students::fold;
@@ -33,7 +33,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "login.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "login.html")]
 struct LoginPage<'a> {
     frame: Frame,
     refusal: Option<&'a str>,
@@ -113,7 +113,7 @@ fn inside(next: &str) -> &str {
 }
 
 #[derive(Template)]
-#[template(path = "confirm.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "confirm.html")]
 struct LogoutPage<'a> {
     frame: Frame,
     confirm: ui::Confirm<'a>,
@@ -154,7 +154,7 @@ async fn logout(guest: Guest) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "set_password.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "set_password.html")]
 struct SetPasswordPage {
     frame: Frame,
     /// Whose password it is; `None` when the link opens nothing.

@@ -6,13 +6,13 @@ use poem::handler;
 use poem::web::Path;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::dashboard::failure::Failure;
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui::{self, Choice, Tone};
+use crate::failure::Failure;
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get};
+use crate::ui::{self, Choice, Tone};
 use domain::audit::Action;
 use domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
 use domain::scope::Scope;
@@ -34,7 +34,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "keys/list.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "keys/list.html")]
 struct ListPage {
     frame: Frame,
     keys: Vec<Row>,
@@ -85,7 +85,7 @@ async fn list(page: Page) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "keys/new.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "keys/new.html")]
 struct NewPage {
     frame: Frame,
     form: Form,
@@ -144,7 +144,7 @@ async fn new(page: Page) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "keys/created.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "keys/created.html")]
 struct CreatedPage<'a> {
     frame: Frame,
     record: &'a KeyRecord,
@@ -199,7 +199,7 @@ fn created(page: &Page, record: &KeyRecord, secret: &SecretString) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "confirm.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "confirm.html")]
 struct RevokePage<'a> {
     frame: Frame,
     confirm: ui::Confirm<'a>,

@@ -6,13 +6,13 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use crate::dashboard::failure::Failure;
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get, post};
-use crate::dashboard::ui;
+use crate::failure::Failure;
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get, post};
+use crate::ui;
 use domain::audit::Action;
 use domain::sessions;
 use domain::users::{self, MAILS_AN_HOUR, Member, Removal, User};
@@ -30,7 +30,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "people/list.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "people/list.html")]
 struct ListPage {
     frame: Frame,
     people: Vec<Member>,
@@ -157,7 +157,7 @@ async fn link(page: Page, Path(person): Path<String>, form: Form) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "people/remove.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "people/remove.html")]
 struct RemovePage<'a> {
     frame: Frame,
     confirm: ui::Confirm<'a>,

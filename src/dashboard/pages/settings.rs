@@ -4,12 +4,12 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use crate::dashboard::flash::Flash;
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::query::Asked;
-use crate::dashboard::routes::{Route, get, post};
-use crate::dashboard::{position, ui};
+use crate::flash::Flash;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::query::Asked;
+use crate::routes::{Route, get, post};
+use crate::{position, ui};
 use domain::Result;
 use domain::audit::{self, Action, Actor, Entry};
 use domain::keys::EffectiveQuota;
@@ -32,7 +32,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "settings/settings.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "settings/settings.html")]
 struct SettingsPage<'a> {
     frame: Frame,
     workspace: &'a Workspace,
@@ -111,7 +111,7 @@ async fn end_others(page: Page) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "settings/audit.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "settings/audit.html")]
 struct AuditPage {
     frame: Frame,
     entries: Vec<Entry>,

@@ -3,10 +3,10 @@
 use poem::handler;
 use secrecy::ExposeSecret;
 
-use crate::dashboard::cookies::{self, Kind};
-use crate::dashboard::form::Form;
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, post};
+use crate::cookies::{self, Kind};
+use crate::form::Form;
+use crate::page::{Answer, Page};
+use crate::routes::{Route, post};
 use domain::audit::{self, Action, Actor};
 use domain::sessions;
 use foundation::id::WorkspaceId;

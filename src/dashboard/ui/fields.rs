@@ -36,7 +36,7 @@ enum Control<'a> {
 
 /// A field: made by [`field`], and shaped by its methods.
 #[derive(Template)]
-#[template(path = "ui/field.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "ui/field.html")]
 pub struct Field<'a> {
     name: &'a str,
     label: &'a str,

@@ -1,6 +1,6 @@
 //! The small pieces of pages: each is a value that a template writes with `{{ ui::time(at) }}`, escaped and ready.
 //!
-//! Templates name them through the module that derives them, which therefore says `use crate::dashboard::ui`.
+//! Templates name them through the module that derives them, which therefore says `use crate::ui`.
 
 use std::fmt::{self, Display};
 
@@ -110,7 +110,7 @@ pub fn badge(tone: Tone, text: &str) -> Badge<'_> {
 
 /// What a list says when it has nothing: what would be here, and how to begin.
 #[derive(Template)]
-#[template(path = "ui/empty.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "ui/empty.html")]
 pub struct Empty<'a> {
     title: &'a str,
     text: &'a str,
@@ -132,7 +132,7 @@ impl<'a> Empty<'a> {
 
 /// The ways from one page of a list to the others.
 #[derive(Template)]
-#[template(path = "ui/pager.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "ui/pager.html")]
 pub struct Pager {
     first: Option<String>,
     next: Option<String>,
@@ -179,7 +179,7 @@ impl Pager {
 
 /// The question before something that cannot be taken back: a form of its own, which needs no script.
 #[derive(Template)]
-#[template(path = "ui/confirm.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "ui/confirm.html")]
 pub struct Confirm<'a> {
     /// The hidden field of the form: `frame.csrf()`.
     pub csrf: Raw<String>,

@@ -35,7 +35,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 
-use crate::api::rejection::Rejection;
+use api::rejection::Rejection;
 use first_request::FirstRequest;
 use io::ConnectionIo;
 pub use limits::{ConnectionLimits, Timeouts};

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::api::generated::events::EVENT_TYPES;
+use api::generated::events::EVENT_TYPES;
 
 /// The page, written once.
 pub(super) static HTML: LazyLock<String> = LazyLock::new(write);

@@ -50,8 +50,8 @@ impl Host {
             db,
             clock: Clock::system(),
             ids: Ids::default(),
-            encode: creator_api::api::events::encode,
-            example: creator_api::api::events::example,
+            encode: api::events::encode,
+            example: api::events::example,
             principals: Principals::default(),
         });
         let workspace = workspaces::by_key(&app, workspace).await?.id;

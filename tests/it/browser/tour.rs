@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use creator_api::dashboard;
+use dashboard;
 use reqwest::Method;
 
 use super::axe;

@@ -259,8 +259,8 @@ async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
         config,
         clock: clock.clone(),
         ids: Ids::default(),
-        encode: creator_api::api::events::encode,
-        example: creator_api::api::events::example,
+        encode: api::events::encode,
+        example: api::events::example,
         principals: Principals::default(),
     })
 }

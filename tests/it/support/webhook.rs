@@ -1,10 +1,10 @@
 //! Webhooks of a story: subscriptions, and a worker that sends when the story says so.
 
+use ::webhooks::{Worker, upkeep};
 use domain::webhooks::{self, Delivery, Held, NewSubscription, Subscription};
 use entity::webhook_deliveries::queue::Claim;
 use foundation::id::SubscriptionId;
 use secrecy::ExposeSecret;
-use webhooks::{Worker, upkeep};
 
 use super::{Endpoint, TestApp, Workspace};
 

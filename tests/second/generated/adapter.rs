@@ -6,12 +6,12 @@ use poem_openapi::OpenApi;
 use super::operations;
 use super::schemas;
 use super::{things, r#type};
-use creator_api::api::call::Checked;
-use creator_api::api::error::answer;
-use creator_api::api::parameter::{Cookie, Header, Path, Query};
-use creator_api::api::payload::{Bytes, Json, Text};
-use creator_api::api::scalar::{Date, Timestamp};
-use creator_api::api::security::{Key, Scheme};
+use api::call::Checked;
+use api::error::answer;
+use api::parameter::{Cookie, Header, Path, Query};
+use api::payload::{Bytes, Json, Text};
+use api::scalar::{Date, Timestamp};
+use api::security::{Key, Scheme};
 
 /// The tags of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
@@ -52,7 +52,7 @@ pub struct Keys;
 
 impl Scheme for Keys {
     const NAME: &'static str = "keyHeader";
-    const CREDENTIAL: creator_api::api::contract::Credential = operations::CREDENTIAL;
+    const CREDENTIAL: api::contract::Credential = operations::CREDENTIAL;
 }
 
 /// The API over whoever implements the traits of its tags.

@@ -3,7 +3,7 @@
 //! The contract as static tables.
 
 use super::document;
-use creator_api::api::contract::{
+use api::contract::{
     Body, Contract, Credential, Describes, Operation, Parameter, ParameterKind, Place,
     Split,
 };

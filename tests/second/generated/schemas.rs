@@ -3,7 +3,7 @@
 //! The types of requests and responses.
 
 use poem_openapi::types::MaybeUndefined;
-use creator_api::api::scalar::{Base64, Date, Timestamp, Uuid};
+use api::scalar::{Base64, Date, Timestamp, Uuid};
 
 /// How big.
 #[derive(

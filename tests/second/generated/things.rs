@@ -3,11 +3,11 @@
 //! The operations of `things`.
 
 use super::schemas;
-use creator_api::api::answer::{Answer, Parts};
-use creator_api::api::call::Call;
-use creator_api::api::error::Reply;
-use creator_api::api::payload::Json;
-use creator_api::api::scalar::{Date, Timestamp};
+use api::answer::{Answer, Parts};
+use api::call::Call;
+use api::error::Reply;
+use api::payload::Json;
+use api::scalar::{Date, Timestamp};
 
 /// What can be listed.
 pub trait Things: Send + Sync + 'static {

@@ -3,10 +3,10 @@
 //! The operations of `type`.
 
 use super::schemas;
-use creator_api::api::answer::{Answer, Parts};
-use creator_api::api::call::Call;
-use creator_api::api::error::Reply;
-use creator_api::api::payload::{Bytes, Json, Text};
+use api::answer::{Answer, Parts};
+use api::call::Call;
+use api::error::Reply;
+use api::payload::{Bytes, Json, Text};
 
 /// The operations of `type`.
 pub trait Type: Send + Sync + 'static {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use creator_api::api::generated::adapter::V1;
-use creator_api::api::generated::{document, events, operations};
-use creator_api::api::v1::Handlers;
+use api::generated::adapter::V1;
+use api::generated::{document, events, operations};
+use api::v1::Handlers;
 use serde_json::Value;
 
 use super::finding::{self, Finding};

@@ -44,12 +44,12 @@ pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str, library: &
         use super::operations;
         #schemas
         use super::{#(#modules),*};
-        use #library::api::call::Checked;
-        use #library::api::error::answer;
+        use #library::call::Checked;
+        use #library::error::answer;
         #parameters
         #payload
         #scalars
-        use #library::api::security::{Key, Scheme};
+        use #library::security::{Key, Scheme};
 
         #tag_enum
 
@@ -102,7 +102,7 @@ fn scheme(document: &Document, library: &Ident) -> TokenStream {
 
         impl Scheme for Keys {
             const NAME: &'static str = #name;
-            const CREDENTIAL: #library::api::contract::Credential = operations::CREDENTIAL;
+            const CREDENTIAL: #library::contract::Credential = operations::CREDENTIAL;
         }
     }
 }

@@ -35,9 +35,9 @@ pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Names<'_>)
     });
     quote! {
         #schemas
-        use #library::api::answer::{Answer, Parts};
-        use #library::api::call::Call;
-        use #library::api::error::Reply;
+        use #library::answer::{Answer, Parts};
+        use #library::call::Call;
+        use #library::error::Reply;
         #payload
         #scalars
 

@@ -21,8 +21,8 @@ pub fn named(library: &Ident, module: &str, known: &[&str], items: &TokenStream)
         known.iter().filter(|name| names(items, name)).map(|name| format_ident!("{name}")).collect();
     match &used[..] {
         [] => None,
-        [one] => Some(quote!(use #library::api::#module::#one;)),
-        many => Some(quote!(use #library::api::#module::{#(#many),*};)),
+        [one] => Some(quote!(use #library::#module::#one;)),
+        many => Some(quote!(use #library::#module::{#(#many),*};)),
     }
 }
 

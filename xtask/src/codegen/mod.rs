@@ -95,7 +95,7 @@ pub const CONTRACTS: &[Names<'static>] = &[
         output: "tests/second/generated",
         contract_from_output: "../contract.yaml",
         stem: "v2",
-        library: "creator_api",
+        library: "api",
         customs: Customs { beginning: "/api/v2/", spelled: ENVELOPE },
         ambient: AMBIENT,
     },

@@ -151,7 +151,7 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
         read("document.rs")
     );
     assert!(read("adapter.rs").contains("pub struct MyThings<S>(pub S);"));
-    assert!(read("things.rs").contains("use my_server::api::answer"));
+    assert!(read("things.rs").contains("use my_server::answer"));
     // A second time there is nothing to do, and `--check` knows it.
     assert_eq!(own(&["--out", "b/things", "--library", "my_server", "--check"]), Ok(Outcome::Fine));
     assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Outcome::Fine));

@@ -1,7 +1,7 @@
 //! The analytics summary.
 
 use super::{count, twins};
-use crate::api::generated::schemas;
+use crate::generated::schemas;
 use domain::analytics::{AnalyticsSummary, Figures, Interval, Point, Revenue};
 
 twins!(schemas::Interval => Interval: Day, Week, Month);

@@ -1,7 +1,7 @@
 //! Courses with their modules and lessons.
 
 use super::{text, twins};
-use crate::api::generated::schemas;
+use crate::generated::schemas;
 use domain::courses::{Course, CourseDetail, CourseStatus, Lesson, LessonType, Module, Money};
 
 twins!(LessonType => schemas::LessonType: Video, Audio, Text, Download, Quiz, Assignment, Live);

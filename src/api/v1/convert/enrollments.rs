@@ -1,7 +1,7 @@
 //! Enrolments.
 
 use super::{text, texts, twins};
-use crate::api::generated::schemas;
+use crate::generated::schemas;
 use domain::enrollments::{Enrollment, EnrollmentProgress, EnrollmentSource, EnrollmentStatus};
 
 twins!(EnrollmentStatus => schemas::EnrollmentStatus, and back: Active, Completed, Expired, Revoked);

@@ -6,22 +6,22 @@ mod enrollments;
 mod orders;
 mod students;
 
-use crate::api::error::{ApiError, Reply};
+use crate::error::{ApiError, Reply};
 use domain::error::Missing;
 use foundation::id::{Id, Kind};
 
 /// An id as text.
-pub(in crate::api) fn text<K: Kind>(id: Id<K>) -> String {
+pub(crate) fn text<K: Kind>(id: Id<K>) -> String {
     id.to_string()
 }
 
 /// An id that may be absent, as text.
-pub(in crate::api) fn texts<K: Kind>(id: Option<Id<K>>) -> Option<String> {
+pub(crate) fn texts<K: Kind>(id: Option<Id<K>>) -> Option<String> {
     id.map(text)
 }
 
 /// A count as the contract's 32 bits hold it.
-pub(in crate::api) fn count(count: i64) -> i32 {
+pub(crate) fn count(count: i64) -> i32 {
     i32::try_from(count).unwrap_or(if count < 0 { i32::MIN } else { i32::MAX })
 }
 
@@ -52,4 +52,4 @@ macro_rules! twins {
     };
 }
 
-pub(in crate::api) use twins;
+pub(crate) use twins;

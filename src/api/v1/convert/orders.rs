@@ -1,7 +1,7 @@
 //! Orders with their items, receipt, refunds and entitlements.
 
 use super::{text, texts, twins};
-use crate::api::generated::schemas;
+use crate::generated::schemas;
 use domain::orders::{
     Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderStatus, Receipt, Refund,
 };

@@ -1,7 +1,7 @@
 //! Students with their progress.
 
 use super::text;
-use crate::api::generated::schemas;
+use crate::generated::schemas;
 use domain::students::{NewStudent, Student, StudentProgress};
 
 impl From<StudentProgress> for schemas::StudentProgress {

@@ -7,14 +7,14 @@ use jiff::SignedDuration;
 use poem::handler;
 use poem::web::Path;
 
-use crate::dashboard::failure::Failure;
-use crate::dashboard::form::Faults;
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::position::{self, ROWS};
-use crate::dashboard::query::{Asked, FAR};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui::{self, Choice, Raw, Tone};
+use crate::failure::Failure;
+use crate::form::Faults;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::position::{self, ROWS};
+use crate::query::{Asked, FAR};
+use crate::routes::{Route, get};
+use crate::ui::{self, Choice, Raw, Tone};
 use domain::Error;
 use domain::keys::{self, KeyRecord};
 use domain::page::{Page as Found, PageRequest, Span};
@@ -47,7 +47,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "logs/list.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "logs/list.html")]
 struct ListPage {
     frame: Frame,
     asked: Asked,
@@ -183,7 +183,7 @@ fn duration(duration_us: &u64) -> String {
 }
 
 #[derive(Template)]
-#[template(path = "logs/entry.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "logs/entry.html")]
 struct EntryPage {
     frame: Frame,
     entry: LoggedRequest,

@@ -4,14 +4,14 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use crate::dashboard::form::Faults;
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::position;
-use crate::dashboard::query::{Asked, FAR};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::span::span;
-use crate::dashboard::ui::{self, Badge, Choice, Tone};
+use crate::form::Faults;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::position;
+use crate::query::{Asked, FAR};
+use crate::routes::{Route, get};
+use crate::span::span;
+use crate::ui::{self, Badge, Choice, Tone};
 use domain::Result;
 use domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
 use domain::page::{Page as Found, PageRequest, Position, SortKey};
@@ -64,7 +64,7 @@ fn access(status: &EntitlementStatus) -> Badge<'static> {
 }
 
 #[derive(Template)]
-#[template(path = "orders/list.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "orders/list.html")]
 struct ListPage {
     frame: Frame,
     asked: Asked,
@@ -191,7 +191,7 @@ async fn named(page: &Page, filter: &OrderFilter, behind: Position, shown: usize
 }
 
 #[derive(Template)]
-#[template(path = "orders/order.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "orders/order.html")]
 struct OrderPage {
     frame: Frame,
     order: Order,

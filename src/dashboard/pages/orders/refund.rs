@@ -5,12 +5,12 @@ use poem::handler;
 use poem::web::Path;
 
 use super::LIST;
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui;
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get};
+use crate::ui;
 use domain::Error;
 use domain::audit::Action;
 use domain::orders::{self, Order, OrderRefund, OrderStatus};
@@ -21,7 +21,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "orders/refund.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "orders/refund.html")]
 struct RefundPage {
     frame: Frame,
     order: Order,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::dashboard::chart::{Chart, Series, Shape};
-use crate::dashboard::ui;
+use crate::chart::{Chart, Series, Shape};
+use crate::ui;
 use domain::analytics::{DayFigures, Revenue};
 use domain::requests::Day;
 

@@ -3,12 +3,12 @@
 use askama::Template;
 use poem::handler;
 
-use crate::dashboard::chart::Chart;
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::query::Asked;
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui;
+use crate::chart::Chart;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::query::Asked;
+use crate::routes::{Route, get};
+use crate::ui;
 use domain::analytics::{self, DayFigures};
 use domain::attention;
 use domain::keys::{self, KeyUsage};
@@ -32,7 +32,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "overview/overview.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "overview/overview.html")]
 struct OverviewPage {
     frame: Frame,
     days: i64,

@@ -1,7 +1,7 @@
 //! What needs attention, as a sentence with the place where one does something about it.
 
 use super::super::webhooks;
-use crate::dashboard::ui::{self, Badge, Tone};
+use crate::ui::{self, Badge, Tone};
 use domain::attention::Attention;
 
 /// One thing to look at.

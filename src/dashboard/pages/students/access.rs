@@ -8,13 +8,13 @@ use poem::handler;
 use poem::web::Path;
 
 use super::{LIST, called};
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::query::Asked;
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui::{self, Choice};
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::query::Asked;
+use crate::routes::{Route, get};
+use crate::ui::{self, Choice};
 use domain::audit::Action;
 use domain::courses::{self, Course, CourseSearch, CourseStatus};
 use domain::enrollments::{
@@ -34,7 +34,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "students/enrol.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "students/enrol.html")]
 struct EnrolPage {
     frame: Frame,
     student: StudentSummary,
@@ -165,7 +165,7 @@ fn end_of(day: &str) -> Option<Timestamp> {
 }
 
 #[derive(Template)]
-#[template(path = "students/revoke.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "students/revoke.html")]
 struct RevokePage {
     frame: Frame,
     student: StudentSummary,

@@ -6,13 +6,13 @@ use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use crate::dashboard::flash::Flash;
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::position;
-use crate::dashboard::query::{Asked, FAR};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui::{self, Badge, Tone};
+use crate::flash::Flash;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::position;
+use crate::query::{Asked, FAR};
+use crate::routes::{Route, get};
+use crate::ui::{self, Badge, Tone};
 use domain::Result;
 use domain::audit::Action;
 use domain::courses::{self, Course};
@@ -40,7 +40,7 @@ fn called(student: &StudentSummary) -> &str {
 }
 
 #[derive(Template)]
-#[template(path = "students/list.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "students/list.html")]
 struct ListPage {
     frame: Frame,
     asked: Asked,
@@ -100,7 +100,7 @@ async fn named(page: &Page, filter: &StudentFilter, first: PageRequest) -> Resul
 }
 
 #[derive(Template)]
-#[template(path = "students/student.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "students/student.html")]
 struct StudentPage {
     frame: Frame,
     student: StudentSummary,
@@ -155,7 +155,7 @@ async fn titles(page: &Page, enrollments: &[Enrollment]) -> Result<HashMap<Cours
 }
 
 #[derive(Template)]
-#[template(path = "confirm.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "confirm.html")]
 struct DeletePage<'a> {
     frame: Frame,
     confirm: ui::Confirm<'a>,

@@ -7,15 +7,15 @@ use poem::handler;
 
 use super::filter::{choices, event_type, kinds};
 use super::{DEAD_LETTERS, deliveries, delivery_path, last, replay_path};
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::position::{self, ROWS};
-use crate::dashboard::query::{Asked, FAR};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::span::span;
-use crate::dashboard::ui::{self, Choice};
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::position::{self, ROWS};
+use crate::query::{Asked, FAR};
+use crate::routes::{Route, get};
+use crate::span::span;
+use crate::ui::{self, Choice};
 use domain::audit::Action;
 use domain::page::{Page as Found, PageRequest};
 use domain::webhooks::{self, Begun, Counted, DeadFilter, Delivery, Replay, Subscription};
@@ -34,7 +34,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/dead_letters.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/dead_letters.html")]
 struct DeadLettersPage {
     frame: Frame,
     asked: Asked,
@@ -177,7 +177,7 @@ impl Chosen {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/replay_ask.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/replay_ask.html")]
 struct AskPage {
     frame: Frame,
     count: u64,

@@ -6,13 +6,13 @@ use poem::web::Path;
 
 use super::shown::{Shown, shown};
 use super::{delivery_path, outcome, path, state};
-use crate::dashboard::failure::Failure;
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::Form;
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get, post};
-use crate::dashboard::ui::{self, Raw, Tone};
+use crate::failure::Failure;
+use crate::flash::Flash;
+use crate::form::Form;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get, post};
+use crate::ui::{self, Raw, Tone};
 use domain::webhooks::{
     self, Attempt, Delivery, DeliveryState, Exchange, Messages, Origin, Subscription, SubscriptionState,
 };
@@ -25,7 +25,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/delivery.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/delivery.html")]
 struct DeliveryPage {
     frame: Frame,
     of: Subscription,

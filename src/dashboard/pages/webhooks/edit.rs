@@ -6,12 +6,12 @@ use poem::web::Path;
 
 use super::events::{self, Events};
 use super::path;
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui;
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get};
+use crate::ui;
 use domain::audit::Action;
 use domain::webhooks::{self, Subscription, SubscriptionChange};
 use domain::{Changed, Error};
@@ -22,7 +22,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/edit.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/edit.html")]
 struct EditPage {
     frame: Frame,
     of: Subscription,

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::ui::{Choice, piece};
+use crate::form::{Faults, Form};
+use crate::ui::{Choice, piece};
 use domain::outbox::{KINDS, TOLD};
 
 piece!(Events<'_>);
@@ -17,7 +17,7 @@ const BOXES: &str = "event_types";
 
 /// The field of a form.
 #[derive(Template)]
-#[template(path = "webhooks/events.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/events.html")]
 pub(super) struct Events<'a> {
     all: bool,
     groups: Vec<(String, Vec<Choice<'a>>)>,

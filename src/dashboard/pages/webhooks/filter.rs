@@ -1,7 +1,7 @@
 //! What lists of deliveries are narrowed down by besides time: the type of event.
 
-use crate::dashboard::form::Faults;
-use crate::dashboard::ui::Choice;
+use crate::form::Faults;
+use crate::ui::Choice;
 use domain::outbox::KINDS;
 
 /// The type of event that `text` names.

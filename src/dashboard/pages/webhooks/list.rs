@@ -5,10 +5,10 @@ use poem::handler;
 
 use super::outcomes::Rate;
 use super::{DEAD_LETTERS, LIST, events, path, some, standing};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get};
+use crate::ui;
 use domain::webhooks::{self, Counted, DeadFilter, Subscription};
 
 /// Hours over which the success rate is told.
@@ -19,7 +19,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/list.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/list.html")]
 struct ListPage {
     frame: Frame,
     rows: Vec<Row>,

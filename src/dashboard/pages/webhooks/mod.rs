@@ -16,8 +16,8 @@ mod shown;
 mod standing;
 mod subscription;
 
-use crate::dashboard::routes::Route;
-use crate::dashboard::ui::{Badge, Tone, badge, number};
+use crate::routes::Route;
+use crate::ui::{Badge, Tone, badge, number};
 use domain::webhooks::{Attempt, Counted, Delivery, DeliveryState, Subscription, SubscriptionState};
 use foundation::id::{DeliveryId, ReplayId, SubscriptionId};
 

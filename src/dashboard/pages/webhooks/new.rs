@@ -7,11 +7,11 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::events::{self, Events};
 use super::path;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get};
+use crate::ui;
 use domain::Error;
 use domain::audit::Action;
 use domain::webhooks::{self, NewSubscription, Subscription};
@@ -23,7 +23,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/new.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/new.html")]
 struct NewPage {
     frame: Frame,
     form: Form,
@@ -64,7 +64,7 @@ async fn create(page: Page, form: Form) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/secret.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/secret.html")]
 struct SecretPage<'a> {
     frame: Frame,
     of: &'a Subscription,

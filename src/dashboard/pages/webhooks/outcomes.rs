@@ -1,7 +1,7 @@
 //! What came of deliveries, drawn: hour by hour for a page, and small for a row of a table.
 
-use crate::dashboard::chart::{Chart, Series, Spark};
-use crate::dashboard::ui;
+use crate::chart::{Chart, Series, Spark};
+use crate::ui;
 use domain::webhooks::{Hour, MOST_COUNTED, Outcomes};
 
 /// Deliveries per hour, by where they stand now; none when there were none.

@@ -5,11 +5,11 @@ use poem::handler;
 use poem::web::Path;
 
 use super::{DEAD_LETTERS, replay_path};
-use crate::dashboard::flash::Flash;
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get, post};
-use crate::dashboard::ui::{self, Badge, Tone, badge, piece};
+use crate::flash::Flash;
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get, post};
+use crate::ui::{self, Badge, Tone, badge, piece};
 use domain::Changed;
 use domain::audit::Action;
 use domain::webhooks::{self, Replay, ReplayState};
@@ -22,7 +22,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/replay.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/replay.html")]
 struct ReplayPage {
     frame: Frame,
     progress: Progress,
@@ -33,7 +33,7 @@ piece!(Progress);
 /// How far it is: the part of the page that looks for news until there are no more. The last news take the form to
 /// cancel away.
 #[derive(Template)]
-#[template(path = "webhooks/progress.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/progress.html")]
 struct Progress {
     replay: Replay,
     here: String,

@@ -8,11 +8,11 @@ use poem::web::Path;
 
 use super::filter::choices;
 use super::{new, path};
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get};
-use crate::dashboard::ui::{self, Choice};
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get};
+use crate::ui::{self, Choice};
 use domain::Error;
 use domain::audit::Action;
 use domain::webhooks::{self, Subscription};
@@ -32,7 +32,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/rotate.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/rotate.html")]
 struct RotatePage {
     frame: Frame,
     of: Subscription,

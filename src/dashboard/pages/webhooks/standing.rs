@@ -5,12 +5,12 @@ use poem::handler;
 use poem::web::Path;
 
 use super::{LIST, counted, deliveries, path};
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::routes::{Route, get, post};
-use crate::dashboard::ui;
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::routes::{Route, get, post};
+use crate::ui;
 use domain::audit::Action;
 use domain::webhooks::{self, Counted, Held, Subscription, SubscriptionState};
 use domain::{Changed, Error, Result};
@@ -47,7 +47,7 @@ async fn pause(page: Page, Path(of): Path<String>) -> Answer {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/enable.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/enable.html")]
 struct EnablePage {
     frame: Frame,
     of: Subscription,
@@ -116,7 +116,7 @@ fn were(count: u64) -> String {
 }
 
 #[derive(Template)]
-#[template(path = "confirm.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "confirm.html")]
 struct DeletePage<'a> {
     frame: Frame,
     confirm: ui::Confirm<'a>,

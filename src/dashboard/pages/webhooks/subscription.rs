@@ -7,16 +7,16 @@ use poem::web::Path;
 use super::filter::{choices, event_type, kinds};
 use super::outcomes::{Rate, outcomes};
 use super::{counted, delivery_path, events, last, path, some, standing, state};
-use crate::dashboard::chart::Chart;
-use crate::dashboard::flash::Flash;
-use crate::dashboard::form::{Faults, Form};
-use crate::dashboard::frame::{Frame, Section};
-use crate::dashboard::page::{Answer, Page};
-use crate::dashboard::position::{self, ROWS};
-use crate::dashboard::query::{Asked, FAR};
-use crate::dashboard::routes::{Route, get, post};
-use crate::dashboard::span::span;
-use crate::dashboard::ui::{self, Choice, Tone, piece};
+use crate::chart::Chart;
+use crate::flash::Flash;
+use crate::form::{Faults, Form};
+use crate::frame::{Frame, Section};
+use crate::page::{Answer, Page};
+use crate::position::{self, ROWS};
+use crate::query::{Asked, FAR};
+use crate::routes::{Route, get, post};
+use crate::span::span;
+use crate::ui::{self, Choice, Tone, piece};
 use domain::audit::Action;
 use domain::outbox::{KINDS, TOLD};
 use domain::page::{Page as Found, PageRequest};
@@ -39,7 +39,7 @@ pub(super) fn routes(route: Route) -> Route {
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/subscription.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/subscription.html")]
 struct SubscriptionPage {
     frame: Frame,
     of: Subscription,
@@ -96,7 +96,7 @@ piece!(Table, Notice<'_>, Switch<'_>);
 
 /// What is live of the page: the deliveries, the way to those before them, and how the subscription stands.
 #[derive(Template)]
-#[template(path = "webhooks/news.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/news.html")]
 struct News {
     of: Subscription,
     waiting: Counted,
@@ -117,14 +117,14 @@ impl News {
 /// What pauses an enabled subscription, or enables another. The form that the button sends stands beside it: its token is
 /// new each time, and what looks for news would never find things as they were.
 #[derive(Template)]
-#[template(path = "webhooks/switch.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/switch.html")]
 struct Switch<'a> {
     of: &'a Subscription,
 }
 
 /// What is to be known of a subscription that does not fare well; empty for others.
 #[derive(Template)]
-#[template(path = "webhooks/notice.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/notice.html")]
 struct Notice<'a> {
     of: &'a Subscription,
     waiting: Counted,
@@ -138,7 +138,7 @@ impl Notice<'_> {
 
 /// The deliveries as a table.
 #[derive(Template)]
-#[template(path = "webhooks/deliveries.html", config = "src/dashboard/templates/askama.toml")]
+#[template(path = "webhooks/deliveries.html")]
 struct Table {
     deliveries: Vec<Delivery>,
     /// Why there are none.
