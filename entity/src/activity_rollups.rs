@@ -7,49 +7,44 @@ use sea_orm::entity::prelude::*;
 
 use crate::{
     rollups::{self, Grain, Piece},
-    statement,
+    statement, table,
 };
 
-/// One shard of the sums of one bucket.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "activity_rollups")]
-pub struct Model {
-    /// The workspace.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub workspace_id: Uuid,
-    /// The course, or [`rollups::ALL_COURSES`].
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub course_id: Uuid,
-    /// How long the bucket is.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub grain: Grain,
-    /// When the bucket begins.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub starts_at: i64,
-    /// Which share of the sums: writers that run together write different ones.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub shard: i16,
-    /// Students made in the bucket, less those of them deleted since.
-    pub students_new: i64,
-    /// Enrolments made in the bucket, less those of them deleted since: the completion cohort.
-    pub enrollments_created: i64,
-    /// Enrolments revoked in the bucket, less those made active again since.
-    pub enrollments_revoked: i64,
-    /// Of the enrolments made in the bucket, those stored as active.
-    pub enrollments_active: i64,
-    /// Of the enrolments made in the bucket, those completed.
-    pub cohort_completed: i64,
-    /// Of the enrolments made in the bucket, the sum of their percentages.
-    pub cohort_percent_sum: i64,
-    /// Certificates issued in the bucket.
-    pub certificates_issued: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
+table::declare!(
+    /// One shard of the sums of one bucket.
+    #[sea_orm(table_name = "activity_rollups")]
+    pub struct Model {
+        /// The workspace.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub workspace_id: Uuid,
+        /// The course, or [`rollups::ALL_COURSES`].
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub course_id: Uuid,
+        /// How long the bucket is.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub grain: Grain,
+        /// When the bucket begins.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub starts_at: i64,
+        /// Which share of the sums: writers that run together write different ones.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub shard: i16,
+        /// Students made in the bucket, less those of them deleted since.
+        pub students_new: i64,
+        /// Enrolments made in the bucket, less those of them deleted since: the completion cohort.
+        pub enrollments_created: i64,
+        /// Enrolments revoked in the bucket, less those made active again since.
+        pub enrollments_revoked: i64,
+        /// Of the enrolments made in the bucket, those stored as active.
+        pub enrollments_active: i64,
+        /// Of the enrolments made in the bucket, those completed.
+        pub cohort_completed: i64,
+        /// Of the enrolments made in the bucket, the sum of their percentages.
+        pub cohort_percent_sum: i64,
+        /// Certificates issued in the bucket.
+        pub certificates_issued: i64,
+    }
+);
 
 /// What a sum is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

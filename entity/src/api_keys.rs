@@ -6,69 +6,47 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait},
 };
 
-use crate::{InWorkspace, StringList, scope, statement};
+use crate::{InWorkspace, StringList, scope, statement, table};
 
-/// One API key. The secret itself is nowhere.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "api_keys")]
-pub struct Model {
-    /// The key's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// What its owner calls it.
-    #[sea_orm(column_type = "Text")]
-    pub name: String,
-    /// The scopes it grants.
-    pub scopes: StringList,
-    /// SHA-256 of the whole secret, 32 bytes.
-    #[sea_orm(unique)]
-    pub secret_hash: Vec<u8>,
-    /// The first characters of the secret, for display.
-    #[sea_orm(column_type = "Text")]
-    pub prefix: String,
-    /// The last four characters of the secret, for display.
-    #[sea_orm(column_type = "Text")]
-    pub last4: String,
-    /// The key's own limit of requests a minute; `None` uses the workspace's. Unless `operator_quota` is set, the workspace's limits
-    /// it as well.
-    pub per_minute: Option<i32>,
-    /// The key's own limit of requests a UTC day, likewise.
-    pub per_day: Option<i32>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When it was last used, to within the interval at which that is saved.
-    pub last_used_at: Option<i64>,
-    /// When it ends by itself.
-    pub expires_at: Option<i64>,
-    /// When it was revoked.
-    pub revoked_at: Option<i64>,
-    /// Whether the operator gave the quota, which may then exceed the workspace's.
-    pub operator_quota: bool,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    name,
-    scopes,
-    secret_hash,
-    prefix,
-    last4,
-    per_minute,
-    per_day,
-    created_at,
-    last_used_at,
-    expires_at,
-    revoked_at,
-    operator_quota,
+table::declare!(
+    /// One API key. The secret itself is nowhere.
+    #[sea_orm(table_name = "api_keys")]
+    pub struct Model {
+        /// The key's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// What its owner calls it.
+        #[sea_orm(column_type = "Text")]
+        pub name: String,
+        /// The scopes it grants.
+        pub scopes: StringList,
+        /// SHA-256 of the whole secret, 32 bytes.
+        #[sea_orm(unique)]
+        pub secret_hash: Vec<u8>,
+        /// The first characters of the secret, for display.
+        #[sea_orm(column_type = "Text")]
+        pub prefix: String,
+        /// The last four characters of the secret, for display.
+        #[sea_orm(column_type = "Text")]
+        pub last4: String,
+        /// The key's own limit of requests a minute; `None` uses the workspace's. Unless `operator_quota` is set, the workspace's limits
+        /// it as well.
+        pub per_minute: Option<i32>,
+        /// The key's own limit of requests a UTC day, likewise.
+        pub per_day: Option<i32>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When it was last used, to within the interval at which that is saved.
+        pub last_used_at: Option<i64>,
+        /// When it ends by itself.
+        pub expires_at: Option<i64>,
+        /// When it was revoked.
+        pub revoked_at: Option<i64>,
+        /// Whether the operator gave the quota, which may then exceed the workspace's.
+        pub operator_quota: bool,
+    }
 );
 scope::tenant!();
 

@@ -3,35 +3,28 @@
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
 
-use crate::{Span, rollups, scope, statement};
+use crate::{Span, rollups, statement, table};
 
-/// The requests of one workspace on one day.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "api_request_days")]
-pub struct Model {
-    /// The workspace.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub workspace_id: Uuid,
-    /// The start of the UTC day.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub day: i64,
-    /// Answered below 400.
-    pub succeeded: i64,
-    /// Answered from 400 to 499, without those of the next column.
-    pub refused: i64,
-    /// Answered with 429.
-    pub limited: i64,
-    /// Answered from 500 on.
-    pub failed: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(workspace_id, day, succeeded, refused, limited, failed);
+table::declare!(
+    /// The requests of one workspace on one day.
+    #[sea_orm(table_name = "api_request_days")]
+    pub struct Model {
+        /// The workspace.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub workspace_id: Uuid,
+        /// The start of the UTC day.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub day: i64,
+        /// Answered below 400.
+        pub succeeded: i64,
+        /// Answered from 400 to 499, without those of the next column.
+        pub refused: i64,
+        /// Answered with 429.
+        pub limited: i64,
+        /// Answered from 500 on.
+        pub failed: i64,
+    }
+);
 
 /// Adds requests to the sums, of many workspaces at once; no workspace may have a day twice.
 ///

@@ -6,66 +6,45 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait},
 };
 
-use crate::{InWorkspace, Keyset, Span, StringMap, api_keys, scope, statement};
+use crate::{InWorkspace, Keyset, Span, StringMap, api_keys, scope, statement, table};
 
-/// One request. No secret is in it.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "api_requests")]
-pub struct Model {
-    /// The row's id, made at `received_at`.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace of the key.
-    pub workspace_id: Uuid,
-    /// The key.
-    pub key_id: Uuid,
-    /// The request's id as its answer carried it; callers may send the same twice.
-    #[sea_orm(column_type = "Text")]
-    pub request_id: String,
-    /// The operation, when the request came so far.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub operation: Option<String>,
-    /// The method as it was sent.
-    #[sea_orm(column_type = "Text")]
-    pub method: String,
-    /// Path and query.
-    #[sea_orm(column_type = "Text")]
-    pub target: String,
-    /// The answer's status.
-    pub status: i32,
-    /// How long it took, in microseconds.
-    pub duration_us: i64,
-    /// The client's address.
-    #[sea_orm(column_type = "Text")]
-    pub address: String,
-    /// The request's headers.
-    pub headers: StringMap,
-    /// The answer's body, when the request failed.
-    pub error: Option<Vec<u8>>,
-    /// When it came.
-    pub received_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    key_id,
-    request_id,
-    operation,
-    method,
-    target,
-    status,
-    duration_us,
-    address,
-    headers,
-    error,
-    received_at,
+table::declare!(
+    /// One request. No secret is in it.
+    #[sea_orm(table_name = "api_requests")]
+    pub struct Model {
+        /// The row's id, made at `received_at`.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace of the key.
+        pub workspace_id: Uuid,
+        /// The key.
+        pub key_id: Uuid,
+        /// The request's id as its answer carried it; callers may send the same twice.
+        #[sea_orm(column_type = "Text")]
+        pub request_id: String,
+        /// The operation, when the request came so far.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub operation: Option<String>,
+        /// The method as it was sent.
+        #[sea_orm(column_type = "Text")]
+        pub method: String,
+        /// Path and query.
+        #[sea_orm(column_type = "Text")]
+        pub target: String,
+        /// The answer's status.
+        pub status: i32,
+        /// How long it took, in microseconds.
+        pub duration_us: i64,
+        /// The client's address.
+        #[sea_orm(column_type = "Text")]
+        pub address: String,
+        /// The request's headers.
+        pub headers: StringMap,
+        /// The answer's body, when the request failed.
+        pub error: Option<Vec<u8>>,
+        /// When it came.
+        pub received_at: i64,
+    }
 );
 scope::tenant!();
 

@@ -3,29 +3,22 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{QuerySelect, sea_query::OnConflict};
 
-use crate::{scope, statement};
+use crate::{statement, table};
 
-/// One applied change. The workspace is named by its key, since a change may be what creates it.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "applied_changes")]
-pub struct Model {
-    /// The workspace's key.
-    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-    pub workspace_key: String,
-    /// The change's id, the platform's own.
-    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-    pub change_id: String,
-    /// When it was applied.
-    pub applied_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(workspace_key, change_id, applied_at);
+table::declare!(
+    /// One applied change. The workspace is named by its key, since a change may be what creates it.
+    #[sea_orm(table_name = "applied_changes")]
+    pub struct Model {
+        /// The workspace's key.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub workspace_key: String,
+        /// The change's id, the platform's own.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub change_id: String,
+        /// When it was applied.
+        pub applied_at: i64,
+    }
+);
 
 /// Records a change as applied. False when it was before, and then there is nothing to do.
 ///

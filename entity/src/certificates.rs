@@ -3,40 +3,33 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, sea_query::OnConflict};
 
-use crate::{InWorkspace, Span, scope, statement};
+use crate::{InWorkspace, Span, scope, statement, table};
 
-/// One certificate. The recipient is a snapshot: it outlives the student.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "certificates")]
-pub struct Model {
-    /// The certificate's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// Who earned it; unique together with the course, none once that student is deleted.
-    pub student_id: Option<Uuid>,
-    /// The course.
-    pub course_id: Uuid,
-    /// The enrolment that earned it; none once that is gone.
-    pub enrollment_id: Option<Uuid>,
-    /// The number people see, unique in the workspace.
-    #[sea_orm(column_type = "Text")]
-    pub number: String,
-    /// The name on it, if it was known.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub recipient_name: Option<String>,
-    /// When it was issued.
-    pub issued_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, student_id, course_id, enrollment_id, number, recipient_name, issued_at);
+table::declare!(
+    /// One certificate. The recipient is a snapshot: it outlives the student.
+    #[sea_orm(table_name = "certificates")]
+    pub struct Model {
+        /// The certificate's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// Who earned it; unique together with the course, none once that student is deleted.
+        pub student_id: Option<Uuid>,
+        /// The course.
+        pub course_id: Uuid,
+        /// The enrolment that earned it; none once that is gone.
+        pub enrollment_id: Option<Uuid>,
+        /// The number people see, unique in the workspace.
+        #[sea_orm(column_type = "Text")]
+        pub number: String,
+        /// The name on it, if it was known.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub recipient_name: Option<String>,
+        /// When it was issued.
+        pub issued_at: i64,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

@@ -4,7 +4,7 @@ use sea_orm::Condition;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait as _, Func, SimpleExpr};
 
-use crate::{InWorkspace, Keyset, Span, scope, search, statement};
+use crate::{InWorkspace, Keyset, Span, scope, search, statement, table};
 
 /// Whether a course can be seen and sold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -18,85 +18,58 @@ pub enum Status {
     Archived,
 }
 
-/// One course.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "courses")]
-pub struct Model {
-    /// The course's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The platform's own name for it, unique in the workspace.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub key: Option<String>,
-    /// The name in addresses, unique in the workspace.
-    #[sea_orm(column_type = "Text")]
-    pub slug: String,
-    /// The title.
-    #[sea_orm(column_type = "Text")]
-    pub title: String,
-    /// What it is about.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub description: Option<String>,
-    /// The language's tag.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub language: Option<String>,
-    /// Whether it can be seen and sold.
-    pub status: Status,
-    /// Its picture.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub image_url: Option<String>,
-    /// Its page.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub url: Option<String>,
-    /// The price in minor units; set together with the currency.
-    pub price_amount: Option<i64>,
-    /// The price's currency, ISO 4217.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub price_currency: Option<String>,
-    /// How many modules it has.
-    pub module_count: i32,
-    /// How many lessons it has.
-    pub lesson_count: i32,
-    /// How long its lessons take together.
-    pub duration_seconds: i64,
-    /// When it was first published.
-    pub published_at: Option<i64>,
-    /// When it was archived.
-    pub archived_at: Option<i64>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When the server last recorded a change of it.
-    pub updated_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    key,
-    slug,
-    title,
-    description,
-    language,
-    status,
-    image_url,
-    url,
-    price_amount,
-    price_currency,
-    module_count,
-    lesson_count,
-    duration_seconds,
-    published_at,
-    archived_at,
-    created_at,
-    updated_at,
+table::declare!(
+    /// One course.
+    #[sea_orm(table_name = "courses")]
+    pub struct Model {
+        /// The course's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The platform's own name for it, unique in the workspace.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub key: Option<String>,
+        /// The name in addresses, unique in the workspace.
+        #[sea_orm(column_type = "Text")]
+        pub slug: String,
+        /// The title.
+        #[sea_orm(column_type = "Text")]
+        pub title: String,
+        /// What it is about.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub description: Option<String>,
+        /// The language's tag.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub language: Option<String>,
+        /// Whether it can be seen and sold.
+        pub status: Status,
+        /// Its picture.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub image_url: Option<String>,
+        /// Its page.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub url: Option<String>,
+        /// The price in minor units; set together with the currency.
+        pub price_amount: Option<i64>,
+        /// The price's currency, ISO 4217.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub price_currency: Option<String>,
+        /// How many modules it has.
+        pub module_count: i32,
+        /// How many lessons it has.
+        pub lesson_count: i32,
+        /// How long its lessons take together.
+        pub duration_seconds: i64,
+        /// When it was first published.
+        pub published_at: Option<i64>,
+        /// When it was archived.
+        pub archived_at: Option<i64>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When the server last recorded a change of it.
+        pub updated_at: i64,
+    }
 );
 scope::tenant!(keyed);
 

@@ -6,7 +6,7 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait, OnConflict},
 };
 
-use crate::{InWorkspace, Span, scope, statement};
+use crate::{InWorkspace, Span, scope, statement, table};
 
 /// How an enrolment is stored. Expiry is not: it comes by itself, see [`Standing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -70,50 +70,52 @@ impl Standing {
     }
 }
 
-/// One enrolment.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "enrollments")]
-pub struct Model {
-    /// The enrolment's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The student; unique together with the course.
-    pub student_id: Uuid,
-    /// The course.
-    pub course_id: Uuid,
-    /// How it is stored; [`Model::standing_at`] says how it stands.
-    pub status: Status,
-    /// Where it came from.
-    pub source: Source,
-    /// The order that paid for it.
-    pub order_id: Option<Uuid>,
-    /// How many lessons are done.
-    pub completed_lessons: i32,
-    /// How many lessons there are.
-    pub total_lessons: i32,
-    /// When a lesson was last done.
-    pub last_activity_at: Option<i64>,
-    /// When access was given, last time.
-    pub enrolled_at: i64,
-    /// When access ends by itself.
-    pub expires_at: Option<i64>,
-    /// When the last lesson was done.
-    pub completed_at: Option<i64>,
-    /// When access was taken away.
-    pub revoked_at: Option<i64>,
-    /// Why access was taken away.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub revoke_reason: Option<String>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When the server last recorded a change of it.
-    pub updated_at: i64,
-    /// The latest end of the grants, kept while an order pays for the access: [`WITHOUT_END`] for one without end, `None` without
-    /// a grant.
-    pub granted_until: Option<i64>,
-}
+table::declare!(
+    /// One enrolment.
+    #[sea_orm(table_name = "enrollments")]
+    pub struct Model {
+        /// The enrolment's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The student; unique together with the course.
+        pub student_id: Uuid,
+        /// The course.
+        pub course_id: Uuid,
+        /// How it is stored; [`Model::standing_at`] says how it stands.
+        pub status: Status,
+        /// Where it came from.
+        pub source: Source,
+        /// The order that paid for it.
+        pub order_id: Option<Uuid>,
+        /// How many lessons are done.
+        pub completed_lessons: i32,
+        /// How many lessons there are.
+        pub total_lessons: i32,
+        /// When a lesson was last done.
+        pub last_activity_at: Option<i64>,
+        /// When access was given, last time.
+        pub enrolled_at: i64,
+        /// When access ends by itself.
+        pub expires_at: Option<i64>,
+        /// When the last lesson was done.
+        pub completed_at: Option<i64>,
+        /// When access was taken away.
+        pub revoked_at: Option<i64>,
+        /// Why access was taken away.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub revoke_reason: Option<String>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When the server last recorded a change of it.
+        pub updated_at: i64,
+        /// The latest end of the grants, kept while an order pays for the access: [`WITHOUT_END`] for one without end, `None` without
+        /// a grant.
+        pub granted_until: Option<i64>,
+    }
+);
+scope::tenant!();
 
 /// The end of a grant that has none.
 pub const WITHOUT_END: i64 = i64::MAX;
@@ -137,34 +139,6 @@ impl Model {
         }
     }
 }
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    student_id,
-    course_id,
-    status,
-    source,
-    order_id,
-    completed_lessons,
-    total_lessons,
-    last_activity_at,
-    enrolled_at,
-    expires_at,
-    completed_at,
-    revoked_at,
-    revoke_reason,
-    created_at,
-    updated_at,
-    granted_until,
-);
-scope::tenant!();
 
 impl InWorkspace<Entity> {
     /// The enrolment of this student in this course.

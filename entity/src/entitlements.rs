@@ -3,7 +3,7 @@
 use sea_orm::Set;
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope};
+use crate::{InWorkspace, scope, table};
 
 /// Whether an entitlement holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -17,38 +17,31 @@ pub enum Status {
     Expired,
 }
 
-/// One entitlement to one course.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "entitlements")]
-pub struct Model {
-    /// The entitlement's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The order.
-    pub order_id: Uuid,
-    /// The course.
-    pub course_id: Uuid,
-    /// The enrolment that came of it; none once that is gone.
-    pub enrollment_id: Option<Uuid>,
-    /// Whether it holds.
-    pub status: Status,
-    /// When it was given.
-    pub granted_at: i64,
-    /// When it ends by itself.
-    pub expires_at: Option<i64>,
-    /// When it was taken back.
-    pub revoked_at: Option<i64>,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, order_id, course_id, enrollment_id, status, granted_at, expires_at, revoked_at,);
+table::declare!(
+    /// One entitlement to one course.
+    #[sea_orm(table_name = "entitlements")]
+    pub struct Model {
+        /// The entitlement's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The order.
+        pub order_id: Uuid,
+        /// The course.
+        pub course_id: Uuid,
+        /// The enrolment that came of it; none once that is gone.
+        pub enrollment_id: Option<Uuid>,
+        /// Whether it holds.
+        pub status: Status,
+        /// When it was given.
+        pub granted_at: i64,
+        /// When it ends by itself.
+        pub expires_at: Option<i64>,
+        /// When it was taken back.
+        pub revoked_at: Option<i64>,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

@@ -6,33 +6,26 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait},
 };
 
-use crate::{InWorkspace, scope, statement};
+use crate::{InWorkspace, scope, statement, table};
 
-/// One event.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "events")]
-pub struct Model {
-    /// The event's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The event's type, such as `order.paid`; the column is called `type`.
-    #[sea_orm(column_name = "type", column_type = "Text")]
-    pub kind: String,
-    /// When it happened.
-    pub created_at: i64,
-    /// The body to sign and send, to the byte.
-    pub body: Vec<u8>,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, kind, created_at, body);
+table::declare!(
+    /// One event.
+    #[sea_orm(table_name = "events")]
+    pub struct Model {
+        /// The event's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The event's type, such as `order.paid`; the column is called `type`.
+        #[sea_orm(column_name = "type", column_type = "Text")]
+        pub kind: String,
+        /// When it happened.
+        pub created_at: i64,
+        /// The body to sign and send, to the byte.
+        pub body: Vec<u8>,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

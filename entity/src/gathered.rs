@@ -10,7 +10,7 @@ use sea_orm::{
 use serde_json::Value as Json;
 use uuid::Uuid;
 
-use crate::scope::Row;
+use crate::Row;
 
 /// How a column travels in JSON, and what it is taken for afterwards.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait, OnConflict},
 };
 
-use crate::{scope, statement};
+use crate::{statement, table};
 
 /// How far a request under an idempotency key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -18,55 +18,36 @@ pub enum State {
     Done,
 }
 
-/// One idempotency key of one API key.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "idempotency_records")]
-pub struct Model {
-    /// The API key.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub api_key_id: Uuid,
-    /// The caller's idempotency key.
-    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-    pub idempotency_key: String,
-    /// A digest of the request, 32 bytes: the same key must come with the same request.
-    pub fingerprint: Vec<u8>,
-    /// How far it is.
-    pub state: State,
-    /// Names the claim, so that only its holder finishes or releases it.
-    pub claim_token: Uuid,
-    /// When the claim runs out and another may take it.
-    pub claimed_until: i64,
-    /// The answer's status, once done.
-    pub status: Option<i32>,
-    /// The answer's headers, once done, in the caller's own notation.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub headers: Option<String>,
-    /// The answer's body, once done, to the byte.
-    pub body: Option<Vec<u8>>,
-    /// When it was claimed.
-    pub created_at: i64,
-    /// When it is forgotten.
-    pub expires_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    api_key_id,
-    idempotency_key,
-    fingerprint,
-    state,
-    claim_token,
-    claimed_until,
-    status,
-    headers,
-    body,
-    created_at,
-    expires_at,
+table::declare!(
+    /// One idempotency key of one API key.
+    #[sea_orm(table_name = "idempotency_records")]
+    pub struct Model {
+        /// The API key.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub api_key_id: Uuid,
+        /// The caller's idempotency key.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub idempotency_key: String,
+        /// A digest of the request, 32 bytes: the same key must come with the same request.
+        pub fingerprint: Vec<u8>,
+        /// How far it is.
+        pub state: State,
+        /// Names the claim, so that only its holder finishes or releases it.
+        pub claim_token: Uuid,
+        /// When the claim runs out and another may take it.
+        pub claimed_until: i64,
+        /// The answer's status, once done.
+        pub status: Option<i32>,
+        /// The answer's headers, once done, in the caller's own notation.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub headers: Option<String>,
+        /// The answer's body, once done, to the byte.
+        pub body: Option<Vec<u8>>,
+        /// When it was claimed.
+        pub created_at: i64,
+        /// When it is forgotten.
+        pub expires_at: i64,
+    }
 );
 
 /// A wish to be the one who answers a request.

@@ -3,31 +3,24 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
 
-use crate::{scope, statement};
+use crate::{statement, table};
 
-/// One lesson done.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "lesson_completions")]
-pub struct Model {
-    /// The enrolment.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub enrollment_id: Uuid,
-    /// The lesson.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub lesson_id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// When it was done.
-    pub completed_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(enrollment_id, lesson_id, workspace_id, completed_at);
+table::declare!(
+    /// One lesson done.
+    #[sea_orm(table_name = "lesson_completions")]
+    pub struct Model {
+        /// The enrolment.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub enrollment_id: Uuid,
+        /// The lesson.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub lesson_id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// When it was done.
+        pub completed_at: i64,
+    }
+);
 
 /// Records a lesson as done. False when it was done before.
 ///

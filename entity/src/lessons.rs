@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope};
+use crate::{InWorkspace, scope, table};
 
 /// What a lesson is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -24,53 +24,35 @@ pub enum Kind {
     Live,
 }
 
-/// One lesson.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "lessons")]
-pub struct Model {
-    /// The lesson's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The course.
-    pub course_id: Uuid,
-    /// The module.
-    pub module_id: Uuid,
-    /// The platform's own name for it, unique in the workspace.
-    #[sea_orm(column_type = "Text")]
-    pub key: String,
-    /// The title.
-    #[sea_orm(column_type = "Text")]
-    pub title: String,
-    /// What it is made of; the column is called `type`.
-    #[sea_orm(column_name = "type")]
-    pub kind: Kind,
-    /// Its place in the module.
-    pub position: i32,
-    /// How long it takes, where that can be said.
-    pub duration_seconds: Option<i64>,
-    /// Whether it can be seen without being enrolled.
-    pub free_preview: bool,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    course_id,
-    module_id,
-    key,
-    title,
-    kind,
-    position,
-    duration_seconds,
-    free_preview,
+table::declare!(
+    /// One lesson.
+    #[sea_orm(table_name = "lessons")]
+    pub struct Model {
+        /// The lesson's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The course.
+        pub course_id: Uuid,
+        /// The module.
+        pub module_id: Uuid,
+        /// The platform's own name for it, unique in the workspace.
+        #[sea_orm(column_type = "Text")]
+        pub key: String,
+        /// The title.
+        #[sea_orm(column_type = "Text")]
+        pub title: String,
+        /// What it is made of; the column is called `type`.
+        #[sea_orm(column_name = "type")]
+        pub kind: Kind,
+        /// Its place in the module.
+        pub position: i32,
+        /// How long it takes, where that can be said.
+        pub duration_seconds: Option<i64>,
+        /// Whether it can be seen without being enrolled.
+        pub free_preview: bool,
+    }
 );
 scope::tenant!(keyed);
 

@@ -10,6 +10,7 @@ mod gathered;
 mod scope;
 mod search;
 mod statement;
+mod table;
 mod text;
 
 pub mod activity_rollups;
@@ -53,6 +54,7 @@ pub mod webhook_topics;
 pub mod workspaces;
 
 pub use filter::{Keyset, Span};
-pub use scope::{InWorkspace, Keyed, Row, Tenant};
+pub use scope::{InWorkspace, Keyed, Tenant};
 pub use sea_orm::ActiveValue::{self, NotSet, Set};
+pub use table::Row;
 pub use text::{StringList, StringMap};

@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::scope;
+use crate::{scope, table};
 
 /// How far a live session is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -16,54 +16,35 @@ pub enum Status {
     Ended,
 }
 
-/// One live session.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "live_sessions")]
-pub struct Model {
-    /// The session's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The platform's own name for it, unique in the workspace.
-    #[sea_orm(column_type = "Text")]
-    pub key: String,
-    /// The course it belongs to.
-    pub course_id: Option<Uuid>,
-    /// The title.
-    #[sea_orm(column_type = "Text")]
-    pub title: String,
-    /// How far it is.
-    pub status: Status,
-    /// When it is to start.
-    pub scheduled_at: Option<i64>,
-    /// When it started.
-    pub started_at: Option<i64>,
-    /// When it ended.
-    pub ended_at: Option<i64>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When the server last recorded a change of it.
-    pub updated_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    key,
-    course_id,
-    title,
-    status,
-    scheduled_at,
-    started_at,
-    ended_at,
-    created_at,
-    updated_at,
+table::declare!(
+    /// One live session.
+    #[sea_orm(table_name = "live_sessions")]
+    pub struct Model {
+        /// The session's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The platform's own name for it, unique in the workspace.
+        #[sea_orm(column_type = "Text")]
+        pub key: String,
+        /// The course it belongs to.
+        pub course_id: Option<Uuid>,
+        /// The title.
+        #[sea_orm(column_type = "Text")]
+        pub title: String,
+        /// How far it is.
+        pub status: Status,
+        /// When it is to start.
+        pub scheduled_at: Option<i64>,
+        /// When it started.
+        pub started_at: Option<i64>,
+        /// When it ended.
+        pub ended_at: Option<i64>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When the server last recorded a change of it.
+        pub updated_at: i64,
+    }
 );
 scope::tenant!(keyed);

@@ -8,7 +8,7 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait, LockBehavior, LockType},
 };
 
-use crate::{InWorkspace, scope, statement};
+use crate::{InWorkspace, scope, statement, table};
 
 /// How far a mail is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -25,68 +25,46 @@ pub enum State {
     Dead,
 }
 
-/// One mail.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "mails")]
-pub struct Model {
-    /// The mail's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace it is about.
-    pub workspace_id: Uuid,
-    /// Which of the messages it is.
-    #[sea_orm(column_type = "Text")]
-    pub kind: String,
-    /// The address it goes to.
-    #[sea_orm(column_type = "Text")]
-    pub recipient: String,
-    /// The subject line.
-    #[sea_orm(column_type = "Text")]
-    pub subject: String,
-    /// The part in plain text; empty once settled.
-    #[sea_orm(column_type = "Text")]
-    pub text_body: String,
-    /// The part in HTML; empty once settled.
-    #[sea_orm(column_type = "Text")]
-    pub html_body: String,
-    /// How far it is.
-    pub state: State,
-    /// Attempts made so far.
-    pub attempts: i32,
-    /// When a worker may take it, or the end of the lease of the one that has it; nothing once settled.
-    pub due_at: Option<i64>,
-    /// Names the lease of the worker that has it.
-    pub lease_token: Option<Uuid>,
-    /// When it was written.
-    pub created_at: i64,
-    /// When the transport took it.
-    pub sent_at: Option<i64>,
-    /// Why the last attempt failed.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub last_error: Option<String>,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    kind,
-    recipient,
-    subject,
-    text_body,
-    html_body,
-    state,
-    attempts,
-    due_at,
-    lease_token,
-    created_at,
-    sent_at,
-    last_error,
+table::declare!(
+    /// One mail.
+    #[sea_orm(table_name = "mails")]
+    pub struct Model {
+        /// The mail's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace it is about.
+        pub workspace_id: Uuid,
+        /// Which of the messages it is.
+        #[sea_orm(column_type = "Text")]
+        pub kind: String,
+        /// The address it goes to.
+        #[sea_orm(column_type = "Text")]
+        pub recipient: String,
+        /// The subject line.
+        #[sea_orm(column_type = "Text")]
+        pub subject: String,
+        /// The part in plain text; empty once settled.
+        #[sea_orm(column_type = "Text")]
+        pub text_body: String,
+        /// The part in HTML; empty once settled.
+        #[sea_orm(column_type = "Text")]
+        pub html_body: String,
+        /// How far it is.
+        pub state: State,
+        /// Attempts made so far.
+        pub attempts: i32,
+        /// When a worker may take it, or the end of the lease of the one that has it; nothing once settled.
+        pub due_at: Option<i64>,
+        /// Names the lease of the worker that has it.
+        pub lease_token: Option<Uuid>,
+        /// When it was written.
+        pub created_at: i64,
+        /// When the transport took it.
+        pub sent_at: Option<i64>,
+        /// Why the last attempt failed.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub last_error: Option<String>,
+    }
 );
 scope::tenant!();
 

@@ -2,36 +2,29 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope};
+use crate::{InWorkspace, scope, table};
 
-/// One module.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "modules")]
-pub struct Model {
-    /// The module's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The course.
-    pub course_id: Uuid,
-    /// The platform's own name for it, unique in the workspace.
-    #[sea_orm(column_type = "Text")]
-    pub key: String,
-    /// The title.
-    #[sea_orm(column_type = "Text")]
-    pub title: String,
-    /// Its place in the course.
-    pub position: i32,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, course_id, key, title, position);
+table::declare!(
+    /// One module.
+    #[sea_orm(table_name = "modules")]
+    pub struct Model {
+        /// The module's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The course.
+        pub course_id: Uuid,
+        /// The platform's own name for it, unique in the workspace.
+        #[sea_orm(column_type = "Text")]
+        pub key: String,
+        /// The title.
+        #[sea_orm(column_type = "Text")]
+        pub title: String,
+        /// Its place in the course.
+        pub position: i32,
+    }
+);
 scope::tenant!(keyed);
 
 impl InWorkspace<Entity> {

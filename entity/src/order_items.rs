@@ -2,41 +2,34 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope};
+use crate::{InWorkspace, scope, table};
 
-/// One item of an order. Amounts are minor units of the order's currency.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "order_items")]
-pub struct Model {
-    /// The item's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The order.
-    pub order_id: Uuid,
-    /// Its place in the order.
-    pub position: i32,
-    /// The course that was bought.
-    pub course_id: Uuid,
-    /// The course's title at payment.
-    #[sea_orm(column_type = "Text")]
-    pub title: String,
-    /// How many were bought.
-    pub quantity: i32,
-    /// The price of one.
-    pub unit_amount: i64,
-    /// The price of all.
-    pub total_amount: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, order_id, position, course_id, title, quantity, unit_amount, total_amount);
+table::declare!(
+    /// One item of an order. Amounts are minor units of the order's currency.
+    #[sea_orm(table_name = "order_items")]
+    pub struct Model {
+        /// The item's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The order.
+        pub order_id: Uuid,
+        /// Its place in the order.
+        pub position: i32,
+        /// The course that was bought.
+        pub course_id: Uuid,
+        /// The course's title at payment.
+        #[sea_orm(column_type = "Text")]
+        pub title: String,
+        /// How many were bought.
+        pub quantity: i32,
+        /// The price of one.
+        pub unit_amount: i64,
+        /// The price of all.
+        pub total_amount: i64,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

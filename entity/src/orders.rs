@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QuerySelect, sea_query::Query};
 
-use crate::{InWorkspace, Keyset, Span, children::Children, order_items, scope, search, statement};
+use crate::{InWorkspace, Keyset, Span, children::Children, order_items, scope, search, statement, table};
 
 /// How much of an order was paid back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -17,87 +17,59 @@ pub enum Status {
     Refunded,
 }
 
-/// One order. Amounts are minor units of its currency.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "orders")]
-pub struct Model {
-    /// The order's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The platform's own name for it, unique in the workspace.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub key: Option<String>,
-    /// The number people see, unique in the workspace.
-    #[sea_orm(column_type = "Text")]
-    pub number: String,
-    /// Who bought; none once that student is deleted.
-    pub student_id: Option<Uuid>,
-    /// The customer's address at payment.
-    #[sea_orm(column_type = "Text")]
-    pub customer_email: String,
-    /// The customer's name at payment.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub customer_name: Option<String>,
-    /// How much was paid back.
-    pub status: Status,
-    /// ISO 4217.
-    #[sea_orm(column_type = "Text")]
-    pub currency: String,
-    /// The items' sum.
-    pub subtotal_amount: i64,
-    /// What was taken off.
-    pub discount_amount: i64,
-    /// What was put on for tax.
-    pub tax_amount: i64,
-    /// What was paid.
-    pub total_amount: i64,
-    /// What was paid back, all refunds together.
-    pub refunded_amount: i64,
-    /// The receipt's number.
-    #[sea_orm(column_type = "Text")]
-    pub receipt_number: String,
-    /// Where the receipt can be read.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub receipt_url: Option<String>,
-    /// When the receipt was made out.
-    pub receipt_issued_at: i64,
-    /// When it was paid.
-    pub paid_at: i64,
-    /// When it was made: when it was paid.
-    pub created_at: i64,
-    /// When the server last recorded a change of it, its refunds or entitlements.
-    pub updated_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    key,
-    number,
-    student_id,
-    customer_email,
-    customer_name,
-    status,
-    currency,
-    subtotal_amount,
-    discount_amount,
-    tax_amount,
-    total_amount,
-    refunded_amount,
-    receipt_number,
-    receipt_url,
-    receipt_issued_at,
-    paid_at,
-    created_at,
-    updated_at,
+table::declare!(
+    /// One order. Amounts are minor units of its currency.
+    #[sea_orm(table_name = "orders")]
+    pub struct Model {
+        /// The order's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The platform's own name for it, unique in the workspace.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub key: Option<String>,
+        /// The number people see, unique in the workspace.
+        #[sea_orm(column_type = "Text")]
+        pub number: String,
+        /// Who bought; none once that student is deleted.
+        pub student_id: Option<Uuid>,
+        /// The customer's address at payment.
+        #[sea_orm(column_type = "Text")]
+        pub customer_email: String,
+        /// The customer's name at payment.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub customer_name: Option<String>,
+        /// How much was paid back.
+        pub status: Status,
+        /// ISO 4217.
+        #[sea_orm(column_type = "Text")]
+        pub currency: String,
+        /// The items' sum.
+        pub subtotal_amount: i64,
+        /// What was taken off.
+        pub discount_amount: i64,
+        /// What was put on for tax.
+        pub tax_amount: i64,
+        /// What was paid.
+        pub total_amount: i64,
+        /// What was paid back, all refunds together.
+        pub refunded_amount: i64,
+        /// The receipt's number.
+        #[sea_orm(column_type = "Text")]
+        pub receipt_number: String,
+        /// Where the receipt can be read.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub receipt_url: Option<String>,
+        /// When the receipt was made out.
+        pub receipt_issued_at: i64,
+        /// When it was paid.
+        pub paid_at: i64,
+        /// When it was made: when it was paid.
+        pub created_at: i64,
+        /// When the server last recorded a change of it, its refunds or entitlements.
+        pub updated_at: i64,
+    }
 );
 scope::tenant!(keyed);
 

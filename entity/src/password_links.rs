@@ -2,35 +2,28 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope, statement};
+use crate::{InWorkspace, scope, statement, table};
 
-/// One link that was not used yet.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "password_links")]
-pub struct Model {
-    /// The link's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace of the person.
-    pub workspace_id: Uuid,
-    /// The person.
-    pub user_id: Uuid,
-    /// SHA-256 of the token, 32 bytes.
-    #[sea_orm(unique)]
-    pub token_hash: Vec<u8>,
-    /// When it was made.
-    pub created_at: i64,
-    /// From then on it opens nothing.
-    pub expires_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, user_id, token_hash, created_at, expires_at);
+table::declare!(
+    /// One link that was not used yet.
+    #[sea_orm(table_name = "password_links")]
+    pub struct Model {
+        /// The link's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace of the person.
+        pub workspace_id: Uuid,
+        /// The person.
+        pub user_id: Uuid,
+        /// SHA-256 of the token, 32 bytes.
+        #[sea_orm(unique)]
+        pub token_hash: Vec<u8>,
+        /// When it was made.
+        pub created_at: i64,
+        /// From then on it opens nothing.
+        pub expires_at: i64,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

@@ -3,29 +3,22 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 
-use crate::{scope, scope::Row, statement};
+use crate::{Row, statement, table};
 
-/// How often one subject called on one day.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "rate_usage")]
-pub struct Model {
-    /// Who is counted: a key or a client address.
-    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-    pub subject: String,
-    /// The start of the UTC day.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub day: i64,
-    /// The calls so far.
-    pub used: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(subject, day, used);
+table::declare!(
+    /// How often one subject called on one day.
+    #[sea_orm(table_name = "rate_usage")]
+    pub struct Model {
+        /// Who is counted: a key or a client address.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub subject: String,
+        /// The start of the UTC day.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub day: i64,
+        /// The calls so far.
+        pub used: i64,
+    }
+);
 
 /// Adds calls to the counts, many subjects at once; no subject may occur twice on one day. Returns the counts as they are then,
 /// in no particular order.

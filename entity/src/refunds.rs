@@ -2,35 +2,28 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, Span, scope, statement};
+use crate::{InWorkspace, Span, scope, statement, table};
 
-/// One refund, in minor units of the order's currency.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "refunds")]
-pub struct Model {
-    /// The refund's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The order.
-    pub order_id: Uuid,
-    /// How much was paid back.
-    pub amount: i64,
-    /// Why.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub reason: Option<String>,
-    /// When.
-    pub created_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, order_id, amount, reason, created_at);
+table::declare!(
+    /// One refund, in minor units of the order's currency.
+    #[sea_orm(table_name = "refunds")]
+    pub struct Model {
+        /// The refund's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The order.
+        pub order_id: Uuid,
+        /// How much was paid back.
+        pub amount: i64,
+        /// Why.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub reason: Option<String>,
+        /// When.
+        pub created_at: i64,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

@@ -7,50 +7,45 @@ use sea_orm::entity::prelude::*;
 
 use crate::{
     rollups::{self, Grain, Piece},
-    statement,
+    statement, table,
 };
 
-/// One shard of the sums of one bucket. Amounts are minor units of the currency.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "revenue_rollups")]
-pub struct Model {
-    /// The workspace.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub workspace_id: Uuid,
-    /// The course, or [`rollups::ALL_COURSES`].
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub course_id: Uuid,
-    /// How long the bucket is.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub grain: Grain,
-    /// When the bucket begins.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub starts_at: i64,
-    /// ISO 4217.
-    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-    pub currency: String,
-    /// Which share of the sums: writers that run together write different ones.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub shard: i16,
-    /// Orders paid.
-    pub orders: i64,
-    /// Refunds made.
-    pub refunds: i64,
-    /// Paid.
-    pub gross_amount: i64,
-    /// Taken off before.
-    pub discount_amount: i64,
-    /// Tax in what was paid.
-    pub tax_amount: i64,
-    /// Paid back.
-    pub refunded_amount: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
+table::declare!(
+    /// One shard of the sums of one bucket. Amounts are minor units of the currency.
+    #[sea_orm(table_name = "revenue_rollups")]
+    pub struct Model {
+        /// The workspace.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub workspace_id: Uuid,
+        /// The course, or [`rollups::ALL_COURSES`].
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub course_id: Uuid,
+        /// How long the bucket is.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub grain: Grain,
+        /// When the bucket begins.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub starts_at: i64,
+        /// ISO 4217.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub currency: String,
+        /// Which share of the sums: writers that run together write different ones.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub shard: i16,
+        /// Orders paid.
+        pub orders: i64,
+        /// Refunds made.
+        pub refunds: i64,
+        /// Paid.
+        pub gross_amount: i64,
+        /// Taken off before.
+        pub discount_amount: i64,
+        /// Tax in what was paid.
+        pub tax_amount: i64,
+        /// Paid back.
+        pub refunded_amount: i64,
+    }
+);
 
 /// What a sum is over.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

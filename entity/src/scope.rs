@@ -4,46 +4,12 @@ use std::marker::PhantomData;
 
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel,
-    QueryFilter, QueryOrder, QueryResult, QuerySelect, QueryTrait, Select, Value,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
     sea_query::{Expr, ExprTrait, LockType, OnConflict},
 };
 use uuid::Uuid;
 
-use crate::statement;
-
-/// A row that is decoded by the places of its columns, in the order of its fields.
-pub trait Row: Sized {
-    /// The row of a query that selects the table's columns in their order.
-    ///
-    /// # Errors
-    /// When a column is missing or of another type.
-    fn from_row(row: &QueryResult) -> Result<Self, DbErr>;
-
-    /// The row of these values, one for each column in their order.
-    ///
-    /// # Errors
-    /// When a value is missing or of another type.
-    fn from_values(values: &mut dyn Iterator<Item = Result<Value, DbErr>>) -> Result<Self, DbErr>;
-}
-
-/// Decodes a model by the places of its fields, which must be listed in the order of its columns.
-macro_rules! row {
-    ($($field:ident),+ $(,)?) => {
-        impl $crate::Row for Model {
-            fn from_row(row: &sea_orm::QueryResult) -> Result<Self, sea_orm::DbErr> {
-                let mut place = 0..;
-                Ok(Self { $($field: row.try_get_by_index(place.next().unwrap_or_default())?),+ })
-            }
-
-            fn from_values(
-                values: &mut dyn Iterator<Item = Result<sea_orm::Value, sea_orm::DbErr>>,
-            ) -> Result<Self, sea_orm::DbErr> {
-                Ok(Self { $($field: $crate::gathered::field(values)?),+ })
-            }
-        }
-    };
-}
-pub(crate) use row;
+use crate::{Row, statement};
 
 /// A table whose rows belong to a workspace and have an id of their own.
 pub trait Tenant: EntityTrait<Model: Row + IntoActiveModel<Self::ActiveModel>, ActiveModel: Send> {

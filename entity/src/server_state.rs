@@ -3,27 +3,20 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
 
-use crate::{scope, statement};
+use crate::{statement, table};
 
-/// One named text.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "server_state")]
-pub struct Model {
-    /// The name.
-    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-    pub name: String,
-    /// The text.
-    #[sea_orm(column_type = "Text")]
-    pub value: String,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(name, value);
+table::declare!(
+    /// One named text.
+    #[sea_orm(table_name = "server_state")]
+    pub struct Model {
+        /// The name.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub name: String,
+        /// The text.
+        #[sea_orm(column_type = "Text")]
+        pub value: String,
+    }
+);
 
 /// The text with this name.
 ///

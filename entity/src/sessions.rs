@@ -6,41 +6,34 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait},
 };
 
-use crate::{InWorkspace, scope, statement};
+use crate::{InWorkspace, scope, statement, table};
 
-/// One signed-in browser.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "sessions")]
-pub struct Model {
-    /// The session's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace of the person.
-    pub workspace_id: Uuid,
-    /// The person.
-    pub user_id: Uuid,
-    /// SHA-256 of the token, 32 bytes.
-    #[sea_orm(unique)]
-    pub token_hash: Vec<u8>,
-    /// The client address it was begun from.
-    #[sea_orm(column_type = "Text")]
-    pub address: String,
-    /// What the browser called itself.
-    #[sea_orm(column_type = "Text")]
-    pub agent: String,
-    /// When it was begun.
-    pub created_at: i64,
-    /// When it was last used, to within the interval at which that is saved.
-    pub seen_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, user_id, token_hash, address, agent, created_at, seen_at);
+table::declare!(
+    /// One signed-in browser.
+    #[sea_orm(table_name = "sessions")]
+    pub struct Model {
+        /// The session's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace of the person.
+        pub workspace_id: Uuid,
+        /// The person.
+        pub user_id: Uuid,
+        /// SHA-256 of the token, 32 bytes.
+        #[sea_orm(unique)]
+        pub token_hash: Vec<u8>,
+        /// The client address it was begun from.
+        #[sea_orm(column_type = "Text")]
+        pub address: String,
+        /// What the browser called itself.
+        #[sea_orm(column_type = "Text")]
+        pub agent: String,
+        /// When it was begun.
+        pub created_at: i64,
+        /// When it was last used, to within the interval at which that is saved.
+        pub seen_at: i64,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

@@ -7,8 +7,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use crate::gathered;
-use crate::scope::Row;
+use crate::{Row, gathered};
 
 /// Rows written by one statement: 200 at most, so that its parameters stay far below what both databases take, and few
 /// different numbers, so that statements stay prepared.

@@ -2,29 +2,22 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{scope, statement};
+use crate::{statement, table};
 
-/// One tag of one student.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "student_tags")]
-pub struct Model {
-    /// The student.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub student_id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The tag.
-    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-    pub tag: String,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(student_id, workspace_id, tag);
+table::declare!(
+    /// One tag of one student.
+    #[sea_orm(table_name = "student_tags")]
+    pub struct Model {
+        /// The student.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub student_id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The tag.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub tag: String,
+    }
+);
 
 /// Makes these the student's tags; there must be no doubles among them.
 ///

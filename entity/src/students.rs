@@ -7,61 +7,42 @@ use crate::{
     InWorkspace, Keyset, Span, StringList, StringMap,
     children::Children,
     enrollments::{self, Standing},
-    scope, search, statement, student_tags,
+    scope, search, statement, student_tags, table,
 };
 
-/// One student.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "students")]
-pub struct Model {
-    /// The student's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The platform's own name, unique in the workspace.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub key: Option<String>,
-    /// The address as it was given.
-    #[sea_orm(column_type = "Text")]
-    pub email: String,
-    /// The address without regard to case, unique in the workspace.
-    #[sea_orm(column_type = "Text")]
-    pub email_folded: String,
-    /// The name.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub name: Option<String>,
-    /// What another system calls the student; need not be unique.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub external_id: Option<String>,
-    /// The tags in their order; [`student_tags`] holds the same for searching.
-    pub tags: StringList,
-    /// What integrations keep with the student.
-    pub metadata: StringMap,
-    /// When the student was made.
-    pub created_at: i64,
-    /// When the server last recorded a change of anything shown with the student.
-    pub updated_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    key,
-    email,
-    email_folded,
-    name,
-    external_id,
-    tags,
-    metadata,
-    created_at,
-    updated_at
+table::declare!(
+    /// One student.
+    #[sea_orm(table_name = "students")]
+    pub struct Model {
+        /// The student's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The platform's own name, unique in the workspace.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub key: Option<String>,
+        /// The address as it was given.
+        #[sea_orm(column_type = "Text")]
+        pub email: String,
+        /// The address without regard to case, unique in the workspace.
+        #[sea_orm(column_type = "Text")]
+        pub email_folded: String,
+        /// The name.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub name: Option<String>,
+        /// What another system calls the student; need not be unique.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub external_id: Option<String>,
+        /// The tags in their order; [`student_tags`] holds the same for searching.
+        pub tags: StringList,
+        /// What integrations keep with the student.
+        pub metadata: StringMap,
+        /// When the student was made.
+        pub created_at: i64,
+        /// When the server last recorded a change of anything shown with the student.
+        pub updated_at: i64,
+    }
 );
 scope::tenant!(keyed);
 

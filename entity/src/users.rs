@@ -3,42 +3,35 @@
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, scope, statement};
+use crate::{InWorkspace, scope, statement, table};
 
-/// One person of one workspace.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "users")]
-pub struct Model {
-    /// The person's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The address as it was given.
-    #[sea_orm(column_type = "Text")]
-    pub email: String,
-    /// The address without regard to case, unique in the workspace.
-    #[sea_orm(column_type = "Text")]
-    pub email_folded: String,
-    /// The name.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub name: Option<String>,
-    /// The password's hash, once one is set.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub password_hash: Option<String>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When it was last changed.
-    pub updated_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, email, email_folded, name, password_hash, created_at, updated_at);
+table::declare!(
+    /// One person of one workspace.
+    #[sea_orm(table_name = "users")]
+    pub struct Model {
+        /// The person's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The address as it was given.
+        #[sea_orm(column_type = "Text")]
+        pub email: String,
+        /// The address without regard to case, unique in the workspace.
+        #[sea_orm(column_type = "Text")]
+        pub email_folded: String,
+        /// The name.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub name: Option<String>,
+        /// The password's hash, once one is set.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub password_hash: Option<String>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When it was last changed.
+        pub updated_at: i64,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

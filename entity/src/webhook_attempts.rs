@@ -3,56 +3,37 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect, QueryTrait};
 
-use crate::{InWorkspace, StringMap, scope, statement};
+use crate::{InWorkspace, StringMap, scope, statement, table};
 
-/// One attempt at one delivery.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "webhook_attempts")]
-pub struct Model {
-    /// The attempt's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The delivery.
-    pub delivery_id: Uuid,
-    /// The delivery's first attempt is 1.
-    pub number: i32,
-    /// When it began.
-    pub started_at: i64,
-    /// When it ended.
-    pub ended_at: i64,
-    /// The answer's status, when there was an answer.
-    pub status: Option<i32>,
-    /// The class of what went wrong, when there was no answer: `timeout`, `connect`.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub error: Option<String>,
-    /// The headers that were sent.
-    pub request_headers: StringMap,
-    /// The headers that came back.
-    pub response_headers: Option<StringMap>,
-    /// The beginning of the body that came back, as it came.
-    pub response_body: Option<Vec<u8>>,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    delivery_id,
-    number,
-    started_at,
-    ended_at,
-    status,
-    error,
-    request_headers,
-    response_headers,
-    response_body,
+table::declare!(
+    /// One attempt at one delivery.
+    #[sea_orm(table_name = "webhook_attempts")]
+    pub struct Model {
+        /// The attempt's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The delivery.
+        pub delivery_id: Uuid,
+        /// The delivery's first attempt is 1.
+        pub number: i32,
+        /// When it began.
+        pub started_at: i64,
+        /// When it ended.
+        pub ended_at: i64,
+        /// The answer's status, when there was an answer.
+        pub status: Option<i32>,
+        /// The class of what went wrong, when there was no answer: `timeout`, `connect`.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub error: Option<String>,
+        /// The headers that were sent.
+        pub request_headers: StringMap,
+        /// The headers that came back.
+        pub response_headers: Option<StringMap>,
+        /// The beginning of the body that came back, as it came.
+        pub response_body: Option<Vec<u8>>,
+    }
 );
 scope::tenant!();
 

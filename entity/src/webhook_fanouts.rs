@@ -6,30 +6,23 @@ use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, LockBehavior, LockType};
 use sea_orm::{DbBackend, QueryOrder, QuerySelect};
 
-use crate::{scope, statement};
+use crate::{statement, table};
 
-/// One event, and who is still to have a delivery of it.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "webhook_fanouts")]
-pub struct Model {
-    /// The event.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub event_id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// When the deliveries are due: when the event was written.
-    pub due_at: i64,
-    /// The ids of the subscriptions, 16 bytes each.
-    pub subscriptions: Vec<u8>,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(event_id, workspace_id, due_at, subscriptions);
+table::declare!(
+    /// One event, and who is still to have a delivery of it.
+    #[sea_orm(table_name = "webhook_fanouts")]
+    pub struct Model {
+        /// The event.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub event_id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// When the deliveries are due: when the event was written.
+        pub due_at: i64,
+        /// The ids of the subscriptions, 16 bytes each.
+        pub subscriptions: Vec<u8>,
+    }
+);
 
 /// Whose deliveries are still to be written when an event is.
 #[derive(Clone, Debug, PartialEq, Eq)]

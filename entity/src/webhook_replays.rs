@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect, sea_query::Expr};
 
-use crate::{InWorkspace, scope, statement};
+use crate::{InWorkspace, scope, statement, table};
 
 /// How far a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -20,63 +20,41 @@ pub enum State {
     Cancelled,
 }
 
-/// One job: which dead deliveries it replays, and behind which of them it goes on.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "webhook_replays")]
-pub struct Model {
-    /// The job's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// Only deliveries of this subscription, which may be gone by now.
-    pub subscription_id: Option<Uuid>,
-    /// Only deliveries of events of this type.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub event_type: Option<String>,
-    /// Only deliveries made from then on.
-    pub from_ms: Option<i64>,
-    /// Only deliveries made before.
-    pub to_ms: Option<i64>,
-    /// How far it is.
-    pub state: State,
-    /// How many deliveries there were to replay when it began.
-    pub total: i64,
-    /// How many of them are replayed.
-    pub done: i64,
-    /// When the last delivery that it looked at was made.
-    pub position_at: Option<i64>,
-    /// The last delivery that it looked at.
-    pub position_id: Option<Uuid>,
-    /// When it began.
-    pub created_at: i64,
-    /// When it last came further.
-    pub updated_at: i64,
-    /// When it ended.
-    pub ended_at: Option<i64>,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    subscription_id,
-    event_type,
-    from_ms,
-    to_ms,
-    state,
-    total,
-    done,
-    position_at,
-    position_id,
-    created_at,
-    updated_at,
-    ended_at,
+table::declare!(
+    /// One job: which dead deliveries it replays, and behind which of them it goes on.
+    #[sea_orm(table_name = "webhook_replays")]
+    pub struct Model {
+        /// The job's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// Only deliveries of this subscription, which may be gone by now.
+        pub subscription_id: Option<Uuid>,
+        /// Only deliveries of events of this type.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub event_type: Option<String>,
+        /// Only deliveries made from then on.
+        pub from_ms: Option<i64>,
+        /// Only deliveries made before.
+        pub to_ms: Option<i64>,
+        /// How far it is.
+        pub state: State,
+        /// How many deliveries there were to replay when it began.
+        pub total: i64,
+        /// How many of them are replayed.
+        pub done: i64,
+        /// When the last delivery that it looked at was made.
+        pub position_at: Option<i64>,
+        /// The last delivery that it looked at.
+        pub position_id: Option<Uuid>,
+        /// When it began.
+        pub created_at: i64,
+        /// When it last came further.
+        pub updated_at: i64,
+        /// When it ended.
+        pub ended_at: Option<i64>,
+    }
 );
 scope::tenant!();
 

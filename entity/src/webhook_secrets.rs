@@ -6,34 +6,27 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait},
 };
 
-use crate::{InWorkspace, scope, statement};
+use crate::{InWorkspace, scope, statement, table};
 
-/// One secret of one subscription.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "webhook_secrets")]
-pub struct Model {
-    /// The secret's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The subscription.
-    pub subscription_id: Uuid,
-    /// The secret, encrypted.
-    pub ciphertext: Vec<u8>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When it stops signing; the newest has no end.
-    pub expires_at: Option<i64>,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, workspace_id, subscription_id, ciphertext, created_at, expires_at);
+table::declare!(
+    /// One secret of one subscription.
+    #[sea_orm(table_name = "webhook_secrets")]
+    pub struct Model {
+        /// The secret's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The subscription.
+        pub subscription_id: Uuid,
+        /// The secret, encrypted.
+        pub ciphertext: Vec<u8>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When it stops signing; the newest has no end.
+        pub expires_at: Option<i64>,
+    }
+);
 scope::tenant!();
 
 impl InWorkspace<Entity> {

@@ -6,7 +6,7 @@ use sea_orm::{
     sea_query::{Expr, LockType},
 };
 
-use crate::{InWorkspace, StringList, scope, statement};
+use crate::{InWorkspace, StringList, scope, statement, table};
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
@@ -23,54 +23,35 @@ pub enum State {
     Disabled,
 }
 
-/// One subscription. What it wants to hear is also in [`webhook_topics`](crate::webhook_topics), where events look for it.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "webhook_subscriptions")]
-pub struct Model {
-    /// The subscription's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// Where deliveries are sent.
-    #[sea_orm(column_type = "Text")]
-    pub url: String,
-    /// The types of event it wants, for showing.
-    pub event_types: StringList,
-    /// Whether its deliveries are sent.
-    pub state: State,
-    /// When the first of the attempts failed that have failed without a success since.
-    pub failing_since: Option<i64>,
-    /// When its owner was warned of that.
-    pub warned_at: Option<i64>,
-    /// When it was disabled.
-    pub disabled_at: Option<i64>,
-    /// When it was deleted, while its deliveries still go.
-    pub deleted_at: Option<i64>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When it last changed.
-    pub updated_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    url,
-    event_types,
-    state,
-    failing_since,
-    warned_at,
-    disabled_at,
-    deleted_at,
-    created_at,
-    updated_at,
+table::declare!(
+    /// One subscription. What it wants to hear is also in [`webhook_topics`](crate::webhook_topics), where events look for it.
+    #[sea_orm(table_name = "webhook_subscriptions")]
+    pub struct Model {
+        /// The subscription's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// Where deliveries are sent.
+        #[sea_orm(column_type = "Text")]
+        pub url: String,
+        /// The types of event it wants, for showing.
+        pub event_types: StringList,
+        /// Whether its deliveries are sent.
+        pub state: State,
+        /// When the first of the attempts failed that have failed without a success since.
+        pub failing_since: Option<i64>,
+        /// When its owner was warned of that.
+        pub warned_at: Option<i64>,
+        /// When it was disabled.
+        pub disabled_at: Option<i64>,
+        /// When it was deleted, while its deliveries still go.
+        pub deleted_at: Option<i64>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When it last changed.
+        pub updated_at: i64,
+    }
 );
 scope::tenant!();
 

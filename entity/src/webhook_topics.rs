@@ -2,30 +2,23 @@
 
 use sea_orm::entity::prelude::*;
 
-use crate::{scope, statement};
+use crate::{statement, table};
 
-/// One type of event that one subscription wants.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "webhook_topics")]
-pub struct Model {
-    /// The workspace.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub workspace_id: Uuid,
-    /// The type of event, such as `order.paid`.
-    #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
-    pub event_type: String,
-    /// The subscription.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub subscription_id: Uuid,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(workspace_id, event_type, subscription_id);
+table::declare!(
+    /// One type of event that one subscription wants.
+    #[sea_orm(table_name = "webhook_topics")]
+    pub struct Model {
+        /// The workspace.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub workspace_id: Uuid,
+        /// The type of event, such as `order.paid`.
+        #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
+        pub event_type: String,
+        /// The subscription.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub subscription_id: Uuid,
+    }
+);
 
 /// Writes what a new subscription wants; there must be no doubles among the types.
 ///

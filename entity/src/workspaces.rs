@@ -3,41 +3,34 @@
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
 
-use crate::{scope, statement};
+use crate::{scope, statement, table};
 
-/// One workspace.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "workspaces")]
-pub struct Model {
-    /// The workspace's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The platform's own name for it, unique.
-    #[sea_orm(column_type = "Text", unique)]
-    pub key: String,
-    /// The name people see.
-    #[sea_orm(column_type = "Text")]
-    pub name: String,
-    /// Where mail to its owner goes.
-    #[sea_orm(column_type = "Text")]
-    pub owner_email: String,
-    /// Requests a minute and key, when not the default.
-    pub per_minute: Option<i32>,
-    /// Requests a UTC day and key, when not the default.
-    pub per_day: Option<i32>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When it was last changed.
-    pub updated_at: i64,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(id, key, name, owner_email, per_minute, per_day, created_at, updated_at);
+table::declare!(
+    /// One workspace.
+    #[sea_orm(table_name = "workspaces")]
+    pub struct Model {
+        /// The workspace's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The platform's own name for it, unique.
+        #[sea_orm(column_type = "Text", unique)]
+        pub key: String,
+        /// The name people see.
+        #[sea_orm(column_type = "Text")]
+        pub name: String,
+        /// Where mail to its owner goes.
+        #[sea_orm(column_type = "Text")]
+        pub owner_email: String,
+        /// Requests a minute and key, when not the default.
+        pub per_minute: Option<i32>,
+        /// Requests a UTC day and key, when not the default.
+        pub per_day: Option<i32>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When it was last changed.
+        pub updated_at: i64,
+    }
+);
 
 /// The workspace with this id.
 ///

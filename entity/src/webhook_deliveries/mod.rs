@@ -7,7 +7,7 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QueryOrder, QuerySelect, QueryTrait, Select, sea_query::Expr};
 
-use crate::{InWorkspace, Keyset, Span, scope, statement, webhook_subscriptions};
+use crate::{InWorkspace, Keyset, Span, scope, statement, table, webhook_subscriptions};
 
 mod claim;
 mod dead;
@@ -53,76 +53,50 @@ pub enum Origin {
     Test,
 }
 
-/// One delivery.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "webhook_deliveries")]
-pub struct Model {
-    /// The delivery's id.
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub id: Uuid,
-    /// The workspace.
-    pub workspace_id: Uuid,
-    /// The subscription.
-    pub subscription_id: Uuid,
-    /// The event.
-    pub event_id: Uuid,
-    /// The event's type.
-    #[sea_orm(column_type = "Text")]
-    pub event_type: String,
-    /// Why there is this delivery.
-    pub origin: Origin,
-    /// The delivery that this one sends again; it may be pruned by now.
-    pub replayed_from: Option<Uuid>,
-    /// The job that sends it again.
-    pub job_id: Option<Uuid>,
-    /// Where it stands.
-    pub state: State,
-    /// Attempts made so far.
-    pub attempts: i32,
-    /// When the next attempt is due, while pending.
-    pub next_attempt_at: Option<i64>,
-    /// When the next attempt is due at the earliest, while held: a wait between two attempts goes on.
-    pub resumes_at: Option<i64>,
-    /// Names the lease of the worker that has it in hand, so that only its holder settles the delivery.
-    pub lease_token: Option<Uuid>,
-    /// When that lease ends, and another worker may take the delivery.
-    pub lease_until: Option<i64>,
-    /// When it was made.
-    pub created_at: i64,
-    /// When it was delivered or given up.
-    pub settled_at: Option<i64>,
-    /// The status that the last attempt met, when it met one.
-    pub last_status: Option<i32>,
-    /// The class of what went wrong in the last attempt, when there was no answer.
-    #[sea_orm(column_type = "Text", nullable)]
-    pub last_error: Option<String>,
-}
-
-/// Relations are followed by the finders.
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
-
-scope::row!(
-    id,
-    workspace_id,
-    subscription_id,
-    event_id,
-    event_type,
-    origin,
-    replayed_from,
-    job_id,
-    state,
-    attempts,
-    next_attempt_at,
-    resumes_at,
-    lease_token,
-    lease_until,
-    created_at,
-    settled_at,
-    last_status,
-    last_error,
+table::declare!(
+    /// One delivery.
+    #[sea_orm(table_name = "webhook_deliveries")]
+    pub struct Model {
+        /// The delivery's id.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        /// The workspace.
+        pub workspace_id: Uuid,
+        /// The subscription.
+        pub subscription_id: Uuid,
+        /// The event.
+        pub event_id: Uuid,
+        /// The event's type.
+        #[sea_orm(column_type = "Text")]
+        pub event_type: String,
+        /// Why there is this delivery.
+        pub origin: Origin,
+        /// The delivery that this one sends again; it may be pruned by now.
+        pub replayed_from: Option<Uuid>,
+        /// The job that sends it again.
+        pub job_id: Option<Uuid>,
+        /// Where it stands.
+        pub state: State,
+        /// Attempts made so far.
+        pub attempts: i32,
+        /// When the next attempt is due, while pending.
+        pub next_attempt_at: Option<i64>,
+        /// When the next attempt is due at the earliest, while held: a wait between two attempts goes on.
+        pub resumes_at: Option<i64>,
+        /// Names the lease of the worker that has it in hand, so that only its holder settles the delivery.
+        pub lease_token: Option<Uuid>,
+        /// When that lease ends, and another worker may take the delivery.
+        pub lease_until: Option<i64>,
+        /// When it was made.
+        pub created_at: i64,
+        /// When it was delivered or given up.
+        pub settled_at: Option<i64>,
+        /// The status that the last attempt met, when it met one.
+        pub last_status: Option<i32>,
+        /// The class of what went wrong in the last attempt, when there was no answer.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub last_error: Option<String>,
+    }
 );
 scope::tenant!();
 
