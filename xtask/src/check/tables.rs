@@ -292,15 +292,15 @@ fn indexes(sqlite: &Tables, postgres: &Tables) -> Vec<Finding> {
 }
 
 fn finding(backend: &str, table: &str, message: String) -> Finding {
-    let file = format!("entity/src/{table}.rs");
-    let folder = format!("entity/src/{table}/mod.rs");
+    let file = format!("entity/{table}.rs");
+    let folder = format!("entity/{table}/mod.rs");
     Finding {
         code: "schema",
         file: if crate::workspace().join(&file).exists() { file } else { folder },
         line: 1,
         column: 1,
         message: format!("{message} ({backend})"),
-        help: "change the entity, or add a step to migration/src".to_owned(),
+        help: "change the entity, or add a step to migration".to_owned(),
     }
 }
 
