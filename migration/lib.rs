@@ -4,8 +4,6 @@
 //! the entities, so that an old step keeps meaning what it meant. [`apply`] takes all pending steps in one
 //! transaction; [`state`] says, without writing, how the database stands to this binary.
 
-use sea_orm_migration::prelude::*;
-
 mod m0001_workspaces;
 mod m0002_courses;
 mod m0003_students;
@@ -32,32 +30,25 @@ mod step;
 pub use state::{State, apply, revert, state};
 
 /// The list of steps, oldest first.
-#[derive(Debug)]
-pub struct Migrator;
-
-impl MigratorTrait for Migrator {
-    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![
-            Box::new(m0001_workspaces::STEP),
-            Box::new(m0002_courses::STEP),
-            Box::new(m0003_students::STEP),
-            Box::new(m0004_orders::STEP),
-            Box::new(m0005_enrollments::STEP),
-            Box::new(m0006_live_sessions::STEP),
-            Box::new(m0007_limits::STEP),
-            Box::new(m0008_events::STEP),
-            Box::new(m0009_rollups::STEP),
-            Box::new(m0010_deliveries::STEP),
-            Box::new(m0011_mail::STEP),
-            Box::new(m0012_identity::STEP),
-            Box::new(m0013_requests::STEP),
-            Box::new(m0014_shards::STEP),
-            Box::new(m0015_resumes::STEP),
-            Box::new(m0016_quarters::STEP),
-            Box::new(m0017_key_quotas::STEP),
-            Box::new(m0018_sign_ins::STEP),
-            Box::new(m0019_fair_queue::STEP),
-            Box::new(m0020_grants::STEP),
-        ]
-    }
-}
+const STEPS: &[step::Step] = &[
+    m0001_workspaces::STEP,
+    m0002_courses::STEP,
+    m0003_students::STEP,
+    m0004_orders::STEP,
+    m0005_enrollments::STEP,
+    m0006_live_sessions::STEP,
+    m0007_limits::STEP,
+    m0008_events::STEP,
+    m0009_rollups::STEP,
+    m0010_deliveries::STEP,
+    m0011_mail::STEP,
+    m0012_identity::STEP,
+    m0013_requests::STEP,
+    m0014_shards::STEP,
+    m0015_resumes::STEP,
+    m0016_quarters::STEP,
+    m0017_key_quotas::STEP,
+    m0018_sign_ins::STEP,
+    m0019_fair_queue::STEP,
+    m0020_grants::STEP,
+];

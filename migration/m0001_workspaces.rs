@@ -69,4 +69,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_api_keys_workspace ON api_keys (workspace_id, created_at, id)",
         "CREATE INDEX ix_api_keys_revoked ON api_keys (revoked_at) WHERE revoked_at IS NOT NULL",
     ],
+    statements: &[],
 };

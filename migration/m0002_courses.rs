@@ -79,4 +79,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_lessons_course ON lessons (course_id, position)",
         "CREATE INDEX ix_lessons_module ON lessons (module_id, position)",
     ],
+    statements: &[],
 };

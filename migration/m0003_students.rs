@@ -42,4 +42,5 @@ pub(crate) const STEP: Step = Step {
              WHERE external_id IS NOT NULL",
         "CREATE INDEX ix_student_tags_tag ON student_tags (workspace_id, tag, student_id)",
     ],
+    statements: &[],
 };

@@ -82,4 +82,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_refunds_order ON refunds (order_id, created_at)",
         "CREATE INDEX ix_refunds_created ON refunds (workspace_id, created_at)",
     ],
+    statements: &[],
 };

@@ -110,4 +110,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_certificates_issued ON certificates (workspace_id, issued_at, id)",
         "CREATE INDEX ix_certificates_enrollment ON certificates (enrollment_id)",
     ],
+    statements: &[],
 };

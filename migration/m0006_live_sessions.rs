@@ -50,4 +50,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_live_sessions_course ON live_sessions (course_id)",
         "CREATE INDEX ix_recordings_session ON recordings (live_session_id)",
     ],
+    statements: &[],
 };

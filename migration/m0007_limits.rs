@@ -47,4 +47,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_idempotency_records_expiry ON idempotency_records (expires_at)",
         "CREATE INDEX ix_rate_usage_day ON rate_usage (day)",
     ],
+    statements: &[],
 };

@@ -19,4 +19,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_events_created ON events (created_at, id)",
         "CREATE INDEX ix_events_workspace ON events (workspace_id, created_at, id)",
     ],
+    statements: &[],
 };

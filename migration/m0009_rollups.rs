@@ -49,4 +49,5 @@ pub(crate) const STEP: Step = Step {
         ),
     ],
     indexes: &[],
+    statements: &[],
 };

@@ -153,4 +153,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_webhook_replays_created ON webhook_replays (workspace_id, created_at, id)",
         "CREATE INDEX ix_webhook_replays_running ON webhook_replays (id) WHERE state = 0",
     ],
+    statements: &[],
 };

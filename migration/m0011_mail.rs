@@ -35,4 +35,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_mails_settled ON mails (created_at, id) WHERE due_at IS NULL",
         "CREATE INDEX ix_mails_workspace ON mails (workspace_id, created_at, id)",
     ],
+    statements: &[],
 };

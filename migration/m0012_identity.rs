@@ -64,4 +64,5 @@ pub(crate) const STEP: Step = Step {
         // A form that may be sent once leaves its token, which refuses the second time.
         "CREATE UNIQUE INDEX uq_audit_entries_form ON audit_entries (workspace_id, form) WHERE form IS NOT NULL",
     ],
+    statements: &[],
 };

@@ -48,4 +48,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_enrollments_completed ON enrollments (workspace_id, completed_at)
              WHERE completed_at IS NOT NULL",
     ],
+    statements: &[],
 };

@@ -11,4 +11,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_revenue_rollups_shards ON revenue_rollups (starts_at) WHERE grain = 'day' AND shard > 0",
         "CREATE INDEX ix_activity_rollups_shards ON activity_rollups (starts_at) WHERE grain = 'day' AND shard > 0",
     ],
+    statements: &[],
 };

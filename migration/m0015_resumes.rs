@@ -7,4 +7,5 @@ pub(crate) const STEP: Step = Step {
     added: &[("webhook_deliveries", "resumes_at BIGINT")],
     tables: &[],
     indexes: &[],
+    statements: &[],
 };

@@ -11,4 +11,5 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_revenue_rollups_quarters ON revenue_rollups (starts_at) WHERE grain = 'quarter' AND shard > 0",
         "CREATE INDEX ix_activity_rollups_quarters ON activity_rollups (starts_at) WHERE grain = 'quarter' AND shard > 0",
     ],
+    statements: &[],
 };

@@ -3,15 +3,13 @@
 //! The audit log tells which older keys a person of the workspace created: a key and its entry are written in one transaction,
 //! so that they have the same time, and the entry holds the key's name. The operator gave the quotas of all others.
 
-use crate::step::{DataStep, Step};
+use crate::step::Step;
 
-pub(crate) const STEP: DataStep = DataStep {
-    step: Step {
-        name: "m0017_key_quotas",
-        added: &[("api_keys", "operator_quota BOOLEAN NOT NULL DEFAULT FALSE")],
-        tables: &[],
-        indexes: &[],
-    },
+pub(crate) const STEP: Step = Step {
+    name: "m0017_key_quotas",
+    added: &[("api_keys", "operator_quota BOOLEAN NOT NULL DEFAULT FALSE")],
+    tables: &[],
+    indexes: &[],
     statements: &["UPDATE api_keys SET operator_quota = TRUE
          WHERE (per_minute IS NOT NULL OR per_day IS NOT NULL) AND NOT EXISTS (
              SELECT 1 FROM audit_entries

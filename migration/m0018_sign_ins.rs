@@ -9,4 +9,5 @@ pub(crate) const STEP: Step = Step {
     indexes: &[
         "CREATE INDEX ix_audit_entries_action ON audit_entries (workspace_id, action, user_id, created_at)",
     ],
+    statements: &[],
 };

@@ -23,4 +23,5 @@ pub(crate) const STEP: Step = Step {
              WHERE state = 0 AND attempts >= 0",
         "CREATE INDEX ix_webhook_fanouts_workspace ON webhook_fanouts (workspace_id, event_id)",
     ],
+    statements: &[],
 };

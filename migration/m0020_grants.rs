@@ -4,15 +4,13 @@
 //! again: the time of the enrollment tells, which only that moves. Older versions left such entitlements active. Their orders
 //! keep `updated_at`.
 
-use crate::step::{DataStep, Step};
+use crate::step::Step;
 
-pub(crate) const STEP: DataStep = DataStep {
-    step: Step {
-        name: "m0020_grants",
-        added: &[("enrollments", "granted_until BIGINT")],
-        tables: &[],
-        indexes: &[],
-    },
+pub(crate) const STEP: Step = Step {
+    name: "m0020_grants",
+    added: &[("enrollments", "granted_until BIGINT")],
+    tables: &[],
+    indexes: &[],
     statements: &["UPDATE entitlements SET status = 'revoked', revoked_at = (
              SELECT coalesce(enrollments.revoked_at, entitlements.granted_at) FROM enrollments
              WHERE enrollments.id = entitlements.enrollment_id)

@@ -1,13 +1,13 @@
 //! How a database stands to the steps this binary knows, and the way from one to the other.
+//!
+//! Applied steps are recorded in the table `seaql_migrations`, which earlier versions created through sea-orm-migration.
 
 use std::collections::BTreeSet;
 
-use sea_orm_migration::{
-    prelude::*,
-    sea_orm::{DatabaseTransaction, Statement},
-};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
 
-use crate::Migrator;
+use crate::STEPS;
+use crate::step::types;
 
 /// How a database stands to this binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +26,11 @@ pub enum State {
 /// When the database does not answer.
 pub async fn state(connection: &impl ConnectionTrait) -> Result<State, DbErr> {
     let applied = applied(connection).await?;
-    let known: Vec<String> = Migrator::migrations().iter().map(|step| step.name().to_owned()).collect();
-    if let Some(unknown) = applied.iter().rev().find(|name| !known.contains(name)) {
+    if let Some(unknown) = applied.iter().rev().find(|name| STEPS.iter().all(|step| step.name != **name)) {
         return Ok(State::Ahead(unknown.clone()));
     }
-    let pending: Vec<String> = known.into_iter().filter(|name| !applied.contains(name)).collect();
+    let names = STEPS.iter().map(|step| step.name);
+    let pending: Vec<String> = names.filter(|name| !applied.contains(*name)).map(str::to_owned).collect();
     Ok(if pending.is_empty() { State::Current } else { State::Behind(pending) })
 }
 
@@ -42,7 +42,23 @@ pub async fn state(connection: &impl ConnectionTrait) -> Result<State, DbErr> {
 /// # Errors
 /// When a statement fails; nothing is kept once the caller rolls back.
 pub async fn apply(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-    Migrator::up(transaction, None).await
+    let backend = transaction.get_database_backend();
+    let columns = types(backend, "version VARCHAR NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL");
+    transaction
+        .execute_unprepared(&format!("CREATE TABLE IF NOT EXISTS seaql_migrations ({columns})"))
+        .await?;
+    let now = match backend {
+        DbBackend::Sqlite => "unixepoch()",
+        _ => "extract(epoch FROM now())::bigint",
+    };
+    let applied = applied(transaction).await?;
+    for step in STEPS.iter().filter(|step| !applied.contains(step.name)) {
+        step.up(transaction).await?;
+        let record =
+            format!("INSERT INTO seaql_migrations (version, applied_at) VALUES ('{}', {now})", step.name);
+        transaction.execute_unprepared(&record).await?;
+    }
+    Ok(())
 }
 
 /// Takes every applied step back, newest first, inside the given transaction. All data goes.
@@ -50,16 +66,20 @@ pub async fn apply(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
 /// # Errors
 /// When a statement fails; nothing is changed once the caller rolls back.
 pub async fn revert(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-    Migrator::down(transaction, None).await
+    let applied = applied(transaction).await?;
+    for step in STEPS.iter().rev().filter(|step| applied.contains(step.name)) {
+        step.down(transaction).await?;
+        let record = format!("DELETE FROM seaql_migrations WHERE version = '{}'", step.name);
+        transaction.execute_unprepared(&record).await?;
+    }
+    Ok(())
 }
 
 /// The names of the steps that the database has recorded, in their order.
 async fn applied(connection: &impl ConnectionTrait) -> Result<BTreeSet<String>, DbErr> {
     let backend = connection.get_database_backend();
     let exists = match backend {
-        sea_orm::DbBackend::Sqlite => {
-            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'seaql_migrations'"
-        }
+        DbBackend::Sqlite => "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'seaql_migrations'",
         _ => "SELECT 1 WHERE to_regclass('seaql_migrations') IS NOT NULL",
     };
     if connection.query_one_raw(Statement::from_string(backend, exists)).await?.is_none() {

@@ -2,7 +2,7 @@
 //!
 //! This is the one place that knows how the two spell a type. It never decides what a table holds.
 
-use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr};
 
 /// One step: its columns are added and its tables are made in order, then its indexes; going down drops all in reverse.
 pub(crate) struct Step {
@@ -14,6 +14,8 @@ pub(crate) struct Step {
     pub(crate) tables: &'static [Table],
     /// Whole `CREATE INDEX` statements.
     pub(crate) indexes: &'static [&'static str],
+    /// Statements that change rows of older steps' tables, in SQL that both databases know.
+    pub(crate) statements: &'static [&'static str],
 }
 
 /// One table: its name and what stands between the brackets.
@@ -65,7 +67,7 @@ impl Table {
 }
 
 /// The columns with their types as this database spells them; those of SQLite are the strict ones.
-fn types(backend: DbBackend, columns: &str) -> String {
+pub(crate) fn types(backend: DbBackend, columns: &str) -> String {
     if backend == DbBackend::Postgres {
         return columns.replace(" BYTES", " BYTEA");
     }
@@ -85,80 +87,37 @@ fn index_name(create: &str) -> &str {
     create.split_once("INDEX ").and_then(|(_, rest)| rest.split_whitespace().next()).unwrap_or_default()
 }
 
-impl MigrationName for Step {
-    fn name(&self) -> &str {
-        self.name
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Step {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let backend = manager.get_database_backend();
-        let connection = manager.get_connection();
+impl Step {
+    /// Applies the step: first its columns, tables and indexes, then its statements.
+    pub(crate) async fn up(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
+        let backend = transaction.get_database_backend();
         for (table, column) in self.added {
             let column = types(backend, column);
-            connection.execute_unprepared(&format!("ALTER TABLE {table} ADD COLUMN {column}")).await?;
+            transaction.execute_unprepared(&format!("ALTER TABLE {table} ADD COLUMN {column}")).await?;
         }
         for table in self.tables {
-            connection.execute_unprepared(&table.create(backend)).await?;
+            transaction.execute_unprepared(&table.create(backend)).await?;
         }
-        for index in self.indexes {
-            connection.execute_unprepared(index).await?;
+        for statement in self.indexes.iter().chain(self.statements) {
+            transaction.execute_unprepared(statement).await?;
         }
         Ok(())
     }
 
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let connection = manager.get_connection();
+    /// Drops what the step created. Rows that its statements changed stay as they are.
+    pub(crate) async fn down(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         // Some are of an older step's tables.
         for index in self.indexes.iter().rev() {
-            connection.execute_unprepared(&format!("DROP INDEX {}", index_name(index))).await?;
+            transaction.execute_unprepared(&format!("DROP INDEX {}", index_name(index))).await?;
         }
         for table in self.tables.iter().rev() {
-            connection.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;
+            transaction.execute_unprepared(&format!("DROP TABLE {}", table.name)).await?;
         }
         for (table, column) in self.added.iter().rev() {
             let name = column.split_whitespace().next().unwrap_or_default();
-            connection.execute_unprepared(&format!("ALTER TABLE {table} DROP COLUMN {name}")).await?;
+            transaction.execute_unprepared(&format!("ALTER TABLE {table} DROP COLUMN {name}")).await?;
         }
         Ok(())
-    }
-
-    fn use_transaction(&self) -> Option<bool> {
-        Some(true)
-    }
-}
-
-/// A step that also changes rows of older steps: once its schema is there, its statements run, in SQL that both databases know.
-/// Going down leaves the rows as they are.
-pub(crate) struct DataStep {
-    pub(crate) step: Step,
-    pub(crate) statements: &'static [&'static str],
-}
-
-impl MigrationName for DataStep {
-    fn name(&self) -> &str {
-        self.step.name
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for DataStep {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        self.step.up(manager).await?;
-        for statement in self.statements {
-            manager.get_connection().execute_unprepared(statement).await?;
-        }
-        Ok(())
-    }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        self.step.down(manager).await
-    }
-
-    fn use_transaction(&self) -> Option<bool> {
-        self.step.use_transaction()
     }
 }
 

@@ -9,7 +9,7 @@ concern! {
         /// Form of the log lines: pretty or json.
         log_format: Format = Some("pretty"), "CREATOR_API_LOG_FORMAT", "FORMAT";
         /// What is logged: a level, or targets with levels as `info,creator_api=debug`.
-        log_filter: Filter = Some("info,sea_orm_migration=warn,sqlx::postgres::notice=warn"), "CREATOR_API_LOG_FILTER", "FILTER";
+        log_filter: Filter = Some("info,sqlx::postgres::notice=warn"), "CREATOR_API_LOG_FILTER", "FILTER";
     }
 }
 
