@@ -10,8 +10,6 @@ mod breaking;
 mod check;
 mod clients;
 mod codegen;
-mod contract;
-mod diagnostic;
 mod test;
 mod tidy;
 
@@ -19,8 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-
-use crate::diagnostic::Format;
+use contract::diagnostic::Format;
 
 /// The project's own tools. Exit codes: 0 fine, 1 findings, 2 could not run.
 #[derive(Parser)]

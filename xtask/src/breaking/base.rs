@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use contract::source::Source;
 
 use super::files::Files;
 use super::waivers::Waivers;
-use crate::contract::{self, source::Source};
 
 /// The contract as last released.
 pub const RELEASED: &str = "openapi/released/v1.yaml";

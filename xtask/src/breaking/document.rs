@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
+use contract::Refused;
+use contract::node::{Entry, Node, Value};
+use contract::source::{Source, Span};
+use contract::version::{self, Version};
+use contract::yaml::{self, Aliases};
 use percent_encoding::percent_decode_str;
 
 use super::{references, shape};
-use crate::contract::Refused;
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::{Source, Span};
-use crate::contract::version::{self, Version};
-use crate::contract::yaml::{self, Aliases};
 
 /// A document that can be compared.
 #[derive(Debug)]

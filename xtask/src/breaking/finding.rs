@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use contract::source::Span;
 use sha2::{Digest, Sha256};
 
 use super::advice;
 use super::compare::{Comparison, Note, Origin, Reach, reach};
 use super::rule::{Direction, Level};
-use crate::contract::source::Span;
 
 /// A difference between two documents.
 #[derive(Clone, Debug)]

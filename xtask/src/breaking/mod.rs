@@ -26,6 +26,8 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, Result, ensure};
+use contract::Refused;
+use contract::diagnostic;
 use jiff::civil::Date;
 
 use self::files::Files;
@@ -33,8 +35,6 @@ use self::finding::Finding;
 use self::report::Compared;
 use self::rule::Level;
 use crate::Outcome;
-use crate::contract::{self, Refused};
-use crate::diagnostic;
 
 pub use self::release::run as release;
 

@@ -4,11 +4,12 @@
 
 use std::collections::HashSet;
 
+use contract::diagnostic::{Code, Diagnostic};
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+use contract::version::is_known_dialect;
+
 use super::document::{Side, step_of};
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
-use crate::contract::version::is_known_dialect;
-use crate::diagnostic::{Code, Diagnostic};
 
 /// What the key of a mapping leads into.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,6 @@ use anyhow::{Context as _, Result};
 use super::files::Files;
 use super::{Format, base, document, refusal, report};
 use crate::Outcome;
-use crate::contract;
 
 /// Copies the contract over the released one, when nothing breaks.
 ///

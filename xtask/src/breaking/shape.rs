@@ -6,6 +6,10 @@
 
 mod keywords;
 
+use contract::diagnostic::{Code, Diagnostic};
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+
 use self::keywords::Part;
 use self::keywords::Shape::{
     self, Flag, Limit, List, Named, NamedValues, NamedWords, Number, One, Statuses, Text, Texts, Type,
@@ -14,9 +18,6 @@ use self::keywords::Shape::{
 use super::references;
 use super::schema::is_annotation;
 use super::schema::types::Types;
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
-use crate::diagnostic::{Code, Diagnostic};
 
 /// Reports everything that is not what must stand at its place.
 pub fn check(root: &Node, findings: &mut Vec<Diagnostic>) {

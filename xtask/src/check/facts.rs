@@ -4,9 +4,8 @@
 //! they say otherwise, header names have no case.
 //! Titles, descriptions and examples bind nobody and are no facts. Works on OpenAPI 3.1 as JSON, whoever wrote it.
 
+use contract::node::pointer_step;
 use serde_json::Value;
-
-use crate::contract::node::pointer_step;
 
 /// One thing that a document says, and what it says about that.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! A finding of `check` about a file, as people or programs read it.
 
-use crate::diagnostic::{self, Format};
+use contract::diagnostic::{self, Format};
 
 /// Something that does not hold.
 #[derive(Debug, PartialEq, Eq)]

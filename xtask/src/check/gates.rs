@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
+use contract::Contract;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
 use super::finding::Finding;
 use super::unsayable;
-use crate::contract::Contract;
 
 /// The file of the gates.
 const FILE: &str = "tests/it/coverage.rs";
@@ -174,7 +174,6 @@ fn shown(workspace: &Path) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::codegen::V1;
-    use crate::contract;
 
     fn v1() -> Contract {
         let source = contract::open(&crate::workspace(), V1.contract).expect("it can be read");

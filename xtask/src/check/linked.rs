@@ -6,14 +6,13 @@ use anyhow::{Context, bail};
 use api::generated::adapter::V1;
 use api::generated::{document, events, operations};
 use api::v1::Handlers;
+use contract::diagnostic::Format;
 use serde_json::Value;
 
 use super::finding::{self, Finding};
 use super::{compare, facts, own, report, tables};
 use crate::Outcome;
 use crate::codegen::V1 as NAMES;
-use crate::contract;
-use crate::diagnostic::Format;
 
 /// The code's own document, as JSON.
 ///
@@ -97,7 +96,7 @@ mod tests {
     use crate::check::compare::{Difference, Differences};
     use crate::check::unsayable;
     use crate::codegen;
-    use crate::contract::Contract;
+    use contract::Contract;
 
     fn contract() -> Contract {
         let workspace = crate::workspace();

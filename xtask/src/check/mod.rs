@@ -25,11 +25,10 @@ mod unsayable;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use contract::diagnostic::Format;
 
 use crate::Outcome;
 use crate::codegen::{self, V1, stale};
-use crate::contract;
-use crate::diagnostic::Format;
 use crate::test::steps::cargo_command;
 
 /// Runs both halves.
@@ -44,7 +43,10 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
     for names in codegen::CONTRACTS {
         let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
             Ok(contract) => contract,
-            Err(refused) => return refused.told(format),
+            Err(refused) => {
+                refused.told(format)?;
+                return Ok(Outcome::Findings);
+            }
         };
         let stale = stale::of(workspace, &contract, names)?;
         print!("{}", stale::render(&stale, format));

@@ -1,8 +1,9 @@
 //! The two lists, as people or programs read them.
 
+use contract::Contract;
+use contract::diagnostic::{self, Format};
+
 use super::compare::{Difference, Differences};
-use crate::contract::Contract;
-use crate::diagnostic::{self, Format};
 
 /// The lists and their codes.
 const CONTRACT_ONLY: (&str, &str) = ("contract-only", "in the contract, not in the code");

@@ -1,12 +1,12 @@
 //! Small parts of generated items: documentation, validators, defaults.
 
+use contract::model::{ArrayShape, Document, NumberShape, Schema, Shape};
+use contract::node::Value;
+use contract::rust_name;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::types::{Module, Types};
-use crate::contract::model::{ArrayShape, Document, NumberShape, Schema, Shape};
-use crate::contract::node::Value;
-use crate::contract::rust_name;
 
 /// The lines of a text as documentation; `otherwise` when there is none.
 pub fn docs(text: Option<&str>, otherwise: &str) -> TokenStream {

@@ -2,6 +2,8 @@
 //!
 //! Two implementations that share a path would give duplicate keys in poem-openapi's own document, hence one.
 
+use contract::model::{Document, Location, Media, Operation, Parameter, Shape, Tag};
+use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -9,8 +11,6 @@ use super::attributes::{default_expression, docs, list_validators};
 use super::emit_tag::{names, of_tag, parameter_type, payload, variable};
 use super::imports;
 use super::types::Types;
-use crate::contract::model::{Document, Location, Media, Operation, Parameter, Shape, Tag};
-use crate::contract::rust_name;
 
 /// Names that a method of the adapter uses itself; `body` is kept from parameters by a rule.
 const OWN: [&str; 3] = ["answer", "call", "value"];

@@ -1,10 +1,10 @@
 //! `document.rs`: the contract itself, for serving.
 
+use contract::model::Document;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::Names;
-use crate::contract::model::Document;
 
 /// The items of `document.rs`.
 pub fn document(document: &Document, names: &Names<'_>, digest: &str) -> TokenStream {

@@ -1,5 +1,7 @@
 //! `events.rs`: what the contract's webhooks send.
 
+use contract::model::{Document, Webhook};
+use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -7,8 +9,6 @@ use super::attributes::{deprecated, docs};
 use super::emit_schemas::items;
 use super::imports;
 use super::types::{Module, Types};
-use crate::contract::model::{Document, Webhook};
-use crate::contract::rust_name;
 
 /// The items of `events.rs`.
 pub fn events(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {

@@ -1,10 +1,10 @@
 //! `mod.rs`: the modules of the generated folder.
 
+use contract::model::Document;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::emit_adapter::{module, served};
-use crate::contract::model::Document;
 
 /// The items of `mod.rs`. The children are kept from rustfmt, whose taste differs from the generator's.
 pub fn module_file(document: &Document) -> TokenStream {

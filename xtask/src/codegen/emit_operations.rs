@@ -1,12 +1,12 @@
 //! `operations.rs`: the contract as static tables.
 
+use contract::model::{Credential, Document, Location, Operation, Parameter, Schema, Shape};
+use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::docs;
 use super::imports;
-use crate::contract::model::{Credential, Document, Location, Operation, Parameter, Schema, Shape};
-use crate::contract::rust_name;
 
 /// The types of ours that the tables are made of.
 const DESCRIBED: [&str; 9] = [

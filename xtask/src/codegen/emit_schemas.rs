@@ -1,5 +1,7 @@
 //! `schemas.rs`, and the types of `events.rs`: one item for each schema.
 
+use contract::model::{Document, EnumShape, Property, Schema};
+use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -7,8 +9,6 @@ use super::attributes::{default_expression, docs, validators};
 use super::emit_unions;
 use super::imports;
 use super::types::{Module, TypeItem, TypeKind, Types};
-use crate::contract::model::{Document, EnumShape, Property, Schema};
-use crate::contract::rust_name;
 
 /// What poem-openapi's derive calls the object that it reads fields from, beside the fields themselves.
 const OWN: [&str; 1] = ["obj"];

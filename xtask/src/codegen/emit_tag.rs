@@ -1,5 +1,7 @@
 //! One file a tag: its trait, and a request struct and a response enum for each of its operations.
 
+use contract::model::{Content, Document, Header, Media, Operation, Parameter, Response, Shape, Tag};
+use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -7,8 +9,6 @@ use super::Names;
 use super::attributes::{default_expression, deprecated, docs, docs_with_summary};
 use super::imports;
 use super::types::Types;
-use crate::contract::model::{Content, Document, Header, Media, Operation, Parameter, Response, Shape, Tag};
-use crate::contract::rust_name;
 
 /// The items of one tag's file.
 pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Names<'_>) -> TokenStream {

@@ -3,13 +3,13 @@
 //! Its own `Union` refuses every value of a closed object, and its `Enum` holds strings only. So serde reads and writes
 //! these, and poem-openapi is told what they are.
 
+use contract::model::{IntegerEnumShape, UnionShape};
+use contract::rust_name;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::docs;
 use super::types::{Module, TypeItem, Types};
-use crate::contract::model::{IntegerEnumShape, UnionShape};
-use crate::contract::rust_name;
 
 /// A union: an enum whose variants hold what each shape holds.
 pub fn union(types: &Types<'_>, module: Module, item: &TypeItem<'_>, shape: &UnionShape) -> TokenStream {

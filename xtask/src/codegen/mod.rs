@@ -23,6 +23,8 @@ mod types;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use contract::diagnostic::Format;
+use contract::{Contract, Customs, rust_name};
 use quote::format_ident;
 use sha2::{Digest, Sha256};
 
@@ -30,8 +32,6 @@ use self::files::File;
 use self::own::Own;
 use self::types::Types;
 use crate::Outcome;
-use crate::contract::{self, Contract, Customs, rust_name};
-use crate::diagnostic::Format;
 
 /// Where a contract and its generated code stand, relative to the workspace.
 #[derive(Clone, Copy, Debug)]
@@ -165,7 +165,10 @@ fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow:
     let name = contract.to_str().with_context(|| format!("{} is not named in UTF-8", contract.display()))?;
     let document = match contract::read(contract::open(here, name)?, &customs) {
         Ok(document) => document,
-        Err(refused) => return refused.told(args.format),
+        Err(refused) => {
+            refused.told(args.format)?;
+            return Ok(Outcome::Findings);
+        }
     };
     let own = Own::find(here, contract, out, !args.check)?;
     let names = Names {
@@ -186,7 +189,10 @@ fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow:
 fn one(workspace: &Path, names: &Names<'_>, check: bool, format: Format) -> anyhow::Result<Outcome> {
     match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
         Ok(contract) => put(workspace, &contract, names, check, format),
-        Err(refused) => refused.told(format),
+        Err(refused) => {
+            refused.told(format)?;
+            Ok(Outcome::Findings)
+        }
     }
 }
 
@@ -267,6 +273,8 @@ fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+#[cfg(test)]
+mod broken;
 #[cfg(test)]
 mod tests;
 

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use contract::rust_name;
 
 use super::files::{self, File};
-use crate::contract::rust_name;
 
 /// What the adapter's file names itself, so that the adapter must be called otherwise.
 pub(super) const TAKEN: [&str; 24] = [

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use contract::Contract;
+use contract::diagnostic::{self, Format};
+
 use super::files::{self, Stale};
 use super::{Names, generate};
-use crate::contract::Contract;
-use crate::diagnostic::{self, Format};
 
 /// Compares a generated folder with what its contract generates.
 ///

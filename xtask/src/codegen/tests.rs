@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 
 use clap::Parser;
+use contract::diagnostic::Format;
+use contract::{Customs, source::Source};
 
 use super::files::File;
 use super::{Args, CONTRACTS, Names, generate};
 use crate::Outcome;
-use crate::contract::{self, Customs, source::Source};
-use crate::diagnostic::Format;
 
 /// The command line of `codegen`.
 #[derive(clap::Parser)]
@@ -21,7 +21,7 @@ struct Line {
 
 /// A small contract, with this change.
 fn changed(from: &str, to: &str) -> String {
-    let sound = include_str!("../contract/fixtures/sound.yaml");
+    let sound = include_str!("../../contract/fixtures/sound.yaml");
     assert!(sound.contains(from), "the sound contract has no {from}");
     sound.replacen(from, to, 1)
 }

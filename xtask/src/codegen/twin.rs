@@ -3,7 +3,7 @@
 //! Owns what 3.0 says otherwise and what it cannot say. It never changes what a request or a response may be: where 3.0 has
 //! no word for a restriction, the restriction is left out.
 
-use crate::contract::node::{Entry, Node, Text, Value};
+use contract::node::{Entry, Node, Text, Value};
 
 /// The 3.0.3 document of a 3.1 document.
 pub fn twin(root: &Node) -> Node {
@@ -190,7 +190,7 @@ mod same;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{source::Source, yaml};
+    use contract::{source::Source, yaml};
 
     /// What becomes of a schema, as JSON on one line.
     fn twin_of(schema: &str) -> String {

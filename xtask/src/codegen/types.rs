@@ -4,14 +4,11 @@
 
 use std::collections::BTreeSet;
 
+use contract::model::{Document, EnumShape, IntegerEnumShape, Method, Property, Schema, Shape, UnionShape};
+use contract::rust_name;
+use contract::sites::{self, Inline, Site};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-
-use crate::contract::model::{
-    Document, EnumShape, IntegerEnumShape, Method, Property, Schema, Shape, UnionShape,
-};
-use crate::contract::rust_name;
-use crate::contract::sites::{self, Inline, Site};
 
 /// The module in which a type stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

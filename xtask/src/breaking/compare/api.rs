@@ -4,13 +4,14 @@
 
 use std::rc::Rc;
 
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+
 use super::matched::by_key;
 use super::operations::{self, Item, rest};
 use super::{Comparison, Places, Use, lifecycle, security};
 use crate::breaking::rule::{Level, Mirror, Rule};
 use crate::breaking::schema::value;
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
 
 const NEVER_MIRRORED: Mirror = Mirror::None("a version that grows is no news");
 

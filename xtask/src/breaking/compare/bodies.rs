@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Origin, Places, Use, encoding};
 use crate::breaking::rule::{Direction, Mirror, Rule, Site};
 use crate::breaking::schema::view::Parts;
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
 
 const NO_SENDER: &str = "A client that sends this media type gets 415.";
 const NO_READER: &str =

@@ -2,11 +2,12 @@
 //!
 //! Owns which of the two says how it is written. It never compares schemas.
 
+use contract::node::{Entry, Node};
+use contract::source::Span;
+
 use super::operations::place;
 use super::{Places, bodies};
 use crate::breaking::schema::view::Parts;
-use crate::contract::node::{Entry, Node};
-use crate::contract::source::Span;
 
 /// The one media type that a parameter or a header may name.
 fn content(node: &Node) -> Option<&Entry> {

@@ -6,12 +6,13 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use contract::node::{Entry, Node, Value};
+
 use super::operations::place;
 use super::{Comparison, Places, Use};
 use crate::breaking::rule::{Direction, Mirror, Rule};
 use crate::breaking::schema::value::shown;
 use crate::breaking::schema::view::{Parts, View};
-use crate::contract::node::{Entry, Node, Value};
 
 /// The rules of this family.
 pub const RULES: &[Rule] = &[

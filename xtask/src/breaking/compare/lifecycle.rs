@@ -5,14 +5,14 @@
 
 use std::rc::Rc;
 
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
 use jiff::civil::Date;
 
 use super::{Comparison, Places, Use};
 use crate::breaking::rule::{Aspect, Effect, Mirror, Rule, Site, Topic};
 use crate::breaking::schema::Two;
 use crate::breaking::schema::view::View;
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
 
 /// Days that clients get between a deprecation and its sunset.
 pub const GRACE_DAYS: i32 = 180;

@@ -21,6 +21,7 @@ mod servers;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use contract::source::Span;
 use jiff::civil::Date;
 
 use self::same::Same;
@@ -30,7 +31,6 @@ use super::finding::{self, Finding};
 use super::rule::{Level, Rule, Site};
 use super::schema;
 use super::schema::view::Parts;
-use crate::contract::source::Span;
 
 pub use self::api::RULES as API_RULES;
 pub use self::bodies::RULES as BODY_RULES;

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+
 use super::matched::by_key;
 use super::{Comparison, Places, Use, bodies, lifecycle, parameters, responses, security, servers};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Mirror, Rule};
 use crate::breaking::schema::{is_annotation, value};
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
 
 const GONE: &str = "A client that calls it gets 404 or 405.";
 const KEEP: &str =

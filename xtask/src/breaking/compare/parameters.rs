@@ -6,6 +6,9 @@
 
 use std::rc::Rc;
 
+use contract::node::{Node, Value};
+use contract::source::Span;
+
 use super::api::template;
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
@@ -14,8 +17,6 @@ use crate::breaking::document::Side;
 use crate::breaking::rule::{Level, Mirror, Rule, Site};
 use crate::breaking::schema::types::Types;
 use crate::breaking::schema::view::{Parts, View};
-use crate::contract::node::{Node, Value};
-use crate::contract::source::Span;
 
 const REFUSED: &str = "A client that does not send the parameter, as none does today, is refused.";
 const OPTIONAL: &str = "Make the parameter optional, with a default that does what was done before.";

@@ -5,14 +5,15 @@
 
 use std::rc::Rc;
 
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Origin, Places, Use, bodies, content, lifecycle, parameters};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Direction, Level, Mirror, Rule, Site};
 use crate::breaking::schema::{is_annotation, value};
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
 
 const NO_HEADER: &str = "A client that reads the header finds none.";
 const KEEP_HEADER: &str = "Go on sending the header.";

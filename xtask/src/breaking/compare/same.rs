@@ -4,10 +4,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use contract::node::{Node, Value};
+
 use crate::breaking::document::{Side, component_of};
 use crate::breaking::schema::view::Parts;
 use crate::breaking::schema::{owners, value};
-use crate::contract::node::{Node, Value};
 
 /// The sections of the components whose entries other parts are made of.
 const SECTIONS: [&str; 6] = ["schemas", "parameters", "responses", "headers", "requestBodies", "pathItems"];

@@ -6,12 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use contract::node::{Entry, Node};
+use contract::source::Span;
+
 use super::matched::by_key;
 use super::operations::{Operation, place, rest};
 use super::{Comparison, Places, Use};
 use crate::breaking::rule::{Level, Mirror, Rule};
-use crate::contract::node::{Entry, Node};
-use crate::contract::source::Span;
 
 const NO_KEY: &str = "A client without this kind of key is refused.";
 const KEEP_KEY: &str = "Keep the way in that clients have, as one of several.";

@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+
 use super::matched::by_key;
 use super::operations::Operation;
 use super::{Comparison, Places, Use};
 use crate::breaking::rule::{Mirror, Rule};
 use crate::breaking::schema::{is_annotation, value};
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
 
 /// The rules of this family.
 pub const RULES: &[Rule] = &[

@@ -1,9 +1,10 @@
 //! For a CI service that understands GitHub's workflow commands: an annotation at each place of the revision.
 
+use contract::diagnostic::workflow_command;
+
 use super::super::finding::Finding;
 use super::super::rule::Level;
 use super::{Compared, reached, verdict};
-use crate::diagnostic::workflow_command;
 
 pub(super) fn commands(compared: &Compared, findings: &[&Finding]) -> String {
     let source = &compared.revision.source;

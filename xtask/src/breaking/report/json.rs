@@ -1,5 +1,7 @@
 //! For programs: one JSON object a line, at last the sums.
 
+use contract::diagnostic::line;
+use contract::source::Span;
 use serde::Serialize;
 
 use super::super::compare::Reach;
@@ -7,8 +9,6 @@ use super::super::document::Document;
 use super::super::finding::Finding;
 use super::super::rule::Level;
 use super::Compared;
-use crate::contract::source::Span;
-use crate::diagnostic::line;
 
 #[derive(Serialize)]
 struct Printed<'a> {

@@ -63,7 +63,7 @@ impl Compared {
     }
 }
 
-fn place(document: &Document, span: crate::contract::source::Span) -> String {
+fn place(document: &Document, span: contract::source::Span) -> String {
     let place = document.source.place(span);
     format!("{}:{}:{}", document.source.name, place.line, place.column)
 }

@@ -1,12 +1,12 @@
 //! For people: the lines of both documents are drawn.
 
 use annotate_snippets::{AnnotationKind, Group, Level as Drawn, Renderer, Snippet};
+use contract::source::Span;
 
 use super::super::document::Document;
 use super::super::finding::Finding;
 use super::super::rule::Level;
 use super::{Compared, count, groups, reached, verdict};
-use crate::contract::source::Span;
 
 /// Operations that are named before the rest is counted.
 const NAMED: usize = 3;

@@ -3,13 +3,14 @@
 //! Owns which alternative of the base is which of the revision: by its name, by the value that chooses it, by its text, by
 //! its title, and at last by its likeness. Their order never counts.
 
+use contract::node::{Entry, Node};
+
 use super::value::alike;
 use super::view::{Alternatives, Parts, View};
 use super::{Two, discriminator, is_annotation};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Aspect, Effect, Topic};
-use crate::contract::node::{Entry, Node};
 
 const S: Topic = Topic::Structure;
 

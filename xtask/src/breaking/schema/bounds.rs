@@ -1,12 +1,13 @@
 //! Lengths, counts, ranges, patterns.
 
+use contract::node::{Entry, Value};
+use contract::source::Span;
+
 use super::Two;
 use super::value::number;
 use super::view::View;
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Level, Topic};
-use crate::contract::node::{Entry, Value};
-use crate::contract::source::Span;
 
 const B: Topic = Topic::Bounds;
 

@@ -3,13 +3,14 @@
 //! Owns that a condition says nothing without `then` or `else`, and they nothing without `if`. It counts the others as what
 //! must hold whenever they are tried.
 
+use contract::node::Entry;
+
 use super::Two;
 use super::structure::{come, gone, is_same, other, schema};
 use super::units::{Unit, matched};
 use super::view::{Parts, View, says_nothing};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::Aspect;
-use crate::contract::node::Entry;
 
 /// The rules of this family.
 pub const ASPECTS: &[Aspect] = &[

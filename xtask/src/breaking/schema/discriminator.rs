@@ -5,6 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use contract::node::{Entry, Node};
+use contract::source::Span;
+
 use super::Two;
 use super::alternatives::chosen_by;
 use super::values::distinct;
@@ -12,8 +15,6 @@ use super::view::{Parts, View};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::document::Side;
 use crate::breaking::rule::{Aspect, Effect, Topic};
-use crate::contract::node::{Entry, Node};
-use crate::contract::source::Span;
 
 const S: Topic = Topic::Structure;
 

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use contract::node::{Entry, Node, Value};
 use regex::Regex;
 
 use super::view::{Parts, Text, View, says_nothing};
-use crate::contract::node::{Entry, Node, Value};
 
 /// What a property must meet.
 #[derive(Clone, Debug)]

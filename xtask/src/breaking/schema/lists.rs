@@ -3,13 +3,14 @@
 //! Owns that every text of a schema has its own say: its `prefixItems` come before its `items`, its `minContains` counts what
 //! its `contains` names.
 
+use contract::node::{Entry, Value};
+
 use super::structure::{come, gone, is_same, other, schema};
 use super::units::{Unit, matched};
 use super::view::{Parts, View, says_nothing};
 use super::{Two, bounds};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::Aspect;
-use crate::contract::node::{Entry, Value};
 
 /// The rules of this family.
 pub const ASPECTS: &[Aspect] = &[

@@ -25,10 +25,11 @@ pub mod view;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use contract::node::Entry;
+
 use self::view::{Parts, View};
 use super::compare::{Comparison, Origin, Places};
 use super::rule::{Aspect, Effect, Site, Topic};
-use crate::contract::node::Entry;
 
 pub use self::access::RULES;
 pub use self::discriminator::owners;

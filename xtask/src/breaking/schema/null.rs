@@ -4,10 +4,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use contract::node::{Entry, Node, Value};
+use contract::version::Version;
+
 use super::types::Types;
 use crate::breaking::document::Side;
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::version::Version;
 
 /// How deep alternatives may stand in each other before `null` is taken for refused; what is deeper is compared on its own.
 const DEPTH: usize = 64;

@@ -2,13 +2,14 @@
 //!
 //! Owns what it does to the others when a pattern comes or goes: what no pattern matches is one of them.
 
+use contract::node::Value;
+
 use super::Two;
 use super::patterns::{is_readable, may_meet};
 use super::structure::{come, entries, gone, schema};
 use super::view::{Parts, View};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Topic};
-use crate::contract::node::Value;
 
 const P: Topic = Topic::Properties;
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use contract::source::Span;
+
 use super::access::Access;
 use super::fields::{Field, Fields};
 use super::view::{Parts, View};
 use super::{Two, access};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Direction, Effect, Level, Site, Topic};
-use crate::contract::source::Span;
 
 const P: Topic = Topic::Properties;
 

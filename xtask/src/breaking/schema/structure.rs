@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use contract::node::{Entry, Node, Value};
+
 use super::Two;
 use super::value::{alike, shown};
 use super::values::distinct;
 use super::view::{Parts, View, says_nothing};
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Topic};
-use crate::contract::node::{Entry, Node, Value};
 
 const S: Topic = Topic::Structure;
 

@@ -1,6 +1,6 @@
 //! Which JSON types a schema lets through, as a set.
 
-use crate::contract::node::{Node, Value};
+use contract::node::{Node, Value};
 
 /// A set of JSON types. Integers are numbers without a fraction, so `number` holds two of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

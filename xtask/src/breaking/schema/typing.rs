@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use contract::node::Node;
+
 use super::Two;
 use super::types::Types;
 use super::value;
 use super::view::View;
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Direction, Effect, Site, Topic};
-use crate::contract::node::Node;
 
 const T: Topic = Topic::Types;
 

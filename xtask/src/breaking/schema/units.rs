@@ -3,10 +3,11 @@
 //!
 //! Owns which unit of the base is which of the revision. What changed inside of one is for others to say.
 
+use contract::node::Entry;
+
 use super::structure::is_same;
 use super::view::{Parts, View};
 use crate::breaking::compare::Comparison;
-use crate::contract::node::Entry;
 
 /// A keyword and two that depend on it.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! When two values say the same.
 
+use contract::node::{Entry, Node, Value};
+
 use super::is_annotation;
-use crate::contract::node::{Entry, Node, Value};
 
 /// Whether two values are the same JSON: the order of keys is none, and 1 is 1.0.
 pub fn same(left: &Node, right: &Node) -> bool {

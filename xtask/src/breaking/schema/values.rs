@@ -1,12 +1,13 @@
 //! Enums, constants and defaults.
 
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+
 use super::Two;
 use super::value::{same, shown};
 use super::view::View;
 use crate::breaking::compare::{Comparison, Places};
 use crate::breaking::rule::{Aspect, Effect, Level, Topic};
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
 
 const V: Topic = Topic::Values;
 

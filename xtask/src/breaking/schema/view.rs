@@ -4,13 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use contract::node::{Entry, Node, Value};
+use contract::source::Span;
+use contract::version::Version;
+
 use super::types::Types;
 use super::value::same;
 use super::{is_annotation, null};
 use crate::breaking::document::Side;
-use crate::contract::node::{Entry, Node, Value};
-use crate::contract::source::Span;
-use crate::contract::version::Version;
 
 /// The texts that make up one schema: more than one where `allOf` brings the same property twice; none lets all through.
 #[derive(Clone, Debug)]

@@ -1,5 +1,8 @@
 //! Contracts that were broken at random places: each is compared with what it was, or refused with its source drawn.
 
+use contract::source::Source;
+use contract::testing::mutation::{self, changed, changes, edited, edits};
+use contract::testing::{AROUND, SOUND, chained, drawn, nested};
 use proptest::prelude::*;
 
 use super::super::Format;
@@ -7,9 +10,6 @@ use super::super::compare::compare;
 use super::super::document::{self, Document};
 use super::super::report::{self, Compared};
 use super::TODAY;
-use crate::contract::broken::{AROUND, SOUND, chained, drawn, nested};
-use crate::contract::mutation::{self, changed, changes, edited, edits};
-use crate::contract::source::Source;
 
 fn read(name: &str, text: &str) -> Option<Document> {
     match document::read(Source::new(name, text)) {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use contract::source::Source;
 use jiff::civil::Date;
 
 use super::super::files::Files;
@@ -13,7 +14,6 @@ use super::super::waivers::{self, Waivers};
 use super::super::{Format, base, judge, verdict};
 use super::TODAY;
 use crate::Outcome;
-use crate::contract::{self, source::Source};
 
 const BASE: &str = "openapi: 3.1.0
 info: {title: T, version: 1.0.0}

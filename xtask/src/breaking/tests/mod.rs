@@ -16,14 +16,14 @@ mod semantics;
 mod stories;
 mod unseen;
 
+use contract::source::Source;
+use contract::yaml::{Aliases, read_with};
 use jiff::civil::{Date, date};
 
 use super::compare::compare;
 use super::document::{self, Document};
 use super::finding::Finding;
 use super::rule::Level;
-use crate::contract::source::Source;
-use crate::contract::yaml::{Aliases, read_with};
 
 /// The day on which the tests compare.
 const TODAY: Date = date(2026, 3, 1);
@@ -31,7 +31,7 @@ const TODAY: Date = date(2026, 3, 1);
 /// Reads a document that must be sound.
 fn read(name: &str, text: &str) -> Document {
     document::read(Source::new(name, text))
-        .unwrap_or_else(|refused| panic!("{}\n{text}", refused.render(crate::diagnostic::Format::Text)))
+        .unwrap_or_else(|refused| panic!("{}\n{text}", refused.render(contract::diagnostic::Format::Text)))
 }
 
 /// What differs between two texts.

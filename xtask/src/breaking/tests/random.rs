@@ -1,13 +1,13 @@
 //! Whatever two documents say, there is a verdict; and a document against itself has no difference.
 
+use contract::diagnostic::Code;
+use contract::source::Source;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::compare::compare;
 use super::super::document;
 use super::TODAY;
-use crate::contract::source::Source;
-use crate::diagnostic::Code;
 
 /// Schemas over all keywords, with references to named ones.
 fn schema() -> impl Strategy<Value = Value> {
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn no_text_makes_the_reader_fail(text in "(openapi: 3.1.0\n)?[a-z:\\-{}\\[\\]&*#\"' \n|>%@`!?,$/0-9\u{e9}]{0,80}") {
         if let Err(refused) = document::read(Source::new("any.yaml", text)) {
-            prop_assert!(!refused.render(crate::diagnostic::Format::Text).is_empty());
+            prop_assert!(!refused.render(contract::diagnostic::Format::Text).is_empty());
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What is no contract, or says nothing, is refused: what was passed over in silence could not be compared.
 
+use contract::diagnostic::Code;
+use contract::source::Source;
 use serde_json::{Value, json};
 
 use super::super::document;
 use super::stories::answering;
 use super::{read, yaml};
-use crate::contract::source::Source;
-use crate::diagnostic::Code;
 
 #[test]
 fn what_is_made_of_itself_is_refused() {

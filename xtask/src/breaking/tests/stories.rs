@@ -1,13 +1,13 @@
 //! What the comparison as a whole owes: recursion ends, a shared change is told once, spellings do not count, what cannot be
 //! compared is refused.
 
+use contract::source::Source;
 use serde_json::{Value, json};
 
 use super::super::document;
 use super::super::finding::Finding;
 use super::super::rule::Level;
 use super::{differences, told};
-use crate::contract::source::Source;
 
 fn ids(findings: &[Finding]) -> Vec<&str> {
     findings.iter().map(|finding| finding.id.as_str()).filter(|id| !id.starts_with("api-")).collect()

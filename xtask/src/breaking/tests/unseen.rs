@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use contract::node::Value as Tree;
+use contract::source::Source;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::super::compare::compare;
 use super::super::document::Document;
 use super::{TODAY, read, yaml};
-use crate::contract::node::Value as Tree;
-use crate::contract::source::Source;
 
 /// Keywords that say something to readers only, or name what stays where it is.
 const SAYS_NOTHING: [&str; 10] = [

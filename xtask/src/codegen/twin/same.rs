@@ -3,6 +3,7 @@
 //! The twin's are read by the rules of 3.0, as tools read them: `nullable` is 'or null' of all that stands beside it, and an
 //! exclusive bound is a flag. What 3.0 has no word for is taken out of the contract first.
 
+use contract::node::pointer_step;
 use jsonschema::{Registry, Validator};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -10,7 +11,6 @@ use serde_json::{Map, Value, json};
 
 use super::twin;
 use crate::codegen::{CONTRACTS, Names};
-use crate::contract::{self, node::pointer_step};
 
 /// Keywords that 3.0 has no word for.
 const LOST: [&str; 2] = ["propertyNames", "unevaluatedProperties"];
