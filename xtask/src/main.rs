@@ -9,7 +9,6 @@ mod bench;
 mod breaking;
 mod check;
 mod clients;
-mod codegen;
 mod test;
 mod tidy;
 
@@ -32,7 +31,7 @@ enum Command {
     /// Generate src/api/generated from openapi/v1.yaml, and tests/second/generated from tests/second/contract.yaml.
     ///
     /// A contract that cannot be generated is drawn with what to do instead, and exits 1; one that cannot be read exits 2.
-    /// Another version of the API is one entry more of CONTRACTS (xtask/src/codegen/mod.rs).
+    /// Another version of the API is one entry more of CONTRACTS (xtask/codegen/lib.rs).
     ///
     /// With --contract and --out, it generates from a contract of your own, by the same rules: OpenAPI 3.1, names in
     /// snake_case, one tag and one scope for each operation, the errors that each can answer. The code is the HTTP side of
@@ -98,6 +97,15 @@ pub enum Outcome {
     Findings,
 }
 
+impl From<codegen::Verdict> for Outcome {
+    fn from(verdict: codegen::Verdict) -> Self {
+        match verdict {
+            codegen::Verdict::Fresh => Self::Fine,
+            codegen::Verdict::Findings => Self::Findings,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -119,7 +127,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<Outcome> {
     let workspace = workspace();
     match command {
-        Command::Codegen(args) => codegen::run(&workspace, &args),
+        Command::Codegen(args) => codegen::run(&workspace, &args).map(Outcome::from),
         Command::Check { format, print_code } => check::run(&workspace, format, print_code),
         #[cfg(feature = "check")]
         Command::CheckLinked { format, print_code } => check::linked::run(&workspace, format, print_code),

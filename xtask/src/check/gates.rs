@@ -173,7 +173,7 @@ fn shown(workspace: &Path) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::V1;
+    use codegen::V1;
 
     fn v1() -> Contract {
         let source = contract::open(&crate::workspace(), V1.contract).expect("it can be read");

@@ -6,13 +6,13 @@ use anyhow::{Context, bail};
 use api::generated::adapter::V1;
 use api::generated::{document, events, operations};
 use api::v1::Handlers;
+use codegen::V1 as NAMES;
 use contract::diagnostic::Format;
 use serde_json::Value;
 
 use super::finding::{self, Finding};
 use super::{compare, facts, own, report, tables};
 use crate::Outcome;
-use crate::codegen::V1 as NAMES;
 
 /// The code's own document, as JSON.
 ///
@@ -95,7 +95,6 @@ mod tests {
     use super::*;
     use crate::check::compare::{Difference, Differences};
     use crate::check::unsayable;
-    use crate::codegen;
     use contract::Contract;
 
     fn contract() -> Contract {

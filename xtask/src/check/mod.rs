@@ -25,10 +25,10 @@ mod unsayable;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use codegen::{V1, stale};
 use contract::diagnostic::Format;
 
 use crate::Outcome;
-use crate::codegen::{self, V1, stale};
 use crate::test::steps::cargo_command;
 
 /// Runs both halves.

@@ -3,10 +3,10 @@
 use std::fs;
 
 use anyhow::{Context, bail};
+use codegen::V1;
 
 use super::kit::Tool;
 use super::{Ground, Job, run_quietly};
-use crate::codegen::V1;
 
 const REDOCLY: Tool = Tool::Node("redocly");
 const SPECTRAL: Tool = Tool::Node("spectral");

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use codegen::CONTRACTS;
 use proc_macro2::TokenStream;
-
-use crate::codegen::CONTRACTS;
 
 /// A Rust file of the repository.
 pub(super) struct Source {

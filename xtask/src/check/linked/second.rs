@@ -7,6 +7,9 @@ mod generated;
 #[allow(dead_code, reason = "it implements the traits, and nothing is called")]
 mod library;
 
+// The generated code uses these, and is not part of this package's source.
+use bytes as _;
+use poem as _;
 use serde_json::Value;
 
 use crate::check::own;

@@ -12,7 +12,7 @@ use quote::{format_ident, quote};
 
 /// The module in which a type stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Module {
+pub(crate) enum Module {
     /// Reached by operations: known to poem-openapi and serde.
     Schemas,
     /// Reached by events only: known to serde.
@@ -20,7 +20,7 @@ pub enum Module {
 }
 
 /// A type to be written.
-pub struct TypeItem<'a> {
+pub(crate) struct TypeItem<'a> {
     /// Its name in Rust.
     pub name: Ident,
     /// Its name in the contract, or the place it stands at.
@@ -34,7 +34,7 @@ pub struct TypeItem<'a> {
 }
 
 /// The kinds of types to be written.
-pub enum TypeKind<'a> {
+pub(crate) enum TypeKind<'a> {
     /// A struct, with every property that it has, inherited ones first.
     Struct { properties: Vec<&'a Property>, closed: bool },
     /// An enum of strings.
@@ -46,7 +46,7 @@ pub enum TypeKind<'a> {
 }
 
 /// The types of a contract.
-pub struct Types<'a> {
+pub(crate) struct Types<'a> {
     document: &'a Document,
     /// The names of `components.schemas` that operations reach.
     reached: BTreeSet<&'a str>,
@@ -58,7 +58,7 @@ pub struct Types<'a> {
 
 impl<'a> Types<'a> {
     /// Finds out which schemas are reached from where.
-    pub fn new(document: &'a Document) -> Self {
+    pub(crate) fn new(document: &'a Document) -> Self {
         let (mut reached, mut sent) = (BTreeSet::new(), BTreeSet::new());
         for operation in &document.operations {
             let parameters = operation.parameters.iter().map(|parameter| &parameter.schema);
@@ -80,7 +80,7 @@ impl<'a> Types<'a> {
     }
 
     /// The types of a module, in document order, each followed by those written inside it.
-    pub fn items(&self, module: Module) -> Vec<TypeItem<'a>> {
+    pub(crate) fn items(&self, module: Module) -> Vec<TypeItem<'a>> {
         let mut items = Vec::new();
         for named in &self.document.schemas {
             let name = &*named.name.text;
@@ -133,7 +133,7 @@ impl<'a> Types<'a> {
     }
 
     /// The type of a schema as a module names it, without regard to null. `owner` names what is written inside.
-    pub fn bare(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
+    pub(crate) fn bare(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
         match &schema.shape {
             Shape::Reference(name) => {
                 let Some(target) = self.document.schema(name) else { return quote!(serde_json::Value) };
@@ -170,13 +170,13 @@ impl<'a> Types<'a> {
     }
 
     /// The type of a schema; an `Option` when null is a value of it.
-    pub fn full(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
+    pub(crate) fn full(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
         let bare = self.bare(schema, owner, from);
         if self.nullable(schema) { quote!(Option<#bare>) } else { bare }
     }
 
     /// Whether null is a value of a schema, or of what it stands for.
-    pub fn nullable(&self, schema: &Schema) -> bool {
+    pub(crate) fn nullable(&self, schema: &Schema) -> bool {
         schema.nullable || self.document.resolve(schema).is_some_and(|target| target.nullable)
     }
 

@@ -7,7 +7,7 @@ use quote::quote;
 use super::Names;
 
 /// The items of `document.rs`.
-pub fn document(document: &Document, names: &Names<'_>, digest: &str) -> TokenStream {
+pub(crate) fn document(document: &Document, names: &Names<'_>, digest: &str) -> TokenStream {
     let (title, version) = (&document.title, &document.version);
     let (yaml, json, twin) = (names.contract_from_output, names.json(), names.twin());
     quote! {

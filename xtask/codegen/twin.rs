@@ -6,7 +6,7 @@
 use contract::node::{Entry, Node, Text, Value};
 
 /// The 3.0.3 document of a 3.1 document.
-pub fn twin(root: &Node) -> Node {
+pub(crate) fn twin(root: &Node) -> Node {
     let twin = Twin { root };
     let entries = root.entries().unwrap_or_default().iter().map(|entry| match &*entry.key {
         "openapi" => pair("openapi", Node::string("3.0.3")),

@@ -9,8 +9,7 @@ use contract::diagnostic::Format;
 use contract::{Customs, source::Source};
 
 use super::files::File;
-use super::{Args, CONTRACTS, Names, generate};
-use crate::Outcome;
+use super::{Args, CONTRACTS, Names, Verdict, generate};
 
 /// The command line of `codegen`.
 #[derive(clap::Parser)]
@@ -21,7 +20,7 @@ struct Line {
 
 /// A small contract, with this change.
 fn changed(from: &str, to: &str) -> String {
-    let sound = include_str!("../../contract/fixtures/sound.yaml");
+    let sound = include_str!("../contract/fixtures/sound.yaml");
     assert!(sound.contains(from), "the sound contract has no {from}");
     sound.replacen(from, to, 1)
 }
@@ -99,7 +98,7 @@ fn what_a_contract_does_not_have_is_not_imported() {
 }
 
 /// What becomes of a contract that is generated from: the outcome, or the message of the error.
-fn run(text: &str) -> Result<Outcome, String> {
+fn run(text: &str) -> Result<Verdict, String> {
     let workspace = tempfile::tempdir().expect("a folder");
     std::fs::write(workspace.path().join("contract.yaml"), text).expect("it is written");
     let names = Names { contract: "contract.yaml", output: "out", ..CONTRACTS[0] };
@@ -126,8 +125,8 @@ fn what_cannot_be_read_is_one_message_and_no_finding() {
         assert!(error.contains(reason), "{error}");
         assert_eq!(error.matches("error[").count(), 1, "{error}");
     }
-    assert_eq!(run("openapi: 3.1.0\n"), Ok(Outcome::Findings), "what is missing is a finding");
-    assert_eq!(run(&changed("/things/", "/api/v1/things/")), Ok(Outcome::Fine));
+    assert_eq!(run("openapi: 3.1.0\n"), Ok(Verdict::Findings), "what is missing is a finding");
+    assert_eq!(run(&changed("/things/", "/api/v1/things/")), Ok(Verdict::Fresh));
 }
 
 #[test]
@@ -142,7 +141,7 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
     };
     std::fs::create_dir(here.path().join("a")).expect("a folder");
     write("a/my-things.yaml", &changed("", ""));
-    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Outcome::Fine));
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Verdict::Fresh));
     let read =
         |file: &str| std::fs::read_to_string(here.path().join("b/things").join(file)).expect("it is there");
     assert!(
@@ -153,11 +152,11 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
     assert!(read("adapter.rs").contains("pub struct MyThings<S>(pub S);"));
     assert!(read("things.rs").contains("use my_server::answer"));
     // A second time there is nothing to do, and `--check` knows it.
-    assert_eq!(own(&["--out", "b/things", "--library", "my_server", "--check"]), Ok(Outcome::Fine));
-    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Outcome::Fine));
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server", "--check"]), Ok(Verdict::Fresh));
+    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Verdict::Fresh));
     assert_eq!(
         own(&["--out", "b/things", "--check"]),
-        Ok(Outcome::Findings),
+        Ok(Verdict::Findings),
         "another library is another text"
     );
 
@@ -182,7 +181,7 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
 }
 
 /// Generates from a contract of one's own into `out`.
-fn own(here: &std::path::Path, contract: &str) -> Result<Outcome, String> {
+fn own(here: &std::path::Path, contract: &str) -> Result<Verdict, String> {
     let args = Line::try_parse_from(["codegen", "--contract", contract, "--out", "out"]);
     let args = args.expect("the options are understood").args;
     super::of_ones_own(here, contract.as_ref(), "out".as_ref(), &args).map_err(|error| format!("{error:#}"))
@@ -191,10 +190,10 @@ fn own(here: &std::path::Path, contract: &str) -> Result<Outcome, String> {
 #[test]
 fn the_errors_of_the_library_are_spelled_as_it_spells_them() {
     let here = tempfile::tempdir().expect("a folder");
-    let second = include_str!("../../../tests/second/contract.yaml");
+    let second = include_str!("../../tests/second/contract.yaml");
     assert!(second.contains("retryAfterSeconds"), "it has the field");
     std::fs::write(here.path().join("second.yaml"), second).expect("it is written");
-    assert_eq!(own(here.path(), "second.yaml"), Ok(Outcome::Fine));
+    assert_eq!(own(here.path(), "second.yaml"), Ok(Verdict::Fresh));
 }
 
 #[test]
@@ -203,12 +202,12 @@ fn what_was_generated_once_goes_and_what_somebody_wrote_stays() {
     let write = |path: &str, text: &str| std::fs::write(here.path().join(path), text).expect("it is written");
     let is_there = |path: &str| here.path().join(path).exists();
     write("c.yaml", &changed("", ""));
-    assert_eq!(own(here.path(), "c.yaml"), Ok(Outcome::Fine));
+    assert_eq!(own(here.path(), "c.yaml"), Ok(Verdict::Fresh));
     assert!(is_there("out/things.rs"));
 
     // The tag has another name: its file is the generator's own, and goes.
     write("c.yaml", &changed("", "").replace("[things]", "[others]").replace("name: things", "name: others"));
-    assert_eq!(own(here.path(), "c.yaml"), Ok(Outcome::Fine));
+    assert_eq!(own(here.path(), "c.yaml"), Ok(Verdict::Fresh));
     assert!(is_there("out/others.rs") && !is_there("out/things.rs"));
 
     // JSON has no heading: without generated Rust beside it, somebody else wrote it.
@@ -226,7 +225,7 @@ fn a_contract_that_cannot_be_generated_makes_no_folder() {
     assert!(own(here.path(), "none.yaml").is_err());
     for (name, text) in [("bad.yaml", "a: [1\n"), ("refused.yaml", "openapi: 3.1.0\n")] {
         std::fs::write(here.path().join(name), text).expect("it is written");
-        assert_ne!(own(here.path(), name), Ok(Outcome::Fine));
+        assert_ne!(own(here.path(), name), Ok(Verdict::Fresh));
     }
     assert!(!here.path().join("out").exists());
 }
@@ -246,7 +245,7 @@ fn a_contract_is_called_as_its_adapter_can_be() {
 #[test]
 fn what_the_adapter_cannot_be_called_is_all_that_its_file_names() {
     let second = CONTRACTS.last().expect("it is the last one");
-    let source = contract::open(&crate::workspace(), second.contract).expect("it can be read");
+    let source = contract::open(&contract::testing::workspace(), second.contract).expect("it can be read");
     let files = generate(&contract::read(source, &second.customs).expect("it is sound"), second);
     let adapter = files.iter().find(|file| file.name == "adapter.rs").expect("it is generated");
     let adapter = syn::parse_file(&adapter.text).expect("it is Rust");

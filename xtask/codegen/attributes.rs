@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 use super::types::{Module, Types};
 
 /// The lines of a text as documentation; `otherwise` when there is none.
-pub fn docs(text: Option<&str>, otherwise: &str) -> TokenStream {
+pub(crate) fn docs(text: Option<&str>, otherwise: &str) -> TokenStream {
     let text = text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(otherwise);
     let lines =
         text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {}", safe(line)) });
@@ -17,7 +17,11 @@ pub fn docs(text: Option<&str>, otherwise: &str) -> TokenStream {
 }
 
 /// Two texts as documentation: a summary, and what follows it after an empty line.
-pub fn docs_with_summary(summary: Option<&str>, description: Option<&str>, otherwise: &str) -> TokenStream {
+pub(crate) fn docs_with_summary(
+    summary: Option<&str>,
+    description: Option<&str>,
+    otherwise: &str,
+) -> TokenStream {
     let summary = summary.unwrap_or(otherwise);
     match description {
         Some(description) => docs(Some(&format!("{summary}\n\n{description}")), otherwise),
@@ -26,7 +30,7 @@ pub fn docs_with_summary(summary: Option<&str>, description: Option<&str>, other
 }
 
 /// What the documentation of a thing adds when it is going away.
-pub fn deprecated(deprecated: bool) -> Option<TokenStream> {
+pub(crate) fn deprecated(deprecated: bool) -> Option<TokenStream> {
     deprecated.then(|| quote!(#[doc = ""] #[doc = " Deprecated in the contract."]))
 }
 
@@ -46,7 +50,7 @@ fn safe(line: &str) -> String {
 }
 
 /// What poem-openapi is told about the values of a schema, as the parts of `validator(...)`.
-pub fn validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
+pub(crate) fn validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
     let mut parts = Vec::new();
     let Some(shape) = document.shape(schema) else { return parts };
     match shape {
@@ -79,7 +83,7 @@ pub fn validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
 }
 
 /// What poem-openapi is told of a list that is sent as a parameter: nothing of its items.
-pub fn list_validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
+pub(crate) fn list_validators(document: &Document, schema: &Schema) -> Vec<TokenStream> {
     match document.shape(schema) {
         Some(Shape::Array(array)) => array_bounds(array),
         _ => validators(document, schema),
@@ -126,7 +130,7 @@ fn bounds(number: &NumberShape) -> Vec<TokenStream> {
 }
 
 /// A default as an expression of Rust. Only scalars and empty lists get this far: others are refused.
-pub fn default_expression(
+pub(crate) fn default_expression(
     types: &Types<'_>,
     document: &Document,
     schema: &Schema,

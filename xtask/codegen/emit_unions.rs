@@ -12,7 +12,12 @@ use super::attributes::docs;
 use super::types::{Module, TypeItem, Types};
 
 /// A union: an enum whose variants hold what each shape holds.
-pub fn union(types: &Types<'_>, module: Module, item: &TypeItem<'_>, shape: &UnionShape) -> TokenStream {
+pub(crate) fn union(
+    types: &Types<'_>,
+    module: Module,
+    item: &TypeItem<'_>,
+    shape: &UnionShape,
+) -> TokenStream {
     let name = &item.name;
     let docs = docs(item.schema.description.as_deref(), &format!("`{}`.", item.origin));
     let idents: Vec<Ident> =
@@ -64,7 +69,7 @@ pub fn union(types: &Types<'_>, module: Module, item: &TypeItem<'_>, shape: &Uni
 }
 
 /// A whole number out of a list.
-pub fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumShape) -> TokenStream {
+pub(crate) fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumShape) -> TokenStream {
     let name = &item.name;
     let docs = docs(item.schema.description.as_deref(), &format!("`{}`.", item.origin));
     let values: Vec<Literal> =

@@ -11,7 +11,7 @@ use super::imports;
 use super::types::Types;
 
 /// The items of one tag's file.
-pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Names<'_>) -> TokenStream {
+pub(crate) fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Names<'_>) -> TokenStream {
     let library = &format_ident!("{}", names.library);
     let name = format_ident!("{}", rust_name::upper(&tag.name));
     let ambient = names.ambient;
@@ -49,12 +49,12 @@ pub fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Names<'_>)
 }
 
 /// The operations of a tag, in document order.
-pub fn of_tag<'a>(document: &'a Document, tag: &'a Tag) -> impl Iterator<Item = &'a Operation> {
+pub(crate) fn of_tag<'a>(document: &'a Document, tag: &'a Tag) -> impl Iterator<Item = &'a Operation> {
     document.operations.iter().filter(|operation| operation.tag.text == tag.name.text)
 }
 
 /// The names of an operation's method, request and response.
-pub fn names(operation: &Operation) -> (Ident, Ident, Ident) {
+pub(crate) fn names(operation: &Operation) -> (Ident, Ident, Ident) {
     let upper = rust_name::upper(&operation.id);
     let method =
         syn::parse_str(&rust_name::lower(&operation.id)).expect("the name was made to be an identifier");
@@ -103,7 +103,7 @@ fn request(document: &Document, types: &Types<'_>, operation: &Operation) -> Tok
 }
 
 /// The type of a body as it is sent.
-pub fn payload(types: &Types<'_>, content: &Content, owner: &str) -> TokenStream {
+pub(crate) fn payload(types: &Types<'_>, content: &Content, owner: &str) -> TokenStream {
     match content.media {
         Media::Json => {
             let ty = types.full(&content.schema, owner, None);
@@ -115,12 +115,12 @@ pub fn payload(types: &Types<'_>, content: &Content, owner: &str) -> TokenStream
 }
 
 /// The field and the variable of a parameter.
-pub fn variable(parameter: &Parameter) -> Ident {
+pub(crate) fn variable(parameter: &Parameter) -> Ident {
     syn::parse_str(&rust_name::lower(&parameter.name)).expect("the name was made to be an identifier")
 }
 
 /// The type of a parameter: an `Option` when it may be absent and no default stands in for it.
-pub fn parameter_type(
+pub(crate) fn parameter_type(
     document: &Document,
     types: &Types<'_>,
     operation: &Operation,

@@ -5,8 +5,9 @@ use std::path::Path;
 use contract::Contract;
 use contract::diagnostic::{self, Format};
 
-use super::files::{self, Stale};
-use super::{Names, generate};
+use super::{Names, files, generate};
+
+pub use super::files::Stale;
 
 /// Compares a generated folder with what its contract generates.
 ///

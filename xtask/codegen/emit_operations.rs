@@ -22,7 +22,7 @@ const DESCRIBED: [&str; 9] = [
 ];
 
 /// The items of `operations.rs`.
-pub fn operations(document: &Document, stem: &str, library: &Ident) -> TokenStream {
+pub(crate) fn operations(document: &Document, stem: &str, library: &Ident) -> TokenStream {
     let items: TokenStream = document.operations.iter().map(|operation| table(document, operation)).collect();
     let statics =
         document.operations.iter().map(|operation| format_ident!("{}", rust_name::constant(&operation.id)));

@@ -14,14 +14,14 @@ use super::types::{Module, TypeItem, TypeKind, Types};
 const OWN: [&str; 1] = ["obj"];
 
 /// The items of `schemas.rs`.
-pub fn schemas(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
+pub(crate) fn schemas(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
     let items = items(document, types, Module::Schemas);
     let scalars = imports::scalars(library, &items);
     quote!(#scalars #items)
 }
 
 /// Every type of a module.
-pub fn items(document: &Document, types: &Types<'_>, module: Module) -> TokenStream {
+pub(crate) fn items(document: &Document, types: &Types<'_>, module: Module) -> TokenStream {
     types.items(module).iter().map(|item| Writer { document, types, module, item }.write()).collect()
 }
 

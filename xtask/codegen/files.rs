@@ -10,10 +10,10 @@ use anyhow::Context;
 use similar::TextDiff;
 
 /// What every generated file of Rust begins with.
-pub const HEADING: &str = "// Generated from ";
+pub(crate) const HEADING: &str = "// Generated from ";
 
 /// A file to be generated.
-pub struct File {
+pub(crate) struct File {
     /// Its name inside the folder.
     pub name: String,
     /// Its whole text.
@@ -23,15 +23,23 @@ pub struct File {
 /// What a folder lacks to be fresh.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Stale {
-    /// A file has another text, or is missing; with the difference below its heading, none where only that differs.
-    Differs { path: String, diff: String },
+    /// A file has another text, or is missing.
+    Differs {
+        /// The file's path, from the workspace.
+        path: String,
+        /// The difference below the file's heading; empty when only the heading differs.
+        diff: String,
+    },
     /// A file that nothing generates.
-    Orphan { path: String },
+    Orphan {
+        /// The file's path, from the workspace.
+        path: String,
+    },
 }
 
 impl Stale {
     /// The file's path, from the workspace.
-    pub fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         match self {
             Self::Differs { path, .. } | Self::Orphan { path } => path,
         }
@@ -42,7 +50,7 @@ impl Stale {
 ///
 /// # Errors
 /// When the folder cannot be read or written.
-pub fn write(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Vec<String>> {
+pub(crate) fn write(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Vec<String>> {
     fs::create_dir_all(workspace.join(folder)).with_context(|| format!("cannot make {folder}"))?;
     let mut done = Vec::new();
     for file in files {
@@ -63,7 +71,7 @@ pub fn write(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<V
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn compare(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Vec<Stale>> {
+pub(crate) fn compare(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Vec<Stale>> {
     let mut stale = Vec::new();
     for file in files {
         let path = format!("{folder}/{}", file.name);
@@ -99,7 +107,7 @@ fn with_heading_of(other: &str, text: &str) -> String {
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn foreign(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Option<String>> {
+pub(crate) fn foreign(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Option<String>> {
     let is_rust = |path: &str| Path::new(path).extension().is_some_and(|ending| ending == "rs");
     let is_ours = |path: &str| {
         is_rust(path)

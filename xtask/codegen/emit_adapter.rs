@@ -16,7 +16,7 @@ use super::types::Types;
 const OWN: [&str; 3] = ["answer", "call", "value"];
 
 /// The items of `adapter.rs`, for the adapter of that name.
-pub fn adapter(document: &Document, types: &Types<'_>, adapter: &str, library: &Ident) -> TokenStream {
+pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str, library: &Ident) -> TokenStream {
     let adapter = format_ident!("{adapter}");
     let tags = served(document);
     let modules: Vec<Ident> = tags.iter().map(|tag| module(tag)).collect();
@@ -83,12 +83,12 @@ fn value() -> TokenStream {
 }
 
 /// The tags that have operations, in document order.
-pub fn served(document: &Document) -> Vec<&Tag> {
+pub(crate) fn served(document: &Document) -> Vec<&Tag> {
     document.tags.iter().filter(|tag| of_tag(document, tag).next().is_some()).collect()
 }
 
 /// The module of a tag.
-pub fn module(tag: &Tag) -> Ident {
+pub(crate) fn module(tag: &Tag) -> Ident {
     syn::parse_str(&rust_name::lower(&tag.name)).expect("the name was made to be an identifier")
 }
 

@@ -11,7 +11,7 @@ use super::imports;
 use super::types::{Module, Types};
 
 /// The items of `events.rs`.
-pub fn events(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
+pub(crate) fn events(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
     let names: Vec<&str> = document.webhooks.iter().map(|webhook| &*webhook.name).collect();
     let types_of_events = items(document, types, Module::Events);
     // Without variants a type says nothing, and a match on it is no Rust.

@@ -7,7 +7,7 @@ use quote::quote;
 use super::emit_adapter::{module, served};
 
 /// The items of `mod.rs`. The children are kept from rustfmt, whose taste differs from the generator's.
-pub fn module_file(document: &Document) -> TokenStream {
+pub(crate) fn module_file(document: &Document) -> TokenStream {
     let tags = served(document).into_iter().map(|tag| {
         let (ident, about) = (module(tag), format!(" The operations of `{}`.", tag.name.text));
         quote! {

@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 ///
 /// # Panics
 /// When the generator wrote tokens that are no Rust: a fault of the generator, never of the contract.
-pub fn file(heading: &str, about: &str, items: TokenStream) -> String {
+pub(crate) fn file(heading: &str, about: &str, items: TokenStream) -> String {
     let shown = items.to_string();
     let file: syn::File = syn::parse2(items).unwrap_or_else(|error| panic!("{error}\n{shown}"));
     let mut text = format!("{heading}{about}");

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 /// Types of ours that stand for the strings of a format, and one of poem-openapi's for what a PATCH leaves alone.
-pub fn scalars(library: &Ident, items: &TokenStream) -> TokenStream {
+pub(crate) fn scalars(library: &Ident, items: &TokenStream) -> TokenStream {
     let scalars = named(library, "scalar", &["Base64", "Date", "Timestamp", "Uuid"], items);
     let undefined = names(items, "MaybeUndefined").then(|| {
         quote!(
@@ -15,7 +15,12 @@ pub fn scalars(library: &Ident, items: &TokenStream) -> TokenStream {
 }
 
 /// The import of those types of a module of ours that the items name.
-pub fn named(library: &Ident, module: &str, known: &[&str], items: &TokenStream) -> Option<TokenStream> {
+pub(crate) fn named(
+    library: &Ident,
+    module: &str,
+    known: &[&str],
+    items: &TokenStream,
+) -> Option<TokenStream> {
     let module = format_ident!("{module}");
     let used: Vec<Ident> =
         known.iter().filter(|name| names(items, name)).map(|name| format_ident!("{name}")).collect();
@@ -27,7 +32,7 @@ pub fn named(library: &Ident, module: &str, known: &[&str], items: &TokenStream)
 }
 
 /// Whether items name a type, at any depth.
-pub fn names(items: &TokenStream, name: &str) -> bool {
+pub(crate) fn names(items: &TokenStream, name: &str) -> bool {
     items.clone().into_iter().any(|token| match token {
         proc_macro2::TokenTree::Ident(ident) => ident == name,
         proc_macro2::TokenTree::Group(group) => names(&group.stream(), name),

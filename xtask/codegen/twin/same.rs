@@ -10,7 +10,7 @@ use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 
 use super::twin;
-use crate::codegen::{CONTRACTS, Names};
+use crate::{CONTRACTS, Names};
 
 /// Keywords that 3.0 has no word for.
 const LOST: [&str; 2] = ["propertyNames", "unevaluatedProperties"];
@@ -32,7 +32,7 @@ struct Contract {
 }
 
 fn read(names: &Names<'_>) -> Contract {
-    let source = contract::open(&crate::workspace(), names.contract).expect("it can be read");
+    let source = contract::open(&contract::testing::workspace(), names.contract).expect("it can be read");
     let contract = contract::read(source, &names.customs).expect("it has no findings");
     let mut document = contract.root.to_json();
     loosen(&mut document);

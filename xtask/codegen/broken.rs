@@ -6,7 +6,7 @@ use std::path::Path;
 
 use contract::source::Source;
 use contract::testing::mutation::{self, changed, changes, edited, edits};
-use contract::testing::{AROUND, SOUND, chained, drawn, nested};
+use contract::testing::{AROUND, SOUND, chained, drawn, nested, workspace};
 use contract::{Contract, Customs, read};
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn customs() -> Customs<'static> {
 /// `broken`.
 fn judged(name: &str, text: &str) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| judge(name, text))) {
-        let folder = crate::workspace().join("target/broken");
+        let folder = workspace().join("target/broken");
         fs::create_dir_all(&folder).expect("a folder can be made");
         fs::write(folder.join(name), text).expect("a text can be written");
         resume_unwind(panic);
@@ -89,7 +89,7 @@ fn depth_costs_no_stack_and_references_no_time() {
 
 #[test]
 fn what_once_made_the_generator_panic_is_refused_or_generated_from() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codegen/broken");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("broken");
     let mut count = 0;
     for entry in fs::read_dir(folder).expect("the folder of regressions can be read") {
         let path = entry.expect("its entries can be read").path();

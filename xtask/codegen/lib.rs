@@ -12,7 +12,7 @@ mod emit_operations;
 mod emit_schemas;
 mod emit_tag;
 mod emit_unions;
-pub mod files;
+mod files;
 mod imports;
 mod own;
 mod pretty;
@@ -31,7 +31,6 @@ use sha2::{Digest, Sha256};
 use self::files::File;
 use self::own::Own;
 use self::types::Types;
-use crate::Outcome;
 
 /// Where a contract and its generated code stand, relative to the workspace.
 #[derive(Clone, Copy, Debug)]
@@ -135,26 +134,35 @@ pub struct Args {
     format: Format,
 }
 
+/// What a run found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every generated file is what its contract generates.
+    Fresh,
+    /// A contract was refused or, with `--check`, a file is stale; the findings are printed.
+    Findings,
+}
+
 /// Generates from every contract, or compares with `check`.
 ///
 /// # Errors
 /// When a contract cannot be read or a folder not written.
-pub fn run(workspace: &Path, args: &Args) -> anyhow::Result<Outcome> {
+pub fn run(workspace: &Path, args: &Args) -> anyhow::Result<Verdict> {
     if let (Some(contract), Some(out)) = (&args.contract, &args.out) {
         let here = std::env::current_dir().context("cannot tell which folder this is")?;
         return of_ones_own(&here, contract, out, args);
     }
-    let mut outcome = Outcome::Fine;
+    let mut verdict = Verdict::Fresh;
     for names in CONTRACTS {
-        if one(workspace, names, args.check, args.format)? == Outcome::Findings {
-            outcome = Outcome::Findings;
+        if one(workspace, names, args.check, args.format)? == Verdict::Findings {
+            verdict = Verdict::Findings;
         }
     }
-    Ok(outcome)
+    Ok(verdict)
 }
 
 /// Generates from a contract that is none of the project's.
-fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow::Result<Outcome> {
+fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow::Result<Verdict> {
     ensure!(
         syn::parse_str::<syn::Ident>(&args.library).is_ok() || args.library == "crate",
         "--library {} is no name of a crate in Rust; write it with underscores",
@@ -167,7 +175,7 @@ fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow:
         Ok(document) => document,
         Err(refused) => {
             refused.told(args.format)?;
-            return Ok(Outcome::Findings);
+            return Ok(Verdict::Findings);
         }
     };
     let own = Own::find(here, contract, out, !args.check)?;
@@ -186,12 +194,12 @@ fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow:
     put(here, &document, &names, args.check, args.format)
 }
 
-fn one(workspace: &Path, names: &Names<'_>, check: bool, format: Format) -> anyhow::Result<Outcome> {
+fn one(workspace: &Path, names: &Names<'_>, check: bool, format: Format) -> anyhow::Result<Verdict> {
     match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
         Ok(contract) => put(workspace, &contract, names, check, format),
         Err(refused) => {
             refused.told(format)?;
-            Ok(Outcome::Findings)
+            Ok(Verdict::Findings)
         }
     }
 }
@@ -203,20 +211,20 @@ fn put(
     names: &Names<'_>,
     check: bool,
     format: Format,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Verdict> {
     if check {
         let stale = stale::of(workspace, contract, names)?;
         print!("{}", stale::render(&stale, format));
-        return Ok(if stale.is_empty() { Outcome::Fine } else { Outcome::Findings });
+        return Ok(if stale.is_empty() { Verdict::Fresh } else { Verdict::Findings });
     }
     for line in files::write(workspace, names.output, &generate(contract, names))? {
         println!("{line}");
     }
-    Ok(Outcome::Fine)
+    Ok(Verdict::Fresh)
 }
 
 /// Every file of the generated folder.
-pub fn generate(contract: &Contract, names: &Names<'_>) -> Vec<File> {
+pub(crate) fn generate(contract: &Contract, names: &Names<'_>) -> Vec<File> {
     let document = &contract.document;
     let types = Types::new(document);
     let library = &format_ident!("{}", names.library);
@@ -285,7 +293,7 @@ mod constructs {
     /// The contract with every construct that is supported.
     fn constructs() -> Vec<File> {
         let names = CONTRACTS.last().expect("it is the last one");
-        let source = contract::open(&crate::workspace(), names.contract).expect("it can be read");
+        let source = contract::open(&contract::testing::workspace(), names.contract).expect("it can be read");
         let contract = contract::read(source, &names.customs)
             .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
         generate(&contract, names)

@@ -40,7 +40,7 @@ pub(super) const TAKEN: [&str; 24] = [
 
 /// A contract and a folder, both as they were given and as they stand.
 #[derive(Debug)]
-pub struct Own {
+pub(crate) struct Own {
     /// The contract, as it was given.
     pub contract: String,
     /// The folder, as it was given.
@@ -57,7 +57,7 @@ impl Own {
     /// # Errors
     /// When one of the two is not there or not named in UTF-8, the contract stands in the folder that is generated, or its
     /// name cannot be the adapter's.
-    pub fn find(here: &Path, contract: &Path, output: &Path, make: bool) -> anyhow::Result<Self> {
+    pub(crate) fn find(here: &Path, contract: &Path, output: &Path, make: bool) -> anyhow::Result<Self> {
         let named = text(output)?;
         let stem = text(Path::new(contract.file_stem().context("--contract names no file")?))?;
         let adapter = rust_name::upper(&stem);
@@ -87,7 +87,7 @@ impl Own {
     ///
     /// # Errors
     /// When the folder holds a file that was not generated.
-    pub fn spare(&self, here: &Path, files: &[File]) -> anyhow::Result<()> {
+    pub(crate) fn spare(&self, here: &Path, files: &[File]) -> anyhow::Result<()> {
         let foreign = files::foreign(here, &self.output, files)?;
         ensure!(
             foreign.is_none(),
