@@ -6,7 +6,6 @@
 #![allow(unreachable_pub)]
 
 mod bench;
-mod breaking;
 mod check;
 mod clients;
 mod test;
@@ -97,6 +96,15 @@ pub enum Outcome {
     Findings,
 }
 
+impl From<breaking::Verdict> for Outcome {
+    fn from(verdict: breaking::Verdict) -> Self {
+        match verdict {
+            breaking::Verdict::Compatible => Self::Fine,
+            breaking::Verdict::Breaking => Self::Findings,
+        }
+    }
+}
+
 impl From<codegen::Verdict> for Outcome {
     fn from(verdict: codegen::Verdict) -> Self {
         match verdict {
@@ -131,9 +139,9 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Check { format, print_code } => check::run(&workspace, format, print_code),
         #[cfg(feature = "check")]
         Command::CheckLinked { format, print_code } => check::linked::run(&workspace, format, print_code),
-        Command::Breaking(args) => breaking::run(&workspace, &args),
-        Command::Changelog(args) => breaking::changelog(&workspace, &args),
-        Command::ReleaseContract => breaking::release(&workspace),
+        Command::Breaking(args) => breaking::run(&workspace, &args).map(Outcome::from),
+        Command::Changelog(args) => breaking::changelog(&workspace, &args).map(|()| Outcome::Fine),
+        Command::ReleaseContract => breaking::release(&workspace).map(Outcome::from),
         Command::Clients(args) => clients::run(&args, &workspace),
         Command::Tidy => tidy::run(&workspace),
         Command::Test(args) => test::run(&args, &workspace),

@@ -52,7 +52,7 @@ fn tidy(_: &Context) -> Result<()> {
 /// released file forward is still compared with that.
 fn breaking(_: &Context) -> Result<()> {
     xtask(&["breaking"], None)?;
-    match crate::breaking::target_branch(Path::new(".")) {
+    match breaking::target_branch(Path::new(".")) {
         Some(branch) => xtask(&["breaking", "--base", branch], None),
         None => Ok(()),
     }
