@@ -1,13 +1,12 @@
 //! What students did, by bucket of time and course.
 
-use std::{collections::BTreeMap, ops::AddAssign, ops::Neg};
+use std::collections::BTreeMap;
 
-use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
 use crate::{
     rollups::{self, Grain, Piece},
-    statement, table,
+    table,
 };
 
 table::declare!(
@@ -59,52 +58,25 @@ pub struct Bucket {
     pub starts_at: i64,
 }
 
-/// The sums of a bucket, or what a change adds to them; the fields are those of [`Model`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// Students made.
-    pub students_new: i64,
-    /// Enrolments made.
-    pub enrollments_created: i64,
-    /// Enrolments revoked.
-    pub enrollments_revoked: i64,
-    /// Enrolments stored as active.
-    pub enrollments_active: i64,
-    /// Enrolments completed.
-    pub cohort_completed: i64,
-    /// The sum of the enrolments' percentages.
-    pub cohort_percent_sum: i64,
-    /// Certificates issued.
-    pub certificates_issued: i64,
-}
-
-impl AddAssign for Sums {
-    fn add_assign(&mut self, other: Self) {
-        self.students_new += other.students_new;
-        self.enrollments_created += other.enrollments_created;
-        self.enrollments_revoked += other.enrollments_revoked;
-        self.enrollments_active += other.enrollments_active;
-        self.cohort_completed += other.cohort_completed;
-        self.cohort_percent_sum += other.cohort_percent_sum;
-        self.certificates_issued += other.certificates_issued;
+rollups::sums!(
+    /// The sums of a bucket, or what a change adds to them; the fields are those of [`Model`].
+    pub struct Sums {
+        /// Students made.
+        pub students_new: i64,
+        /// Enrolments made.
+        pub enrollments_created: i64,
+        /// Enrolments revoked.
+        pub enrollments_revoked: i64,
+        /// Enrolments stored as active.
+        pub enrollments_active: i64,
+        /// Enrolments completed.
+        pub cohort_completed: i64,
+        /// The sum of the enrolments' percentages.
+        pub cohort_percent_sum: i64,
+        /// Certificates issued.
+        pub certificates_issued: i64,
     }
-}
-
-impl Neg for Sums {
-    type Output = Self;
-
-    fn neg(self) -> Self {
-        Self {
-            students_new: -self.students_new,
-            enrollments_created: -self.enrollments_created,
-            enrollments_revoked: -self.enrollments_revoked,
-            enrollments_active: -self.enrollments_active,
-            cohort_completed: -self.cohort_completed,
-            cohort_percent_sum: -self.cohort_percent_sum,
-            certificates_issued: -self.certificates_issued,
-        }
-    }
-}
+);
 
 /// What a sum is over; the shard comes with it.
 const BUCKET: [Column; 4] = [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt];
@@ -136,14 +108,8 @@ impl Deltas {
     /// When the database does.
     pub async fn flush<C: ConnectionTrait>(&mut self, conn: &C, shard: i16) -> Result<(), DbErr> {
         let changed = std::mem::take(&mut self.0).into_iter().filter(|(_, sums)| *sums != Sums::default());
-        let mut rows = changed.map(|(bucket, sums)| row(bucket, sums, shard)).peekable();
-        while rows.peek().is_some() {
-            let batch = rows.by_ref().take(rollups::ROWS_A_STATEMENT);
-            let insert = statement::insertion::<_, ActiveModel>(batch);
-            conn.execute(&rollups::adding::<Entity>(insert, BUCKET.into_iter().chain([Column::Shard]), SUMS))
-                .await?;
-        }
-        Ok(())
+        let rows = changed.map(|(bucket, sums)| row(bucket, sums, shard)).collect();
+        rollups::add::<_, Entity>(conn, rows, BUCKET.into_iter().chain([Column::Shard]), SUMS).await
     }
 }
 
@@ -179,7 +145,7 @@ pub async fn sums_of<C: ConnectionTrait>(
     let statement =
         rollups::read::statement(conn, "activity_rollups", None, &columns, workspace, course, pieces);
     let rows = conn.query_all_raw(statement).await?;
-    rows.iter().map(|row| Ok((rollups::read::part(row)?, sums(row, 1)?))).collect()
+    rows.iter().map(|row| Ok((rollups::read::part(row)?, Sums::from_row(row, 1)?))).collect()
 }
 
 /// Moves rows of buckets that began before this moment into the first shard, of each grain as many as the limit at most, the
@@ -189,17 +155,4 @@ pub async fn sums_of<C: ConnectionTrait>(
 /// When the database does.
 pub async fn fold<C: ConnectionTrait>(conn: &C, grain: Grain, before: i64, limit: u32) -> Result<u64, DbErr> {
     rollups::fold::fold(conn, "activity_rollups", &BUCKET, &SUMS, grain, before, limit).await
-}
-
-/// The sums that stand in a row from this place on.
-pub(crate) fn sums(row: &QueryResult, place: usize) -> Result<Sums, DbErr> {
-    Ok(Sums {
-        students_new: row.try_get_by_index(place)?,
-        enrollments_created: row.try_get_by_index(place + 1)?,
-        enrollments_revoked: row.try_get_by_index(place + 2)?,
-        enrollments_active: row.try_get_by_index(place + 3)?,
-        cohort_completed: row.try_get_by_index(place + 4)?,
-        cohort_percent_sum: row.try_get_by_index(place + 5)?,
-        certificates_issued: row.try_get_by_index(place + 6)?,
-    })
 }

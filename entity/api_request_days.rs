@@ -33,14 +33,8 @@ table::declare!(
 pub async fn add<C: ConnectionTrait>(conn: &C, mut sums: Vec<Model>) -> Result<(), DbErr> {
     // In one order, so that two processes saving at once wait for each other instead of locking crosswise.
     sums.sort_unstable_by_key(|row| (row.workspace_id, row.day));
-    let mut sums = sums.into_iter().peekable();
-    while sums.peek().is_some() {
-        let insert = statement::insertion::<_, ActiveModel>(sums.by_ref().take(rollups::ROWS_A_STATEMENT));
-        let key = [Column::WorkspaceId, Column::Day];
-        let counts = [Column::Succeeded, Column::Refused, Column::Limited, Column::Failed];
-        conn.execute(&rollups::adding::<Entity>(insert, key, counts)).await?;
-    }
-    Ok(())
+    let counts = [Column::Succeeded, Column::Refused, Column::Limited, Column::Failed];
+    rollups::add::<_, Entity>(conn, sums, [Column::WorkspaceId, Column::Day], counts).await
 }
 
 /// The workspace's days in a span, oldest first; days without a request are left out.

@@ -1,13 +1,12 @@
 //! Revenue by bucket of time, course and currency.
 
-use std::{collections::BTreeMap, ops::AddAssign, ops::Neg};
+use std::collections::BTreeMap;
 
-use sea_orm::QueryResult;
 use sea_orm::entity::prelude::*;
 
 use crate::{
     rollups::{self, Grain, Piece},
-    statement, table,
+    table,
 };
 
 table::declare!(
@@ -62,48 +61,23 @@ pub struct Bucket {
     pub currency: String,
 }
 
-/// The sums of a bucket, or what a change adds to them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// Orders paid.
-    pub orders: i64,
-    /// Refunds made.
-    pub refunds: i64,
-    /// Paid.
-    pub gross_amount: i64,
-    /// Taken off before.
-    pub discount_amount: i64,
-    /// Tax in what was paid.
-    pub tax_amount: i64,
-    /// Paid back.
-    pub refunded_amount: i64,
-}
-
-impl AddAssign for Sums {
-    fn add_assign(&mut self, other: Self) {
-        self.orders += other.orders;
-        self.refunds += other.refunds;
-        self.gross_amount += other.gross_amount;
-        self.discount_amount += other.discount_amount;
-        self.tax_amount += other.tax_amount;
-        self.refunded_amount += other.refunded_amount;
+rollups::sums!(
+    /// The sums of a bucket, or what a change adds to them.
+    pub struct Sums {
+        /// Orders paid.
+        pub orders: i64,
+        /// Refunds made.
+        pub refunds: i64,
+        /// Paid.
+        pub gross_amount: i64,
+        /// Taken off before.
+        pub discount_amount: i64,
+        /// Tax in what was paid.
+        pub tax_amount: i64,
+        /// Paid back.
+        pub refunded_amount: i64,
     }
-}
-
-impl Neg for Sums {
-    type Output = Self;
-
-    fn neg(self) -> Self {
-        Self {
-            orders: -self.orders,
-            refunds: -self.refunds,
-            gross_amount: -self.gross_amount,
-            discount_amount: -self.discount_amount,
-            tax_amount: -self.tax_amount,
-            refunded_amount: -self.refunded_amount,
-        }
-    }
-}
+);
 
 /// What a sum is over; the shard comes with it.
 const BUCKET: [Column; 5] =
@@ -135,14 +109,8 @@ impl Deltas {
     /// When the database does.
     pub async fn flush<C: ConnectionTrait>(&mut self, conn: &C, shard: i16) -> Result<(), DbErr> {
         let changed = std::mem::take(&mut self.0).into_iter().filter(|(_, sums)| *sums != Sums::default());
-        let mut rows = changed.map(|(bucket, sums)| row(bucket, sums, shard)).peekable();
-        while rows.peek().is_some() {
-            let batch = rows.by_ref().take(rollups::ROWS_A_STATEMENT);
-            let insert = statement::insertion::<_, ActiveModel>(batch);
-            conn.execute(&rollups::adding::<Entity>(insert, BUCKET.into_iter().chain([Column::Shard]), SUMS))
-                .await?;
-        }
-        Ok(())
+        let rows = changed.map(|(bucket, sums)| row(bucket, sums, shard)).collect();
+        rollups::add::<_, Entity>(conn, rows, BUCKET.into_iter().chain([Column::Shard]), SUMS).await
     }
 }
 
@@ -185,7 +153,9 @@ pub async fn sums_of<C: ConnectionTrait>(
         pieces,
     );
     let rows = conn.query_all_raw(statement).await?;
-    rows.iter().map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, sums(row, 2)?))).collect()
+    rows.iter()
+        .map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, Sums::from_row(row, 2)?)))
+        .collect()
 }
 
 /// Moves rows of buckets that began before this moment into the first shard, of each grain as many as the limit at most, the
@@ -195,16 +165,4 @@ pub async fn sums_of<C: ConnectionTrait>(
 /// When the database does.
 pub async fn fold<C: ConnectionTrait>(conn: &C, grain: Grain, before: i64, limit: u32) -> Result<u64, DbErr> {
     rollups::fold::fold(conn, "revenue_rollups", &BUCKET, &SUMS, grain, before, limit).await
-}
-
-/// The sums that stand in a row from this place on.
-pub(crate) fn sums(row: &QueryResult, place: usize) -> Result<Sums, DbErr> {
-    Ok(Sums {
-        orders: row.try_get_by_index(place)?,
-        refunds: row.try_get_by_index(place + 1)?,
-        gross_amount: row.try_get_by_index(place + 2)?,
-        discount_amount: row.try_get_by_index(place + 3)?,
-        tax_amount: row.try_get_by_index(place + 4)?,
-        refunded_amount: row.try_get_by_index(place + 5)?,
-    })
 }

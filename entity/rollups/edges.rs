@@ -71,7 +71,7 @@ pub async fn revenue(
     let sql = REVENUE.replace("{of_course}", if course.is_some() { ORDER_OF_COURSE } else { "" });
     let values = [workspace.into(), from_ms.into(), to_ms.into()];
     let rows = query(connection, sql, values, course).await?;
-    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, revenue_rollups::sums(row, 1)?))).collect()
+    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, revenue_rollups::Sums::from_row(row, 1)?))).collect()
 }
 
 /// Activity from `from_ms` up to `to_ms`.
@@ -90,7 +90,7 @@ pub async fn activity(
     let values = [workspace.into(), from_ms.into(), to_ms.into()];
     let mut total = activity_rollups::Sums::default();
     for row in query(connection, sql, values, course).await? {
-        total += activity_rollups::sums(&row, 0)?;
+        total += activity_rollups::Sums::from_row(&row, 0)?;
     }
     Ok(total)
 }

@@ -7,8 +7,11 @@ pub mod edges;
 pub(crate) mod fold;
 pub(crate) mod read;
 
+use sea_orm::IntoActiveModel;
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
+
+use crate::statement;
 
 /// The course of the sums over all courses.
 pub const ALL_COURSES: Uuid = Uuid::nil();
@@ -91,22 +94,71 @@ impl Piece {
 }
 
 /// Rows written by one statement at most.
-pub(crate) const ROWS_A_STATEMENT: usize = 100;
+const ROWS_A_STATEMENT: usize = 100;
 
-/// Makes the insert add its sums to those already there.
-pub(crate) fn adding<E: EntityTrait>(
-    mut insert: InsertStatement,
+/// Writes rows in their order. Where a row with the same key exists, its sums are added to that row.
+pub(crate) async fn add<C: ConnectionTrait, E>(
+    conn: &C,
+    rows: Vec<E::Model>,
     key: impl IntoIterator<Item = E::Column>,
     sums: impl IntoIterator<Item = E::Column>,
-) -> InsertStatement {
+) -> Result<(), DbErr>
+where
+    E: EntityTrait<Model: IntoActiveModel<E::ActiveModel>>,
+{
     let table = E::default();
     let mut conflict = OnConflict::columns(key);
     for sum in sums {
         conflict.value(sum, Expr::col((table, sum)).add(Expr::col(("excluded", sum))));
     }
-    insert.on_conflict(conflict);
-    insert
+    let mut rows = rows.into_iter().peekable();
+    while rows.peek().is_some() {
+        let mut insert = statement::insertion::<_, E::ActiveModel>(rows.by_ref().take(ROWS_A_STATEMENT));
+        insert.on_conflict(conflict.clone());
+        conn.execute(&insert).await?;
+    }
+    Ok(())
 }
+
+/// Declares the struct of a bucket's sums. Implements addition, negation and decoding from consecutive columns, which must be
+/// in the order of the fields.
+macro_rules! sums {
+    (
+        $(#[$about:meta])*
+        pub struct Sums {
+            $($(#[$option:meta])* pub $field:ident: i64),+ $(,)?
+        }
+    ) => {
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        $(#[$about])*
+        pub struct Sums {
+            $($(#[$option])* pub $field: i64),+
+        }
+
+        impl std::ops::AddAssign for Sums {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$field += other.$field;)+
+            }
+        }
+
+        impl std::ops::Neg for Sums {
+            type Output = Self;
+
+            fn neg(self) -> Self {
+                Self { $($field: -self.$field),+ }
+            }
+        }
+
+        impl Sums {
+            /// The sums in a row, from this column on.
+            pub(crate) fn from_row(row: &sea_orm::QueryResult, place: usize) -> Result<Self, sea_orm::DbErr> {
+                let mut place = place..;
+                Ok(Self { $($field: row.try_get_by_index(place.next().unwrap_or_default())?),+ })
+            }
+        }
+    };
+}
+pub(crate) use sums;
 
 #[cfg(test)]
 mod tests {
