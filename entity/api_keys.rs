@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    QueryOrder, QuerySelect, QueryTrait,
+    QueryOrder, QuerySelect,
     sea_query::{Expr, ExprTrait},
 };
 
@@ -95,8 +95,7 @@ pub async fn digests<C: ConnectionTrait>(
         select = select.filter(Column::Id.gt(after));
     }
     let select = select.filter(Column::RevokedAt.is_null()).order_by_asc(Column::Id).limit(limit);
-    let rows = conn.query_all(&select.into_query()).await?;
-    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+    select.into_tuple().all(conn).await
 }
 
 /// The key with this id, in whichever workspace, for the operator's commands.

@@ -143,11 +143,6 @@ pub async fn insert_many<C: ConnectionTrait>(conn: &C, requests: Vec<Model>) -> 
 /// # Errors
 /// When the database does.
 pub async fn prune<C: ConnectionTrait>(conn: &C, before: Uuid, limit: u64) -> Result<u64, DbErr> {
-    let old = Entity::find()
-        .select_only()
-        .column(Column::Id)
-        .filter(Column::Id.lt(before))
-        .order_by_asc(Column::Id)
-        .limit(limit);
-    Ok(Entity::delete_many().filter(Column::Id.in_subquery(old.into_query())).exec(conn).await?.rows_affected)
+    let old = Entity::find().filter(Column::Id.lt(before)).order_by_asc(Column::Id).limit(limit);
+    scope::delete_selected(conn, old).await
 }

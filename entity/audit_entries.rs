@@ -1,7 +1,7 @@
 //! The audit log: who did what when, from where. Written with the change it tells of, never changed.
 
+use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
-use sea_orm::{QuerySelect, QueryTrait};
 
 use crate::{InWorkspace, Keyset, scope, statement, table};
 
@@ -69,7 +69,6 @@ impl InWorkspace<Entity> {
             .filter(Column::Action.is_in(actions.iter().copied()))
             .filter(Column::UserId.is_not_null())
             .group_by(Column::UserId);
-        let rows = conn.query_all(&last.into_query()).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        last.into_tuple().all(conn).await
     }
 }

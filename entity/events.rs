@@ -88,6 +88,6 @@ pub async fn prune<C: ConnectionTrait>(
     let silent = "DELETE FROM events WHERE id > $1 AND id <= $2
         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.event_id = events.id)
         AND NOT EXISTS (SELECT 1 FROM webhook_fanouts AS f WHERE f.event_id = events.id)";
-    let gone = conn.execute_raw(statement::raw(conn, silent, [after.into(), last.into()])).await?;
-    Ok((gone.rows_affected(), Some(last)))
+    let gone = statement::execute(conn, silent, [after.into(), last.into()]).await?;
+    Ok((gone, Some(last)))
 }

@@ -2,7 +2,7 @@
 
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, Order, QueryFilter, QueryOrder, QuerySelect,
-    QueryTrait, Select,
+    Select,
     sea_query::{Expr, ExprTrait},
 };
 use uuid::Uuid;
@@ -97,9 +97,9 @@ impl<C: ColumnTrait> Keyset<C> {
     {
         let last = Self { limit: 2, below_updated_at: None, ..self };
         let last = last.page(rows, self.column).offset(many.saturating_sub(1));
-        let last = last.select_only().column(self.column).column(E::ID).into_query();
-        match conn.query_all(&last).await?.as_slice() {
-            [last, _] => Ok(Some((last.try_get_by_index(0)?, last.try_get_by_index(1)?))),
+        let last = last.select_only().column(self.column).column(E::ID).into_tuple();
+        match last.all(conn).await?.as_slice() {
+            [last, _] => Ok(Some(*last)),
             _ => Ok(None),
         }
     }

@@ -238,12 +238,9 @@ pub async fn settle<C: ConnectionTrait>(
 /// When the database does.
 pub async fn delete_settled<C: ConnectionTrait>(conn: &C, before: i64, limit: u64) -> Result<u64, DbErr> {
     let batch = Entity::find()
-        .select_only()
-        .column(Column::Id)
         .filter(Column::DueAt.is_null())
         .filter(Column::CreatedAt.lt(before))
         .order_by_asc(Column::CreatedAt)
         .limit(limit);
-    let delete = Entity::delete_many().filter(Column::Id.in_subquery(batch.into_query()));
-    Ok(delete.exec(conn).await?.rows_affected)
+    scope::delete_selected(conn, batch).await
 }

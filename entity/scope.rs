@@ -328,6 +328,15 @@ pub(crate) fn locked<E: EntityTrait>(select: Select<E>) -> Select<E> {
     select.lock(LockType::NoKeyUpdate)
 }
 
+/// Deletes the rows that a query finds, and says how many there were.
+pub(crate) async fn delete_selected<C: ConnectionTrait, E: Tenant>(
+    conn: &C,
+    rows: Select<E>,
+) -> Result<u64, DbErr> {
+    let ids = rows.select_only().column(E::ID).into_query();
+    Ok(E::delete_many().filter(E::ID.in_subquery(ids)).exec(conn).await?.rows_affected)
+}
+
 /// Moves a time of these rows forward to `at`, never back.
 pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
     scope: InWorkspace<E>,

@@ -39,9 +39,7 @@ pub(crate) async fn count<C: ConnectionTrait, E: EntityTrait>(
     conn: &C,
     select: Select<E>,
 ) -> Result<u64, DbErr> {
-    let count = select.select_only().expr(Expr::col(Asterisk).count()).into_query();
-    let rows: i64 = conn.query_one(&count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
-    Ok(rows.unsigned_abs())
+    number(conn, &select.select_only().expr(Expr::col(Asterisk).count()).into_query()).await
 }
 
 /// How many rows a query has, counted no further than the limit.
@@ -52,8 +50,7 @@ pub(crate) async fn count_to<C: ConnectionTrait, E: EntityTrait>(
 ) -> Result<u64, DbErr> {
     let rows = select.select_only().expr(Expr::value(1)).limit(limit).into_query();
     let count = Query::select().expr(Expr::col(Asterisk).count()).from_subquery(rows, "counted").take();
-    let rows: i64 = conn.query_one(&count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
-    Ok(rows.unsigned_abs())
+    number(conn, &count).await
 }
 
 /// Whether a query has fewer rows than the limit; it reads no more of them than that.
@@ -64,8 +61,13 @@ pub(crate) async fn is_short<C: ConnectionTrait>(
 ) -> Result<bool, DbErr> {
     let rows = rows.limit(limit).take();
     let count = Query::select().expr(Expr::col(Asterisk).count()).from_subquery(rows, "few").take();
-    let rows: i64 = conn.query_one(&count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
-    Ok(rows.unsigned_abs() < limit)
+    Ok(number(conn, &count).await? < limit)
+}
+
+/// The number that a statement counts.
+async fn number<C: ConnectionTrait>(conn: &C, count: &SelectStatement) -> Result<u64, DbErr> {
+    let rows: i64 = conn.query_one(count).await?.map_or(Ok(0), |row| row.try_get_by_index(0))?;
+    Ok(rows.unsigned_abs())
 }
 
 /// The same condition in a form that no index of either database serves.
@@ -143,6 +145,15 @@ pub(crate) fn raw<C: ConnectionTrait>(
     values: impl IntoIterator<Item = Value>,
 ) -> Statement {
     Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
+}
+
+/// Executes a statement written out. Returns the number of affected rows.
+pub(crate) async fn execute<C: ConnectionTrait>(
+    conn: &C,
+    sql: &str,
+    values: impl IntoIterator<Item = Value>,
+) -> Result<u64, DbErr> {
+    Ok(conn.execute_raw(raw(conn, sql, values)).await?.rows_affected())
 }
 
 /// An id as it stands in a JSON parameter: 32 hexadecimal digits.

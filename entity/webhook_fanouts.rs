@@ -63,7 +63,7 @@ pub async fn insert<C: ConnectionTrait>(conn: &C, rest: Rest) -> Result<(), DbEr
     );
     let Rest { event_id, workspace_id, event_type, after, due_at } = rest;
     let values = [event_id.into(), workspace_id.into(), due_at.into(), event_type.into(), after.into()];
-    conn.execute_raw(statement::raw(conn, &sql, values)).await.map(drop)
+    statement::execute(conn, &sql, values).await.map(drop)
 }
 
 /// The oldest event of the next workspace behind this one that has such events, with the workspace.

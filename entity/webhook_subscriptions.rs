@@ -2,7 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
-    DbBackend, QueryOrder, QueryResult, QuerySelect, QueryTrait,
+    DbBackend, QueryOrder, QueryResult, QuerySelect,
     sea_query::{Expr, LockType},
 };
 
@@ -133,8 +133,7 @@ impl InWorkspace<Entity> {
             .filter(which)
             .filter(Column::DeletedAt.is_null())
             .lock(LockType::KeyShare);
-        let rows = conn.query_all(&rows.into_query()).await?;
-        rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+        rows.into_tuple().all(conn).await
     }
 }
 
@@ -172,8 +171,7 @@ pub async fn routes<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<(U
         .columns([Column::Id, Column::Url])
         .filter(Column::Id.is_in(statement::padded(ids)))
         .filter(Column::State.eq(State::Enabled));
-    let rows = conn.query_all(&rows.into_query()).await?;
-    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
+    rows.into_tuple().all(conn).await
 }
 
 /// Remembers that attempts fail since then, unless they failed before. True when this was the first.

@@ -287,7 +287,7 @@ impl Claim<'_> {
         if conn.get_database_backend() == DbBackend::Sqlite && !claimed.is_empty() {
             let ids = statement::json_ids(claimed.iter().map(|one| one.id));
             let [token, until] = [self.lease_token.into(), self.lease_until.into()];
-            conn.execute_raw(statement::raw(conn, SQLITE_TAKE, [token, until, ids.into()])).await?;
+            statement::execute(conn, SQLITE_TAKE, [token, until, ids.into()]).await?;
         }
         Ok(claimed)
     }

@@ -7,11 +7,11 @@
 //! Rows that are found by their ids are asked for their state once more, as `state + 0`: a form that no index serves. With
 //! statistics from before a long queue the planner would otherwise read the whole queue for each of them.
 
-use sea_orm::{ConnectionTrait, DbErr, Value};
+use sea_orm::{ConnectionTrait, DbErr};
 use uuid::Uuid;
 
 use super::claim::{FREE, WAITING};
-use crate::statement;
+use crate::statement::{self, execute};
 use crate::webhook_subscriptions::State;
 
 /// Makes held deliveries of a subscription due, at this moment or when the wait between two attempts ends: as many as the
@@ -27,7 +27,7 @@ pub async fn release<C: ConnectionTrait>(
 ) -> Result<u64, DbErr> {
     let which =
         "SELECT id FROM webhook_deliveries WHERE state = 3 AND subscription_id = $2 ORDER BY id LIMIT $3";
-    run(conn, &to_pending(which), [now.into(), subscription.into(), i64::from(limit).into()]).await
+    execute(conn, &to_pending(which), [now.into(), subscription.into(), i64::from(limit).into()]).await
 }
 
 /// Holds pending deliveries of a subscription, which stands so, that are not in flight: as many as the limit at most. Says how
@@ -50,7 +50,7 @@ pub async fn hold<C: ConnectionTrait>(
             ORDER BY next_attempt_at LIMIT $3"
     );
     let waits = stands == State::Paused;
-    run(conn, &to_held(&which), [now.into(), subscription.into(), i64::from(limit).into(), waits.into()])
+    execute(conn, &to_held(&which), [now.into(), subscription.into(), i64::from(limit).into(), waits.into()])
         .await
 }
 
@@ -67,14 +67,14 @@ pub async fn discard<C: ConnectionTrait>(
 ) -> Result<u64, DbErr> {
     let held = "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
         WHERE state = 3 AND subscription_id = $1 ORDER BY id LIMIT $2) AND state + 0 = 3";
-    let gone = run(conn, held, [subscription.into(), i64::from(limit).into()]).await?;
+    let gone = execute(conn, held, [subscription.into(), i64::from(limit).into()]).await?;
     let rest = i64::from(limit).saturating_sub_unsigned(gone);
     let free = format!(
         "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
             WHERE state = 0 AND {FREE} AND subscription_id = $2 ORDER BY next_attempt_at LIMIT $3)
             AND state + 0 = 0 AND {FREE}"
     );
-    Ok(gone + run(conn, &free, [now.into(), subscription.into(), rest.into()]).await?)
+    Ok(gone + execute(conn, &free, [now.into(), subscription.into(), rest.into()]).await?)
 }
 
 /// Each subscription that has held deliveries.
@@ -124,12 +124,4 @@ fn to_held(which: &str) -> String {
             lease_token = NULL, lease_until = NULL
          WHERE id IN ({which}) AND state + 0 = 0 AND {FREE}"
     )
-}
-
-async fn run<C: ConnectionTrait, const N: usize>(
-    conn: &C,
-    sql: &str,
-    values: [Value; N],
-) -> Result<u64, DbErr> {
-    Ok(conn.execute_raw(statement::raw(conn, sql, values)).await?.rows_affected())
 }

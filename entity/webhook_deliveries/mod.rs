@@ -290,8 +290,7 @@ pub async fn any_of<C: ConnectionTrait>(conn: &C, subscription: Uuid) -> Result<
 pub async fn erase<C: ConnectionTrait>(conn: &C, subscription: Uuid, limit: u32) -> Result<u64, DbErr> {
     let some = "DELETE FROM webhook_deliveries WHERE id IN
         (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 ORDER BY created_at, id LIMIT $2)";
-    let values = [subscription.into(), i64::from(limit).into()];
-    Ok(conn.execute_raw(statement::raw(conn, some, values)).await?.rows_affected())
+    statement::execute(conn, some, [subscription.into(), i64::from(limit).into()]).await
 }
 
 /// Deletes deliveries that were settled before this moment, with their attempts: as many as the limit at most. Says
@@ -303,5 +302,5 @@ pub async fn prune<C: ConnectionTrait>(conn: &C, before: i64, limit: u64) -> Res
     let old = "DELETE FROM webhook_deliveries WHERE id IN
         (SELECT id FROM webhook_deliveries WHERE settled_at < $1 ORDER BY settled_at LIMIT $2)";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    Ok(conn.execute_raw(statement::raw(conn, old, [before.into(), limit.into()])).await?.rows_affected())
+    statement::execute(conn, old, [before.into(), limit.into()]).await
 }

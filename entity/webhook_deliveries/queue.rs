@@ -98,7 +98,7 @@ pub async fn settle<C: ConnectionTrait>(conn: &C, settlements: &[Settlement]) ->
 pub async fn give_back<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> Result<u64, DbErr> {
     let sql = "UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
         WHERE state = 0 AND lease_token = $1";
-    Ok(conn.execute_raw(statement::raw(conn, sql, [lease_token.into()])).await?.rows_affected())
+    statement::execute(conn, sql, [lease_token.into()]).await
 }
 
 /// What each database makes of the one parameter: a row for each lease and delivery.
@@ -130,7 +130,7 @@ pub async fn give_back_some<C: ConnectionTrait>(conn: &C, taken: &[(Uuid, Uuid)]
         FROM v WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token",
         leased(conn.get_database_backend())
     );
-    Ok(conn.execute_raw(statement::raw(conn, &sql, [rows.into()])).await?.rows_affected())
+    statement::execute(conn, &sql, [rows.into()]).await
 }
 
 /// The earliest moment at which a delivery of an enabled subscription is due, or was: what lies in the past is how far
