@@ -16,7 +16,6 @@ use super::contract::Operation;
 use super::error::ApiError;
 use super::payload::JSON;
 use super::validate::{Fault, Faults, Part, message};
-use domain;
 
 impl ApiError {
     /// Gives the domain's faults their place in a request of this operation, and logs the cause of a 500.

@@ -13,7 +13,6 @@ use super::contract::Credential;
 use super::envelope::summary;
 use super::rejection::Rejection;
 use super::validate::{Fault, Faults, Part};
-use domain;
 use domain::error::Missing;
 use domain::retry::Conflict;
 

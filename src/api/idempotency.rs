@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use super::answer::{Answer, Parts};
 use super::call::Call;
 use super::error::{ApiError, Reply};
-use domain;
 use domain::app::App;
 use domain::idempotency::{self, Claim, Token};
 use domain::retry::retrying;

@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::signals::Stop;
 use domain::app::App;
 use foundation::secret::{MasterKey, Purpose, Seal};
-use mail::{self, Transport};
+use mail::Transport;
 use webhooks::{Worker, upkeep};
 
 /// What the parts have at least to record what they did and to give back what they had in hand.

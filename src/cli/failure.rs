@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
-use domain;
 use foundation::config::Faults;
 use foundation::database::{ConnectError, MigrateError};
 use foundation::secret::KeyError;

@@ -9,8 +9,8 @@ use super::{docs, errors_page, guide, page, refused, watch};
 use api::contract::Contract;
 use api::front::Front;
 use api::middleware::{Coding, Gate, client_address, request_id};
+use dashboard::Dashboard;
 use dashboard::visit::Client;
-use dashboard::{self, Dashboard};
 use foundation::secret::MasterKey;
 
 /// Everything behind the listener.

@@ -16,7 +16,7 @@ use domain::webhooks;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{SubscriptionId, WorkspaceId};
-use mail::{self, Message};
+use mail::Message;
 
 /// What a batch of attempts says of one subscription.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

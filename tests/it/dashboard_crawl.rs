@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use dashboard;
 use regex::Regex;
 use reqwest::Method;
 use serde_json::{Value, json};

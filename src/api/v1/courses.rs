@@ -9,7 +9,6 @@ use crate::generated::courses::{
 };
 use crate::generated::schemas::CourseList;
 use crate::payload::Json;
-use domain;
 use domain::courses::{self, CourseFilter};
 use foundation::id::CourseId;
 

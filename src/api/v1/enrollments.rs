@@ -7,7 +7,6 @@ use crate::error::{ApiError, Reply};
 use crate::generated::enrollments::{CreateEnrollmentRequest, CreateEnrollmentResponse, Enrollments};
 use crate::idempotency;
 use crate::payload::Json;
-use domain;
 use domain::enrollments::{self, Enrolled, NewEnrollment};
 use domain::error::Missing;
 use foundation::clock;

@@ -23,7 +23,7 @@ use domain::app::App;
 use domain::keys::{self, NewKey};
 use domain::scope::Scopes;
 use domain::workspaces::Quota;
-use feed::{self, demo};
+use feed::demo;
 use foundation::config::{Config, Network};
 use foundation::secret::write_private;
 use login::Login;

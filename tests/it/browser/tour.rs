@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use dashboard;
 use reqwest::Method;
 
 use super::axe;
