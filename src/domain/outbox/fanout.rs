@@ -15,11 +15,11 @@ use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::id::Delivery;
 
-/// Deliveries written by the transaction of the event itself.
+/// The transaction of an event writes all of its deliveries when they are not more than these.
 pub(super) const INLINE: usize = 64;
-/// Deliveries written by each further transaction. On SQLite, a write of another workspace waits until such a transaction ends:
-/// with 8 rows about 2 ms, with 64 rows 8 ms, as measured.
-const BATCH: usize = 8;
+/// When they are more, the transaction of the event and each further one write this many. On SQLite, a write of another workspace
+/// waits until such a transaction ends: with 8 rows about 2 ms, with 64 rows 8 ms, as measured.
+pub(super) const BATCH: usize = 8;
 
 /// Writes a batch of deliveries for the next workspace behind `last` that has some to be written, or for the first of all, and
 /// makes it the last one: after a failure it is the turn of the next one. Returns whether there was one.
