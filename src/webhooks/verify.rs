@@ -4,7 +4,7 @@
 //! reads a clock, a setting or the JSON.
 //!
 //! ```
-//! use creator_api::webhooks::verify::{Rejected, TOLERANCE, verify};
+//! use webhooks::verify::{Rejected, TOLERANCE, verify};
 //!
 //! let header = "t=1767225600,v1=4b0e50321a08b2844c01ee099f28ec7e088f866cdabb05ec9e00c267b14b3d7c";
 //! let secrets = ["whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="];
