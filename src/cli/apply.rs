@@ -12,9 +12,10 @@ use super::failure::{Failure, Outcome};
 use super::progress::Progress;
 use super::{output, start};
 use feed::apply as feed;
-use foundation::config::{CommonFlags, Config, LinkFlags};
+use foundation::config::{Config, LINKS, flags};
 
 #[derive(Debug, clap::Args)]
+#[command(args = flags(LINKS))]
 pub(super) struct Args {
     /// File of changes, one JSON object a line; - reads stdin
     #[arg(value_name = "FILE|-")]
@@ -22,15 +23,6 @@ pub(super) struct Args {
     /// Keep the rejected lines here, to be corrected and applied again
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
-    #[command(flatten)]
-    links: LinkFlags,
-}
-
-impl Args {
-    /// All flags of the command line that are settings.
-    pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
-        common.0.into_iter().chain(self.links.0.iter().cloned()).collect()
-    }
 }
 
 pub(super) async fn run(config: Config, args: Args) -> Result<Outcome, Failure> {

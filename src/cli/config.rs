@@ -2,20 +2,16 @@
 
 use super::failure::{Failure, Outcome};
 use super::output;
-use foundation::config::{CommonFlags, Config, ServingFlags, report};
+use foundation::config::{Config, SERVING, flags, report};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Print every setting with its value and source, secrets masked; wrong ones are errors
-    Check {
-        #[command(flatten)]
-        serving: ServingFlags,
-    },
+    #[command(args = flags(SERVING))]
+    Check,
 }
 
-pub(super) fn run(command: Command, common: CommonFlags) -> Result<Outcome, Failure> {
-    let Command::Check { serving } = command;
-    let flags = common.0.into_iter().chain(serving.0).collect();
+pub(super) fn run(Command::Check: Command, flags: Vec<(&'static str, String)>) -> Result<Outcome, Failure> {
     let (_, given) = Config::load(flags)?;
     output::line(report(&given))?;
     Ok(Outcome::Done)

@@ -30,15 +30,13 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::{Failure, Outcome};
-use foundation::config::{CommonFlags, Config};
+use foundation::config::{Config, SENDING, common_flags, flags, given_flags};
 use foundation::telemetry;
 
 /// The public API of a creator platform: courses, students, orders, enrollments and analytics over HTTP.
 #[derive(Debug, Parser)]
-#[command(name = "creator-api", version)]
+#[command(name = "creator-api", version, args = common_flags())]
 pub struct Cli {
-    #[command(flatten)]
-    common: CommonFlags,
     #[command(subcommand)]
     command: Command,
 }
@@ -60,7 +58,8 @@ enum Command {
     ///
     /// Any number of them may run beside any number of `creator-api serve --no-worker`, all on one PostgreSQL database. The
     /// first Ctrl-C or SIGTERM lets deliveries under way end, the second ends at once: they are then sent again later.
-    Worker(worker::Args),
+    #[command(args = flags(SENDING))]
+    Worker,
     /// Bring the database's schema up to date
     ///
     /// All pending steps are applied, or none. Only PostgreSQL needs to be asked for it: an SQLite database is brought up
@@ -95,43 +94,40 @@ enum Command {
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
-    let parsed =
-        help::grouped(Cli::command()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let parsed = help::grouped(Cli::command())
+        .try_get_matches()
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, given_flags(&matches))));
+    let (cli, flags) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             // Nobody may be reading: then there is nobody to tell.
             let _ = error.print();
             return if error.use_stderr() { failure::USAGE.into() } else { ExitCode::SUCCESS };
         }
     };
-    match dispatch(cli) {
+    match dispatch(cli.command, flags) {
         Ok(outcome) => outcome.exit_code(),
         Err(failure) => failure.report(),
     }
 }
 
-fn dispatch(Cli { common, command }: Cli) -> Result<Outcome, Failure> {
+fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Outcome, Failure> {
     match command {
         Command::Openapi(args) => openapi::run(&args),
-        Command::Config(command) => config::run(command, common),
-        Command::Demo(args) => on_runtime(args.flags(common), demo::run),
+        Command::Config(command) => config::run(command, flags),
+        Command::Demo(_) => on_runtime(flags, demo::run),
         Command::Serve(args) => {
             let with_worker = !args.no_worker;
-            on_runtime(args.flags(common), |config| serve::run(config, with_worker))
+            on_runtime(flags, |config| serve::run(config, with_worker))
         }
-        Command::Worker(args) => on_runtime(args.flags(common), worker::run),
-        Command::Migrate => on_runtime(common.0, migrate::run),
-        Command::Workspaces(command) => {
-            on_runtime(command.flags(common), |config| workspaces::run(config, command))
-        }
-        Command::Users(command) => on_runtime(command.flags(common), |config| users::run(config, command)),
-        Command::Keys(command) => on_runtime(common.0, |config| keys::run(config, command)),
-        Command::Webhooks(command) => {
-            on_runtime(command.flags(common), |config| webhooks::run(config, command))
-        }
-        Command::Apply(args) => on_runtime(args.flags(common), |config| apply::run(config, args)),
-        Command::Generate(args) => on_runtime(common.0, |config| generate::run(config, args)),
+        Command::Worker => on_runtime(flags, worker::run),
+        Command::Migrate => on_runtime(flags, migrate::run),
+        Command::Workspaces(command) => on_runtime(flags, |config| workspaces::run(config, command)),
+        Command::Users(command) => on_runtime(flags, |config| users::run(config, command)),
+        Command::Keys(command) => on_runtime(flags, |config| keys::run(config, command)),
+        Command::Webhooks(command) => on_runtime(flags, |config| webhooks::run(config, command)),
+        Command::Apply(args) => on_runtime(flags, |config| apply::run(config, args)),
+        Command::Generate(args) => on_runtime(flags, |config| generate::run(config, args)),
     }
 }
 

@@ -10,24 +10,16 @@ use super::failure::{Failure, Outcome};
 use super::{files, output, signals, start};
 use crate::server::Server;
 use domain::app::App;
-use foundation::config::{CommonFlags, Config, ServingFlags};
+use foundation::config::{Config, SERVING, flags};
 use foundation::secret::MasterKey;
 
 /// The flags of the commands that serve.
 #[derive(Debug, clap::Args)]
+#[command(args = flags(SERVING))]
 pub(super) struct Args {
-    #[command(flatten)]
-    serving: ServingFlags,
     /// Leave webhooks and mail to `creator-api worker`
     #[arg(long)]
     pub(super) no_worker: bool,
-}
-
-impl Args {
-    /// All flags of the command line.
-    pub(super) fn flags(self, common: CommonFlags) -> Vec<(&'static str, String)> {
-        common.0.into_iter().chain(self.serving.0).collect()
-    }
 }
 
 pub(super) async fn run(config: Config, with_worker: bool) -> Result<Outcome, Failure> {

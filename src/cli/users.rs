@@ -9,7 +9,7 @@ use domain::app::App;
 use domain::audit::{self, Action, Actor};
 use domain::users::{self, LINK_HOURS, Removal, User};
 use domain::workspaces::Workspace;
-use foundation::config::{CommonFlags, Config, LinkFlags};
+use foundation::config::{Config, LINKS, flags};
 use foundation::database::Write;
 
 #[derive(Debug, clap::Subcommand)]
@@ -42,6 +42,7 @@ pub(super) enum Command {
 
 /// Whom a command is about.
 #[derive(Debug, clap::Args)]
+#[command(args = flags(LINKS))]
 pub(super) struct Person {
     /// The workspace's key
     #[arg(long, value_name = "KEY")]
@@ -49,20 +50,6 @@ pub(super) struct Person {
     /// The person's address
     #[arg(long)]
     email: String,
-    #[command(flatten)]
-    links: LinkFlags,
-}
-
-impl Command {
-    /// All flags of the command line that are settings.
-    pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
-        match self {
-            Self::Add(person) | Self::Link(person) => {
-                common.0.into_iter().chain(person.links.0.iter().cloned()).collect()
-            }
-            Self::Remove { .. } | Self::List { .. } => common.0,
-        }
-    }
 }
 
 pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {

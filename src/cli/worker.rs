@@ -6,21 +6,7 @@ use super::background::Background;
 use super::failure::{Failure, Outcome};
 use super::{files, output, serve, signals, start};
 use crate::server::Watch;
-use foundation::config::{CommonFlags, Config, SendingFlags};
-
-/// The flags of the worker.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    #[command(flatten)]
-    sending: SendingFlags,
-}
-
-impl Args {
-    /// All flags of the command line.
-    pub(super) fn flags(self, common: CommonFlags) -> Vec<(&'static str, String)> {
-        common.0.into_iter().chain(self.sending.0).collect()
-    }
-}
+use foundation::config::Config;
 
 pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
     files::raise_limit();

@@ -8,11 +8,12 @@ use domain::app::App;
 use domain::audit::{Action, Actor};
 use domain::workspaces::{self, NewOwner, Quota, Workspace, WorkspaceUpsert};
 use domain::{Error, Given};
-use foundation::config::{CommonFlags, Config, LinkFlags};
+use foundation::config::{Config, LINKS, flags};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Make a workspace; its id goes to stdout, a link for its owner's password to stderr
+    #[command(args = flags(LINKS))]
     Create {
         /// Short name, unique on this server, as commands and changes use it
         #[arg(long)]
@@ -23,8 +24,6 @@ pub(super) enum Command {
         /// Address that warnings go to
         #[arg(long, value_name = "EMAIL")]
         owner_email: String,
-        #[command(flatten)]
-        links: LinkFlags,
     },
     /// List all workspaces
     List {
@@ -36,6 +35,7 @@ pub(super) enum Command {
     ///
     /// The sessions of the previous owner in the workspace and the links made in it end at once. To keep that person, add them
     /// again with `creator-api users add`. A new owner who has no password gets a link to set one, on stdout.
+    #[command(args = flags(LINKS))]
     SetOwner {
         /// The workspace's key
         #[arg(long, value_name = "KEY")]
@@ -43,8 +43,6 @@ pub(super) enum Command {
         /// The new owner's address
         #[arg(long)]
         email: String,
-        #[command(flatten)]
-        links: LinkFlags,
     },
     /// Set a workspace's own quota; a part that is not given falls back to the default
     SetQuota {
@@ -54,18 +52,6 @@ pub(super) enum Command {
         #[command(flatten)]
         quota: QuotaFlags,
     },
-}
-
-impl Command {
-    /// All flags of the command line that are settings.
-    pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
-        match self {
-            Self::Create { links, .. } | Self::SetOwner { links, .. } => {
-                common.0.into_iter().chain(links.0.iter().cloned()).collect()
-            }
-            Self::List { .. } | Self::SetQuota { .. } => common.0,
-        }
-    }
 }
 
 /// A quota as flags.
@@ -88,9 +74,9 @@ impl From<QuotaFlags> for Quota {
 pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {
     let app = start::app(config).await?;
     match command {
-        Command::Create { key, name, owner_email, .. } => create(&app, key, name, owner_email).await?,
+        Command::Create { key, name, owner_email } => create(&app, key, name, owner_email).await?,
         Command::List { json } => list(&app, json).await?,
-        Command::SetOwner { workspace, email, .. } => set_owner(&app, &workspace, &email).await?,
+        Command::SetOwner { workspace, email } => set_owner(&app, &workspace, &email).await?,
         Command::SetQuota { workspace, quota } => set_quota(&app, &workspace, quota.into()).await?,
     }
     app.db.close().await;

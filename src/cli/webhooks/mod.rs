@@ -11,7 +11,7 @@ use super::start;
 use domain::Error;
 use domain::app::App;
 use domain::webhooks::{self, Subscription};
-use foundation::config::{CommonFlags, Config};
+use foundation::config::Config;
 use foundation::id::SubscriptionId;
 
 #[derive(Debug, clap::Subcommand)]
@@ -64,19 +64,6 @@ pub(super) enum Command {
         #[arg(value_name = "SUBSCRIPTION")]
         subscription: SubscriptionId,
     },
-}
-
-impl Command {
-    /// All flags of the command line that are settings.
-    pub(super) fn flags(&self, common: CommonFlags) -> Vec<(&'static str, String)> {
-        match self {
-            Self::Create(subscriptions::Create { reach, .. })
-            | Self::Edit(subscriptions::Edit { reach, .. }) => {
-                common.0.into_iter().chain(reach.0.iter().cloned()).collect()
-            }
-            _ => common.0,
-        }
-    }
 }
 
 pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {

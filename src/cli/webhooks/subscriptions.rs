@@ -14,11 +14,12 @@ use domain::app::App;
 use domain::audit::{Action, Actor};
 use domain::outbox::KINDS;
 use domain::webhooks::{self, Held, NewSubscription, Subscription, SubscriptionChange};
-use foundation::config::WebhookFlags;
+use foundation::config::{WEBHOOKS, flags};
 use foundation::id::SubscriptionId;
 use foundation::secret::{Purpose, Seal};
 
 #[derive(Debug, clap::Args)]
+#[command(args = flags(WEBHOOKS))]
 pub(in crate::cli) struct Create {
     /// The workspace's key
     #[arg(long, value_name = "KEY")]
@@ -29,12 +30,11 @@ pub(in crate::cli) struct Create {
     /// What is sent; one or several types of event, or `all`
     #[arg(long = "event", value_name = "TYPE", required = true, num_args = 1.., value_delimiter = ',')]
     events: Vec<String>,
-    #[command(flatten)]
-    pub(super) reach: WebhookFlags,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["url", "events"])))]
+#[command(args = flags(WEBHOOKS))]
 pub(in crate::cli) struct Edit {
     /// The subscription's id
     #[arg(value_name = "SUBSCRIPTION")]
@@ -45,8 +45,6 @@ pub(in crate::cli) struct Edit {
     /// What is sent from now on; one or several types of event, or `all`
     #[arg(long = "event", value_name = "TYPE", num_args = 1.., value_delimiter = ',')]
     events: Option<Vec<String>>,
-    #[command(flatten)]
-    pub(super) reach: WebhookFlags,
 }
 
 #[derive(Debug, clap::Args)]

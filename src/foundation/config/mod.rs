@@ -29,7 +29,7 @@ pub use database::{Database, DatabaseUrl};
 pub use deprecation::Deprecation;
 pub use fault::nearest;
 pub use fault::{Fault, Faults};
-pub use flags::{CommonFlags, LinkFlags, SendingFlags, ServingFlags, WebhookFlags};
+pub use flags::{LINKS, SENDING, SERVING, WEBHOOKS, common_flags, flags, given_flags};
 pub use given::Given;
 pub use limits::Limits;
 pub use log::{Format, Log};

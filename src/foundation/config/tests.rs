@@ -177,6 +177,14 @@ fn every_setting_is_named_in_one_manner() {
 }
 
 #[test]
+fn every_group_of_flags_names_settings_that_exist() {
+    for name in [flags::COMMON, SERVING, WEBHOOKS, LINKS, SENDING].concat() {
+        let is_heading = CONCERNS.iter().any(|(heading, _)| *heading == name);
+        assert!(is_heading || settings().any(|setting| setting.key == name), "{name}");
+    }
+}
+
+#[test]
 fn the_readme_lists_every_setting() {
     let readme = include_str!("../../../README.md");
     let table = markdown();
