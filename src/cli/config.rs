@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, Outcome};
 use super::output;
-use foundation::config::{Config, SERVING, flags, report};
+use foundation::config::{Config, SERVING, flags};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -13,6 +13,6 @@ pub(super) enum Command {
 
 pub(super) fn run(Command::Check: Command, flags: Vec<(&'static str, String)>) -> Result<Outcome, Failure> {
     let (_, given) = Config::load(flags)?;
-    output::line(report(&given))?;
+    output::line(given.report())?;
     Ok(Outcome::Done)
 }

@@ -53,16 +53,16 @@ impl Smtp {
     /// When TLS cannot be set up.
     pub fn new(url: &SmtpUrl, from: &Mailbox, root: Option<&[u8]>) -> Result<Self, Error> {
         let tls = || {
-            let builder = TlsParameters::builder(url.host().to_owned());
+            let builder = TlsParameters::builder(url.host.clone());
             match root {
                 Some(pem) => builder.add_root_certificate(Certificate::from_pem(pem)?).build(),
                 None => builder.build(),
             }
         };
         Ok(Self {
-            host: url.host().to_owned(),
-            port: url.port(),
-            protection: match url.tls() {
+            host: url.host.clone(),
+            port: url.port,
+            protection: match url.tls {
                 Tls::Wrapped => Protection::Wrapped(tls()?),
                 Tls::StartTls => Protection::StartTls(tls()?),
                 Tls::None => Protection::None,

@@ -10,7 +10,7 @@ use domain::keys::{self, NewKey, Principals};
 use domain::scope::Scopes;
 use domain::workspaces::{self, Quota, WorkspaceUpsert};
 use foundation::clock::Clock;
-use foundation::config::{Config, gather};
+use foundation::config::Config;
 use foundation::database::{Database, Options, Source};
 use foundation::id::Ids;
 use foundation::secret::MasterKey;
@@ -47,10 +47,9 @@ impl Both {
             ("data_dir", folder.path().display().to_string()),
             ("default_per_minute", "1000".to_owned()),
         ];
-        let mut given = gather(flags, std::iter::empty()).expect("settings");
         let source = Source::new(None, folder.path()).expect("a database");
         let app = App::new(Parts {
-            config: Config::read(&mut given).expect("settings"),
+            config: Config::read(flags, std::iter::empty()).expect("settings").0,
             db: Database::connect(Options::new(source)).await.expect("a database"),
             clock: Clock::fixed("2026-03-01T10:00:00Z".parse().expect("a time")),
             ids: Ids::default(),

@@ -60,7 +60,7 @@ impl Record {
     /// Keeps what is known before the operation takes the request.
     pub(super) fn begin(front: &Front, request: &Request, principal: &Principal) -> Self {
         let (workspace, received_ms) = (principal.workspace, front.app.clock.now_ms());
-        let log = front.app.config.server.request_log.is_on();
+        let log = front.app.config.server.request_log;
         let room = log && front.app.requests().has_room(workspace, received_ms);
         if log && !room {
             front.app.requests().drop_one();

@@ -24,7 +24,7 @@ use domain::keys::{self, NewKey, Principals};
 use domain::scope::Scopes;
 use domain::workspaces::{self, Quota, WorkspaceUpsert};
 use foundation::clock::Clock;
-use foundation::config::{Config, Given};
+use foundation::config::Config;
 use foundation::database::{Database, Options, Source};
 use foundation::id::{Ids, WorkspaceId};
 use foundation::secret::MasterKey;
@@ -52,7 +52,7 @@ struct Scene {
 async fn app(folder: &tempfile::TempDir, clock: Clock) -> App {
     let source = Source::new(None, folder.path()).unwrap();
     App::new(Parts {
-        config: Config::read(&mut Given::default()).unwrap(),
+        config: Config::defaults(),
         db: Database::connect(Options::new(source)).await.unwrap(),
         clock,
         ids: Ids::default(),

@@ -2,8 +2,8 @@
 
 use clap::{Arg, ArgMatches};
 
+use super::settings::{Name, names};
 use super::source::{FILE, FILE_FLAG, FILE_VARIABLE};
-use super::{CONCERNS, Setting, settings};
 
 /// The headings of the settings that every command takes.
 pub(super) const COMMON: &[&str] = &["Data", "Database", "Log"];
@@ -19,11 +19,10 @@ pub const SENDING: &[&str] = &["public_url", "Webhooks", "Mail", "Worker"];
 
 /// The flags of the settings with one of these keys or headings.
 pub fn flags(of: &[&str]) -> impl Iterator<Item = Arg> {
-    CONCERNS.iter().flat_map(move |(heading, settings)| {
-        let wanted = |setting: &&Setting| of.contains(heading) || of.contains(&setting.key);
-        let args = |setting| names(setting).map(move |name| arg(setting, name).help_heading(*heading));
-        settings.iter().filter(wanted).flat_map(args).collect::<Vec<_>>()
-    })
+    names()
+        .filter(|name| of.contains(&name.setting.heading) || of.contains(&name.setting.key))
+        .filter(|name| name.is_file || !name.setting.hidden)
+        .map(arg)
 }
 
 /// The flags that every command takes.
@@ -33,25 +32,14 @@ pub fn common_flags() -> impl Iterator<Item = Arg> {
     std::iter::once(file).chain(flags(COMMON)).map(|arg| arg.global(true))
 }
 
-/// The names a setting has as a flag: of its value, unless that is hidden, and of the file that holds it.
-fn names(setting: &'static Setting) -> impl Iterator<Item = &'static str> {
-    let value = (!setting.hidden).then_some(setting.key);
-    value.into_iter().chain(setting.file_key)
-}
-
-fn arg(setting: &'static Setting, name: &'static str) -> Arg {
-    let arg = Arg::new(name).long(name.replace('_', "-"));
-    if setting.file_key == Some(name) {
-        let help =
-            format!("File that holds the value of `{}` [variable: {}_FILE]", setting.key, setting.variable);
-        return arg.value_name("FILE").help(help);
-    }
-    let default = setting.default.map(|text| format!(" [default: {text}]")).unwrap_or_default();
-    arg.value_name(setting.value_name).help(format!(
-        "{} [variable: {}]{default}",
-        setting.help_text(),
-        setting.variable
-    ))
+fn arg(Name { setting, key, variable, is_file }: Name) -> Arg {
+    let (value_name, help) = if is_file {
+        ("FILE", format!("File that holds the value of `{}` [variable: {variable}]", setting.key))
+    } else {
+        let default = setting.default.map(|text| format!(" [default: {text}]")).unwrap_or_default();
+        (setting.value_name, format!("{} [variable: {variable}]{default}", setting.help))
+    };
+    Arg::new(key).long(key.replace('_', "-")).value_name(value_name).help(help).help_heading(setting.heading)
 }
 
 /// The settings that a command line gives, with their keys.
@@ -61,5 +49,5 @@ pub fn given_flags(mut matches: &ArgMatches) -> Vec<(&'static str, String)> {
         matches = command;
     }
     let text = |key| matches.try_get_one::<String>(key).ok().flatten().map(|text| (key, text.clone()));
-    settings().flat_map(names).chain([FILE_FLAG]).filter_map(text).collect()
+    names().map(|name| name.key).chain([FILE_FLAG]).filter_map(text).collect()
 }

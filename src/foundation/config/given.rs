@@ -1,65 +1,66 @@
-//! What was given for each setting, and what became of it.
+//! The text given for each setting, and the typed value it has.
 
 use std::collections::HashMap;
 
 use secrecy::zeroize::Zeroizing;
 
-use super::fault::Fault;
-use super::source::Source;
+use super::settings::{SETTINGS, Setting};
 use super::value::Field;
 
-/// What was given: for each setting the text that won, with its source; and, once read, what it came to.
+/// For each setting, the text that takes precedence, with its source; once read, the faults and the report.
 #[derive(Debug, Default)]
 pub struct Given {
     pub(super) entries: HashMap<&'static str, Entry>,
-    pub(super) faults: Vec<Fault>,
-    pub(super) outcomes: Vec<Outcome>,
+    pub(super) faults: Vec<String>,
+    /// The lines of the report with their headings, secrets masked.
+    lines: Vec<(&'static str, String)>,
 }
 
-/// The text that won for one setting.
+/// The text of one setting.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) text: Zeroizing<String>,
-    pub(super) source: Source,
-}
-
-/// What one setting came to, without its secrets.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) key: &'static str,
-    /// The value as it may be shown; `None` when there is none.
-    pub(super) shown: Option<String>,
-    pub(super) source: Source,
+    pub(super) source: String,
 }
 
 impl Given {
     /// The typed value of one setting; a fault is kept and gives `None`.
     pub(super) fn field<T: Field>(&mut self, key: &'static str) -> Option<T> {
-        let default =
-            super::settings().find(|setting| setting.key == key).and_then(|setting| setting.default);
-        let (text, source) = match (self.entries.get(key), default) {
-            (Some(entry), _) => (entry.text.as_str(), entry.source.clone()),
-            (None, Some(default)) => (default, Source::Default),
-            (None, None) => {
-                self.outcomes.push(Outcome { key, shown: None, source: Source::Default });
-                return T::absent();
-            }
+        let &Setting { heading, default, shape, .. } = SETTINGS.iter().find(|setting| setting.key == key)?;
+        let source = self.place(key);
+        let Some(text) = self.entries.get(key).map(|entry| entry.text.as_str()).or(default) else {
+            self.lines.push((heading, format!("# {key} is not set")));
+            return T::absent();
         };
         let value = T::parse(text);
         match &value {
-            Some(value) => self.outcomes.push(Outcome { key, shown: Some(value.show()), source }),
-            None if T::SECRET => {
-                self.faults.push(Fault(format!("{source}: no value for `{key}`; expected {}", T::EXPECTED)));
+            Some(value) => {
+                let line = format!("{key} = {}", shape.write(&value.show()));
+                self.lines.push((heading, format!("{line:<48} # {source}")));
             }
-            None => self
-                .faults
-                .push(Fault(format!("{source}: {text:?} is no value for `{key}`; expected {}", T::EXPECTED))),
+            None => {
+                let text = if T::SECRET { "no value".to_owned() } else { format!("{text:?} is no value") };
+                self.faults.push(format!("{source}: {text} for `{key}`; expected {}", T::EXPECTED));
+            }
         }
         value
     }
 
     /// Where the value of a setting came from, as a message names it.
     pub(super) fn place(&self, key: &str) -> String {
-        self.entries.get(key).map_or(Source::Default, |entry| entry.source.clone()).to_string()
+        self.entries.get(key).map_or("default", |entry| &entry.source).to_owned()
+    }
+
+    /// The effective configuration as lines of the file, each with its source; secrets are masked.
+    pub fn report(&self) -> String {
+        let mut text = String::new();
+        for concern in self.lines.chunk_by(|left, right| left.0 == right.0) {
+            text += &format!("# {}\n", concern[0].0);
+            for (_, line) in concern {
+                text += &format!("{line}\n");
+            }
+            text.push('\n');
+        }
+        text.trim_end().to_owned()
     }
 }

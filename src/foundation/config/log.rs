@@ -1,17 +1,6 @@
 //! What goes to the log.
 
-use super::concern::concern;
-use super::value::{Field, Shape};
-
-concern! {
-    /// The form and the amount of what is logged on stderr.
-    Log, "Log" {
-        /// Form of the log lines: pretty or json.
-        log_format: Format = Some("pretty"), "CREATOR_API_LOG_FORMAT", "FORMAT";
-        /// What is logged: a level, or targets with levels as `info,creator_api=debug`.
-        log_filter: Filter = Some("info,sqlx::postgres::notice=warn"), "CREATOR_API_LOG_FILTER", "FILTER";
-    }
-}
+use super::value::Field;
 
 /// The form of the log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +12,6 @@ pub enum Format {
 }
 
 impl Field for Format {
-    const SHAPE: Shape = Shape::Text;
     const EXPECTED: &str = "pretty or json";
 
     fn parse(text: &str) -> Option<Self> {
@@ -55,7 +43,6 @@ impl Filter {
 }
 
 impl Field for Filter {
-    const SHAPE: Shape = Shape::Text;
     const EXPECTED: &str = "off, error, warn, info, debug or trace, or targets with such levels";
 
     fn parse(text: &str) -> Option<Self> {

@@ -7,20 +7,7 @@ use percent_encoding::percent_decode_str;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::concern::concern;
-use super::value::{Field, Shape};
-
-concern! {
-    /// How mail leaves this server.
-    Mail, "Mail" {
-        /// Mail server, as `smtps://USER:PASSWORD@HOST`, `smtp+starttls://USER:PASSWORD@HOST`, or without encryption
-        /// `smtp://HOST` on this machine, elsewhere `smtp://HOST?tls=none`. Without it, mail is written into the
-        /// folder `mail` of the data folder.
-        smtp_url: Option<SmtpUrl> = None, "CREATOR_API_SMTP_URL", "URL";
-        /// Sender of mail.
-        mail_from: Mailbox = Some("creator-api <no-reply@localhost>"), "CREATOR_API_MAIL_FROM", "MAILBOX";
-    }
-}
+use super::value::Field;
 
 /// How the connection to a mail server is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,29 +42,17 @@ impl Tls {
 /// The address of a mail server; who logs in there is never shown, since some providers use a secret as the name.
 #[derive(Debug, Clone)]
 pub struct SmtpUrl {
-    tls: Tls,
-    host: String,
-    port: u16,
+    /// How the connection is protected.
+    pub tls: Tls,
+    /// The name that the server's certificate must have, or its address.
+    pub host: String,
+    /// The port.
+    pub port: u16,
     /// Name and password, when the server wants them.
     login: Option<(SecretString, SecretString)>,
 }
 
 impl SmtpUrl {
-    /// How the connection is protected.
-    pub fn tls(&self) -> Tls {
-        self.tls
-    }
-
-    /// The name that the server's certificate must have, or its address.
-    pub fn host(&self) -> &str {
-        &self.host
-    }
-
-    /// The port.
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
     /// Name and password, for the one place that needs them.
     pub fn login(&self) -> Option<(&str, &str)> {
         self.login.as_ref().map(|(name, password)| (name.expose_secret(), password.expose_secret()))
@@ -85,7 +60,6 @@ impl SmtpUrl {
 }
 
 impl Field for SmtpUrl {
-    const SHAPE: Shape = Shape::Text;
     const SECRET: bool = true;
     const EXPECTED: &str = "smtps://USER:PASSWORD@HOST, smtp+starttls://USER:PASSWORD@HOST, or without encryption \
                             smtp://HOST on this machine and smtp://HOST?tls=none elsewhere";
@@ -134,7 +108,6 @@ fn login(url: &Url) -> Option<Option<(SecretString, SecretString)>> {
 }
 
 impl Field for Mailbox {
-    const SHAPE: Shape = Shape::Text;
     const EXPECTED: &str = "an address with or without a name, such as School <no-reply@school.example>";
 
     fn parse(text: &str) -> Option<Self> {
@@ -156,7 +129,7 @@ mod tests {
         let of = |text: &str| {
             let url = SmtpUrl::parse(text).unwrap_or_else(|| panic!("{text}"));
             let login = url.login().map(|(name, password)| format!("{name} {password}"));
-            (url.tls(), url.host().to_owned(), url.port(), login, url.show())
+            (url.tls, url.host.clone(), url.port, login, url.show())
         };
         let ada = Some("ada@x.example p:w/d".to_owned());
         assert_eq!(

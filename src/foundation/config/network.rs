@@ -4,8 +4,6 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use super::value::{Field, Shape};
-
 /// Addresses that share their first bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
@@ -16,33 +14,31 @@ pub struct Network {
 impl Network {
     /// True when the address lies in this range. An IPv4 address mapped into IPv6 is taken as the IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(network), IpAddr::V4(address)) => {
-                same_start(network.to_bits().into(), address.to_bits().into(), 32, self.prefix)
-            }
-            (IpAddr::V6(network), IpAddr::V6(address)) => {
-                same_start(network.to_bits(), address.to_bits(), 128, self.prefix)
-            }
-            _ => false,
-        }
+        let address = address.to_canonical();
+        let differing = bits(self.address) ^ bits(address);
+        self.address.is_ipv4() == address.is_ipv4()
+            && differing.checked_shr(u32::from(width(address) - self.prefix)).unwrap_or(0) == 0
     }
 }
 
-/// True when the first `prefix` of the `width` bits are equal.
-fn same_start(left: u128, right: u128, width: u8, prefix: u8) -> bool {
-    (left ^ right).checked_shr(u32::from(width - prefix)).unwrap_or(0) == 0
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => address.to_bits().into(),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
+
+fn width(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
 }
 
 impl FromStr for Network {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let (address, prefix) = match text.split_once('/') {
-            Some((address, prefix)) => (address, Some(prefix)),
-            None => (text, None),
-        };
-        let address: IpAddr = address.parse().map_err(drop)?;
-        let width = if address.is_ipv4() { 32 } else { 128 };
+        let (address, prefix) = text.split_once('/').unzip();
+        let address: IpAddr = address.unwrap_or(text).parse().map_err(drop)?;
+        let width = width(address);
         let prefix = prefix.map_or(Ok(width), |digits| digits.parse().map_err(drop))?;
         if prefix > width { Err(()) } else { Ok(Self { address, prefix }) }
     }
@@ -51,19 +47,6 @@ impl FromStr for Network {
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.address, self.prefix)
-    }
-}
-
-impl Field for Network {
-    const SHAPE: Shape = Shape::Text;
-    const EXPECTED: &str = "ranges of addresses, such as 10.0.0.0/8 or ::1";
-
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-
-    fn show(&self) -> String {
-        self.to_string()
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::ffi::OsString;
 
+use super::flags::COMMON;
+use super::settings::SETTINGS;
+use super::source::ENVIRONMENT_PREFIX;
 use super::*;
 
 /// Reads a configuration from these flags, variables and file.
@@ -17,10 +20,8 @@ fn read(
         flags.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
     flags.push(("config", path.display().to_string()));
     let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    let shorten = |faults: Faults| faults.to_string().replace(&format!("{}/", folder.path().display()), "");
-    let mut given = gather(flags, variables).map_err(shorten)?;
-    let config = Config::read(&mut given).map_err(shorten)?;
-    Ok((config, given))
+    Config::read(flags, variables)
+        .map_err(|faults| faults.to_string().replace(&format!("{}/", folder.path().display()), ""))
 }
 
 fn faults(flags: &[(&'static str, &str)], variables: &[(&str, &str)], file: &str) -> String {
@@ -36,7 +37,7 @@ fn flags_win_over_variables_over_the_file_over_defaults() {
     assert_eq!(config.limits.default_per_minute.get(), 8);
     assert_eq!(config.limits.default_per_day.get(), 70);
     assert_eq!(config.storage.data_dir, std::path::Path::new("./data"));
-    let report = report(&given);
+    let report = given.report();
     let sources: Vec<&str> = report
         .lines()
         .filter(|line| line.starts_with("listen") || line.starts_with("default_per_minute"))
@@ -90,7 +91,7 @@ fn secrets_come_from_files_and_are_never_shown() {
     let (config, given) = read(&[], &variables, "").unwrap();
     assert_eq!(config.storage.master_key.as_ref().unwrap().expose(), key);
     assert_eq!(config.database.database_url.as_ref().unwrap().expose(), variables[1].1);
-    let report = report(&given);
+    let report = given.report();
     assert!(report.contains("master_key = \"****\""), "{report}");
     assert!(report.contains("postgres://ada:****@db.example/app?sslmode=require"), "{report}");
     assert!(report.contains("smtp_url = \"smtps://****:****@mail.example:465\""), "{report}");
@@ -155,9 +156,9 @@ fn a_list_comes_with_commas_or_as_an_array() {
         let (config, given) = read(flags, &[], file).unwrap();
         assert_eq!(config.webhooks.webhook_allow.len(), 2);
         assert!(
-            report(&given).contains(r#"webhook_allow = ["127.0.0.0/8", "::1/128"]"#),
+            given.report().contains(r#"webhook_allow = ["127.0.0.0/8", "::1/128"]"#),
             "{}",
-            report(&given)
+            given.report()
         );
     }
     assert!(Config::defaults().webhooks.webhook_allow.is_empty());
@@ -169,7 +170,7 @@ fn a_list_comes_with_commas_or_as_an_array() {
 
 #[test]
 fn every_setting_is_named_in_one_manner() {
-    for setting in settings() {
+    for setting in SETTINGS {
         let manner = format!("{ENVIRONMENT_PREFIX}{}", setting.key.to_uppercase());
         let expected = if setting.key == "database_url" { "DATABASE_URL".to_owned() } else { manner };
         assert_eq!(setting.variable, expected);
@@ -178,15 +179,20 @@ fn every_setting_is_named_in_one_manner() {
 
 #[test]
 fn every_group_of_flags_names_settings_that_exist() {
-    for name in [flags::COMMON, SERVING, WEBHOOKS, LINKS, SENDING].concat() {
-        let is_heading = CONCERNS.iter().any(|(heading, _)| *heading == name);
-        assert!(is_heading || settings().any(|setting| setting.key == name), "{name}");
+    for name in [COMMON, SERVING, WEBHOOKS, LINKS, SENDING].concat() {
+        assert!(SETTINGS.iter().any(|setting| setting.heading == name || setting.key == name), "{name}");
     }
 }
 
 #[test]
 fn the_readme_lists_every_setting() {
+    let mut table = String::from("| flag | variable | default | meaning |\n|---|---|---|---|\n");
+    for setting in SETTINGS {
+        let flag = if setting.hidden { setting.file.unwrap().0 } else { setting.key }.replace('_', "-");
+        let default = setting.default.map_or_else(|| "none".to_owned(), |text| format!("`{text}`"));
+        let (variable, meaning) = (setting.variable, setting.help);
+        table.push_str(&format!("| `--{flag}` | `{variable}` | {default} | {meaning} |\n"));
+    }
     let readme = include_str!("../../../README.md");
-    let table = markdown();
     assert!(readme.contains(&table), "the table in README.md is not this one:\n{table}");
 }

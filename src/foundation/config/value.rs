@@ -8,9 +8,11 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
+use super::network::Network;
+
 /// What a value is written as in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(super) enum Shape {
     /// `key = "text"`
     Text,
     /// `key = 5`
@@ -20,8 +22,17 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// What a message calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "a string",
+            Self::Integer => "a whole number without quotes",
+            Self::List => "an array of strings",
+        }
+    }
+
     /// The value as a line of the file, so that what `config check` prints can be pasted there.
-    pub fn write(self, text: &str) -> String {
+    pub(super) fn write(self, text: &str) -> String {
         match self {
             Self::Text => format!("{text:?}"),
             Self::Integer => text.to_owned(),
@@ -35,7 +46,7 @@ impl Shape {
 /// A type a setting can have.
 pub(super) trait Field: Sized {
     /// What it is written as in the file.
-    const SHAPE: Shape;
+    const SHAPE: Shape = Shape::Text;
     /// True when a message or a listing must not carry the value, and a file may hold it.
     const SECRET: bool = false;
     /// True when nothing of the value may be shown, and no flag takes it.
@@ -113,11 +124,10 @@ macro_rules! plain_field {
 
 plain_field!(SocketAddr, Text, "an address with a port, such as 127.0.0.1:8080");
 plain_field!(NonZeroU32, Integer, "a whole number from 1 to 4294967295");
+plain_field!(Network, Text, "ranges of addresses, such as 10.0.0.0/8 or ::1");
 plain_field!(Timestamp, Text, "a time with its zone, such as 2027-01-31T00:00:00Z");
-plain_field!(String, Text, "text");
 
 impl Field for PathBuf {
-    const SHAPE: Shape = Shape::Text;
     const EXPECTED: &str = "a path";
 
     fn parse(text: &str) -> Option<Self> {
@@ -141,7 +151,6 @@ impl Secret {
 }
 
 impl Field for Secret {
-    const SHAPE: Shape = Shape::Text;
     const SECRET: bool = true;
     const HIDDEN: bool = true;
     const EXPECTED: &str = "64 hexadecimal digits, such as `openssl rand -hex 32` prints";
@@ -156,36 +165,19 @@ impl Field for Secret {
     }
 }
 
-/// Something that is done or left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Switch {
-    /// It is done.
-    On,
-    /// It is left.
-    Off,
-}
-
-impl Switch {
-    /// Whether it is done.
-    pub fn is_on(self) -> bool {
-        self == Self::On
-    }
-}
-
-impl Field for Switch {
-    const SHAPE: Shape = Shape::Text;
+impl Field for bool {
     const EXPECTED: &str = "on or off";
 
     fn parse(text: &str) -> Option<Self> {
         match text {
-            "on" => Some(Self::On),
-            "off" => Some(Self::Off),
+            "on" => Some(true),
+            "off" => Some(false),
             _ => None,
         }
     }
 
     fn show(&self) -> String {
-        if self.is_on() { "on" } else { "off" }.to_owned()
+        if *self { "on" } else { "off" }.to_owned()
     }
 }
 
@@ -201,7 +193,6 @@ impl WebUrl {
 }
 
 impl Field for WebUrl {
-    const SHAPE: Shape = Shape::Text;
     const EXPECTED: &str = "an address that begins with https:// or http://";
 
     fn parse(text: &str) -> Option<Self> {

@@ -11,7 +11,7 @@ use domain::students::{StudentProgress, StudentSummary};
 use domain::webhooks::{self, NewSubscription};
 use domain::workspaces;
 use foundation::clock::Clock;
-use foundation::config::{Config, gather};
+use foundation::config::Config;
 use foundation::database::{Database, Options, Source};
 use foundation::id::{Ids, WorkspaceId};
 use foundation::secret::{MasterKey, Purpose, Seal};
@@ -42,8 +42,7 @@ impl Host {
             ("max_subscriptions_per_workspace", "100000".to_owned()),
         ];
         let refused = |_| anyhow::anyhow!("the settings are refused");
-        let mut given = gather(settings.into(), std::iter::empty()).map_err(refused)?;
-        let config = Config::read(&mut given).map_err(refused)?;
+        let (config, _) = Config::read(settings.into(), std::iter::empty()).map_err(refused)?;
         let db = Database::connect(Options::new(Source::new(Some(url), folder)?)).await?;
         let app = App::new(Parts {
             config,

@@ -10,7 +10,7 @@ use domain::keys::Principals;
 use domain::workspaces;
 use feed::apply::{self, Outcome};
 use foundation::clock::Clock;
-use foundation::config::{Config, gather};
+use foundation::config::Config;
 use foundation::database::Write;
 use foundation::id::Ids;
 use foundation::secret::MasterKey;
@@ -249,8 +249,7 @@ fn config(database: &TestDatabase, flags: &[(&'static str, String)]) -> Config {
     ];
     all.retain(|(name, _)| !flags.iter().any(|(given, _)| given == name));
     all.extend_from_slice(flags);
-    let mut given = gather(all, std::iter::empty()).expect("the settings are gathered");
-    Config::read(&mut given).expect("the settings are right")
+    Config::read(all, std::iter::empty()).expect("the settings are right").0
 }
 
 async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
