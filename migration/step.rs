@@ -4,7 +4,8 @@
 
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr};
 
-/// One step: its columns are added and its tables are made in order, then its indexes; going down drops all in reverse.
+/// One step: adds its columns, creates its tables and indexes, and runs its statements, in this order. Going down drops columns,
+/// tables and indexes in reverse, and leaves the rows that statements changed.
 pub(crate) struct Step {
     /// The name recorded in the database; its order is the order of the steps.
     pub(crate) name: &'static str,

@@ -44,3 +44,24 @@ mod find;
 pub use changed::Changed;
 pub use error::{Error, Fault, Result};
 pub use named::{Given, Named};
+
+#[cfg(test)]
+mod tests {
+    use entity::students::Entity;
+    use sea_orm::EntityTrait as _;
+
+    /// Fails under Clippy when `.clippy.toml` no longer lists one of them.
+    #[test]
+    fn clippy_refuses_queries_without_a_workspace() {
+        #[expect(clippy::disallowed_methods)]
+        let _ = Entity::find();
+        #[expect(clippy::disallowed_methods)]
+        let _ = Entity::find_by_id(uuid::Uuid::nil());
+        #[expect(clippy::disallowed_methods)]
+        let _ = Entity::update_many();
+        #[expect(clippy::disallowed_methods)]
+        let _ = Entity::delete_many();
+        #[expect(clippy::disallowed_methods)]
+        let _ = Entity::delete_by_id(uuid::Uuid::nil());
+    }
+}

@@ -1,6 +1,6 @@
 //! One server: the API, its documents, Swagger UI and the health checks, on one listener.
 //!
-//! Composes what the rooms offer, and owns the connections and the upkeep that runs beside them. Knows no operation
+//! Composes the crates, and owns the connections and the maintenance jobs. Knows no operation
 //! and no rule.
 
 mod connections;

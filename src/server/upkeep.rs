@@ -17,9 +17,10 @@ use rate_limit::store;
 
 /// Work that is repeated while the server runs.
 struct Job {
-    /// It runs in every turn whose number, divided by this, leaves `rest`. A turn takes [`FLUSH_EVERY`].
+    /// Turns between two runs. Turns are [`FLUSH_EVERY`] apart.
     every: u32,
-    rest: u32,
+    /// The first turn in which it runs, counted from 1; 0 means the turn number `every`.
+    offset: u32,
     run: for<'a> fn(&'a Front) -> BoxFuture<'a, anyhow::Result<()>>,
     /// The warning in the log when it fails. It is tried again the next time.
     failed: &'static str,
@@ -28,62 +29,62 @@ struct Job {
 const JOBS: &[Job] = &[
     Job {
         every: 1,
-        rest: 0,
+        offset: 0,
         run: |front| Box::pin(front.limiter.flush(&front.app.db, &front.app.clock)),
         failed: "the day counts could not be written",
     },
     Job {
         every: 1,
-        rest: 0,
-        run: |front| Box::pin(requests::flush(&front.app).map_ok(drop).err_into()),
+        offset: 0,
+        run: |front| Box::pin(requests::flush(&front.app).map_ok(drop).map_err(anyhow::Error::msg)),
         failed: "the request log could not be written",
     },
     Job {
         every: 15,
-        rest: 0,
-        run: |front| Box::pin(keys::flush_used(&front.app).map_ok(drop).err_into()),
+        offset: 0,
+        run: |front| Box::pin(keys::flush_used(&front.app).map_ok(drop).map_err(anyhow::Error::msg)),
         failed: "the last uses of keys could not be written",
     },
     Job {
         every: 60,
-        rest: 0,
-        run: |front| Box::pin(idempotency::prune(&front.app).map_ok(drop).err_into()),
+        offset: 0,
+        run: |front| Box::pin(idempotency::prune(&front.app).map_ok(drop).map_err(anyhow::Error::msg)),
         failed: "old idempotency records could not be deleted",
     },
     Job {
         every: 30,
-        rest: 0,
-        run: |front| Box::pin(rollups::fold(&front.app).map_ok(drop).err_into()),
+        offset: 0,
+        run: |front| Box::pin(rollups::fold(&front.app).map_ok(drop).map_err(anyhow::Error::msg)),
         failed: "the sums of old days could not be brought together",
     },
     Job {
         every: 10,
-        rest: 0,
-        run: |front| Box::pin(requests::prune(&front.app).map_ok(drop).err_into()),
+        offset: 0,
+        run: |front| Box::pin(requests::prune(&front.app).map_ok(drop).map_err(anyhow::Error::msg)),
         failed: "old requests could not be deleted from the request log",
     },
     Job {
         every: 3600,
-        rest: 1,
+        offset: 1,
         run: |front| Box::pin(store::forget_old(&front.app.db, &front.app.clock)),
         failed: "old day counts could not be deleted",
     },
     Job {
         every: 3600,
-        rest: 1,
-        run: |front| Box::pin(requests::forget_old(&front.app).err_into()),
+        offset: 1,
+        run: |front| Box::pin(requests::forget_old(&front.app).map_err(anyhow::Error::msg)),
         failed: "old sums of requests could not be deleted",
     },
     Job {
         every: 3600,
-        rest: 1,
-        run: |front| Box::pin(sessions::prune(&front.app).err_into()),
+        offset: 1,
+        run: |front| Box::pin(sessions::prune(&front.app).map_err(anyhow::Error::msg)),
         failed: "ended sessions could not be deleted",
     },
     Job {
         every: 3600,
-        rest: 1,
-        run: |front| Box::pin(users::prune(&front.app).err_into()),
+        offset: 1,
+        run: |front| Box::pin(users::prune(&front.app).map_err(anyhow::Error::msg)),
         failed: "links that have ended could not be deleted",
     },
 ];
@@ -98,7 +99,7 @@ pub(super) async fn run(front: Arc<Front>, mut stopped: oneshot::Receiver<()>) {
             _ = &mut stopped => return,
         }
         metrics::gather();
-        for job in JOBS.iter().filter(|job| turn % u64::from(job.every) == u64::from(job.rest)) {
+        for job in JOBS.iter().filter(|job| turn % u64::from(job.every) == u64::from(job.offset)) {
             if let Err(error) = (job.run)(&front).await {
                 let error = format!("{error:#}");
                 tracing::warn!(error, "{}", job.failed);

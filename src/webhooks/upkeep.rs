@@ -55,16 +55,23 @@ async fn every<R: Future<Output = anyhow::Result<()>>>(period: Duration, work: i
 
 /// Writes the deliveries of events with many subscriptions again and again, workspace by workspace.
 async fn fan_out_all(app: &App) {
-    let mut last = None;
+    let (mut last, mut failed) = (None, false);
     loop {
         let began = Instant::now();
         match fan_out(app, &mut last).await {
-            Ok(true) => sleep((REST * began.elapsed()).min(LONGEST_REST)).await,
+            Ok(true) => {
+                failed = false;
+                sleep((REST * began.elapsed()).min(LONGEST_REST)).await;
+            }
             Ok(false) => _ = timeout(EVERY, app.handoff().fanout().notified()).await,
             Err(error) => {
                 let error = error.to_string();
-                tracing::warn!(error, "deliveries of an event could not be written; they are tried again");
-                sleep(EVERY).await;
+                tracing::debug!(error, "deliveries of an event could not be written");
+                // It was the turn of one workspace; the next one's may be written.
+                if std::mem::replace(&mut failed, true) {
+                    tracing::warn!(error, "deliveries of events could not be written; they are tried again");
+                    sleep(EVERY).await;
+                }
             }
         }
     }
@@ -77,8 +84,14 @@ async fn fan_out_all(app: &App) {
 /// When the database fails: the first failure, once all had their turn.
 pub async fn go_on(app: &App) -> anyhow::Result<()> {
     let mut last = None;
-    while fan_out(app, &mut last).await? {}
-    work(app).await
+    let outcome = loop {
+        match fan_out(app, &mut last).await {
+            Ok(true) => {}
+            Ok(false) => break Ok(()),
+            Err(error) => break Err(error.into()),
+        }
+    };
+    outcome.and(work(app).await)
 }
 
 /// Lets replays go on, deliveries follow their subscription's state, and what is deleted go. One that fails holds up no other.

@@ -185,7 +185,13 @@ fn from_revision(workspace: &Path, revision: &str, contract: &str) -> Result<Sou
     contract::take(&format!("{revision}:{contract}"), bytes)
 }
 
-pub(super) fn git_knows(workspace: &Path, revision: &str) -> bool {
+/// The last common revision of HEAD and a branch.
+pub(crate) fn merge_base(workspace: &Path, branch: &str) -> Option<String> {
+    let revision = git(workspace, &["merge-base", "HEAD", branch]).ok()??;
+    Some(String::from_utf8(revision).ok()?.trim().to_owned())
+}
+
+fn git_knows(workspace: &Path, revision: &str) -> bool {
     let name = format!("{revision}^{{commit}}");
     matches!(git(workspace, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]), Ok(Some(_)))
 }

@@ -87,9 +87,9 @@ pub fn run(workspace: &Path, args: &Args) -> Result<Verdict> {
     verdict(&compared)
 }
 
-/// The branch that changes are merged into, when this clone has it.
-pub fn target_branch(workspace: &Path) -> Option<&'static str> {
-    base::git_knows(workspace, base::TARGET).then_some(base::TARGET)
+/// The revision at which HEAD branched off the branch that changes are merged into; `None` when this clone does not have it.
+pub fn branch_point(workspace: &Path) -> Option<String> {
+    base::merge_base(workspace, base::TARGET)
 }
 
 /// What the gate decides.

@@ -34,8 +34,8 @@ enum Command {
     ///
     /// With --contract and --out, it generates from a contract of your own, by the same rules: OpenAPI 3.1, names in
     /// snake_case, one tag and one scope for each operation, the errors that each can answer. The code is the HTTP side of
-    /// this project's server and leans on its library: it names `api::{answer, call, contract, error, parameter, payload,
-    /// scalar, security}` of the crate that --library names, and poem, poem-openapi, serde, serde_json and bytes. Headers
+    /// this project's server and leans on its library: it names the modules `answer, call, contract, error, parameter,
+    /// payload, scalar, security` of the crate that --library names (here `api`), and poem, poem-openapi, serde, serde_json and bytes. Headers
     /// that this server's middleware sets, such as ETag and X-Request-Id, are declared and not filled in. tests/second
     /// shows how a second version is served: its paths begin with /api/, the contract's name and a slash. With --contract
     /// nothing checks that.

@@ -5,7 +5,7 @@ use entity::webhook_deliveries::Model;
 use entity::webhook_fanouts::Rest;
 use entity::webhook_subscriptions::{self, State};
 
-use super::fanout::{BATCH, INLINE};
+use super::fanout::{INLINE_LIMIT, batch};
 use super::handoff::Place;
 use crate::Result;
 use crate::app::App;
@@ -18,10 +18,11 @@ use foundation::id::Delivery;
 /// at once; it is held for a subscription that is paused or disabled.
 pub(super) async fn append(app: &App, write: &mut Write, event: entity::events::Model) -> Result<()> {
     let subscriptions = webhook_subscriptions::in_workspace(event.workspace_id);
-    let (mut listening, more) = subscriptions.listening(write.conn(), &event.kind, INLINE).await?;
+    let (mut listening, more) = subscriptions.listening(write.conn(), &event.kind, INLINE_LIMIT).await?;
     if more {
+        // The rows come in no order; those after the last one that is kept here are remembered by their ids.
         listening.sort_unstable_by_key(|(subscription, _)| *subscription);
-        listening.truncate(BATCH);
+        listening.truncate(batch(app));
     }
     if listening.is_empty() {
         write.add_event(event, []);

@@ -1,7 +1,7 @@
 //! Events on their way: committed as the domain commits them, sent by the worker, taken by a fixed receiver.
 //!
 //! [`Args`] is a process of its own: the worker as `serve` runs it, changes committed beside it, and the receiver on a
-//! thread. All look at one clock. An event is appended to the outbox by the domain's own `events::append`, without the
+//! thread. All look at one clock. An event is appended to the outbox by the domain's own `outbox::append`, without the
 //! row that it tells of, so that it is the worker that is measured.
 
 mod flow;

@@ -47,6 +47,10 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
         let load = load(&server, &noisy).await?;
         tokio::time::sleep(WARM_UP).await;
         let beside = measure(&server, &quiet, &receiver, &mut numbers, window).await?;
+        if load.is_finished() {
+            load.await??;
+            bail!("the noisy workspace stopped creating students");
+        }
         load.abort();
         server.stop().await?;
 

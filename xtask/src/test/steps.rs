@@ -48,13 +48,18 @@ fn tidy(_: &Context) -> Result<()> {
     }
 }
 
-/// The released file is part of the change. The contract of the branch that it is merged into is not: a change that also moves the
+/// The released file is part of the change. The contract where the change branched off is not: a change that also moves the
 /// released file forward is still compared with that.
 fn breaking(_: &Context) -> Result<()> {
     xtask(&["breaking"], None)?;
-    match breaking::target_branch(Path::new(".")) {
-        Some(branch) => xtask(&["breaking", "--base", branch], None),
-        None => Ok(()),
+    match breaking::branch_point(Path::new(".")) {
+        Some(revision) => xtask(&["breaking", "--base", &revision], None),
+        None => {
+            println!(
+                "note: git does not know origin/HEAD here; the contract is compared with the released file alone"
+            );
+            Ok(())
+        }
     }
 }
 
