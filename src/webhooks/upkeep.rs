@@ -23,7 +23,7 @@ const PRUNE_EVERY: Duration = Duration::from_secs(600);
 /// Batches of one kind of work in one look at most, so that none holds up the others.
 const BATCHES: usize = 20;
 /// How long the writing of deliveries pauses after each batch, as a multiple of what the batch took: others write meanwhile.
-const REST: u32 = 5;
+const REST: u32 = 10;
 /// The longest such pause: what a batch took includes the wait for other writes.
 const LONGEST_REST: Duration = Duration::from_millis(100);
 /// Rows looked at by one transaction of pruning.
