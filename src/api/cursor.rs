@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::call::Call;
 use super::error::ApiError;
-use super::validate::query::{self, Pair};
+use contract_runtime::validate::query::{self, Pair};
 use domain::page::{Position, Sort, SortKey};
 use foundation::clock;
 use foundation::secret::Key;
@@ -118,12 +118,12 @@ fn filters(query: &[Pair]) -> [u8; FILTERS] {
 }
 
 fn binding<'a>(call: &'a Call, sort: Sort) -> Binding<'a> {
-    Binding { workspace: call.workspace.uuid(), operation: call.operation.id, sort, query: &call.query }
+    Binding { workspace: call.workspace.uuid(), operation: call.operation.id, sort, query: call.query() }
 }
 
 /// The cursor of the page behind this position.
 pub fn seal(call: &Call, sort: Sort, position: Position) -> String {
-    call.front().cursors.seal(&binding(call, sort), position)
+    call.front.cursors.seal(&binding(call, sort), position)
 }
 
 /// The position that a call's cursor stands for.
@@ -132,7 +132,7 @@ pub fn seal(call: &Call, sort: Sort, position: Position) -> String {
 /// 422 on `cursor` for one that is not of this list, these filters and this sort.
 pub fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position>, ApiError> {
     let Some(text) = cursor else { return Ok(None) };
-    call.front().cursors.open(&binding(call, sort), text).map(Some).map_err(|refusal| {
+    call.front.cursors.open(&binding(call, sort), text).map(Some).map_err(|refusal| {
         let mut error = ApiError::invalid_query(
             "cursor",
             match refusal {
@@ -148,7 +148,7 @@ pub fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Posi
 /// The `Link` header that leads to the next page: this request with another cursor.
 pub fn link(call: &Call, cursor: &str) -> String {
     let mut link = format!("<{}?", call.operation.path);
-    for pair in call.query.iter().filter(|pair| pair.name != "cursor") {
+    for pair in call.query().iter().filter(|pair| pair.name != "cursor") {
         link.push_str(&query::encode(&pair.name));
         link.push('=');
         link.push_str(&query::encode(&pair.value));

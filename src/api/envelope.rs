@@ -10,12 +10,12 @@ use poem::{Body, Response};
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 
-use super::answer::Parts;
 use super::call::Call;
-use super::contract::Operation;
 use super::error::ApiError;
-use super::payload::JSON;
-use super::validate::{Fault, Faults, Part, message};
+use contract_runtime::answer::Parts;
+use contract_runtime::contract::Operation;
+use contract_runtime::payload::JSON;
+use contract_runtime::validate::{Fault, Faults, Part, message};
 
 impl ApiError {
     /// Gives the domain's faults their place in a request of this operation, and logs the cause of a 500.
@@ -58,7 +58,7 @@ impl ApiError {
         Parts {
             status: self.status.as_u16(),
             headers: Vec::new(),
-            body: Some(self.body(&call.request_id, call.public_url())),
+            body: Some(self.body(&call.request_id, &call.front.settings.public_url)),
         }
     }
 }
@@ -133,25 +133,30 @@ impl Serialize for Shown<'_> {
         fields.serialize_field("request_id", self.request_id)?;
         fields.serialize_field("doc_url", &format_args!("{}/docs/errors#{code}", self.public_url))?;
         if !self.error.details.is_empty() {
-            fields.serialize_field("details", &self.error.details)?;
+            let details: Vec<Detail<'_>> = self.error.details.iter().map(Detail::from).collect();
+            fields.serialize_field("details", &details)?;
         }
         fields.end()
     }
 }
 
-impl Serialize for Fault {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let place = match self.place {
+/// A fault as the envelope shows it.
+#[derive(Serialize)]
+struct Detail<'a> {
+    r#in: &'static str,
+    field: &'a str,
+    message: &'a str,
+}
+
+impl<'a> From<&'a Fault> for Detail<'a> {
+    fn from(fault: &'a Fault) -> Self {
+        let part = match fault.place {
             Part::Body => "body",
             Part::Query => "query",
             Part::Path => "path",
             Part::Header => "header",
             Part::Cookie => "cookie",
         };
-        let mut fields = serializer.serialize_struct("ErrorDetail", 3)?;
-        fields.serialize_field("in", place)?;
-        fields.serialize_field("field", &self.field)?;
-        fields.serialize_field("message", &self.message)?;
-        fields.end()
+        Self { r#in: part, field: &fault.field, message: &fault.message }
     }
 }

@@ -7,12 +7,11 @@ use std::ops::{Deref, DerefMut};
 
 use poem::http::{HeaderValue, StatusCode, header};
 
-use super::answer::Answer;
-use super::call::Call;
-use super::contract::Credential;
 use super::envelope::summary;
 use super::rejection::Rejection;
-use super::validate::{Fault, Faults, Part};
+use contract_runtime::contract::{Credential, Operation};
+use contract_runtime::router::Refusal;
+use contract_runtime::validate::{Fault, Faults, Part};
 use domain::error::Missing;
 use domain::retry::Conflict;
 
@@ -62,11 +61,11 @@ const INTERNAL: &str = "The server failed to answer this request.";
 
 /// Why a call was refused or failed.
 #[derive(Debug)]
-pub struct ApiError(Box<Refusal>);
+pub struct ApiError(Box<Problem>);
 
 /// What there is to say about an error.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct Problem {
     /// The status it travels under.
     pub status: StatusCode,
     /// What kind of error it is.
@@ -86,15 +85,15 @@ pub struct Refusal {
 }
 
 impl Deref for ApiError {
-    type Target = Refusal;
+    type Target = Problem;
 
-    fn deref(&self) -> &Refusal {
+    fn deref(&self) -> &Problem {
         &self.0
     }
 }
 
 impl DerefMut for ApiError {
-    fn deref_mut(&mut self) -> &mut Refusal {
+    fn deref_mut(&mut self) -> &mut Problem {
         &mut self.0
     }
 }
@@ -104,7 +103,7 @@ pub type Reply<T> = Result<T, ApiError>;
 
 impl ApiError {
     fn new(status: StatusCode, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Refusal {
+        Self(Box::new(Problem {
             status,
             code,
             message: message.into(),
@@ -125,13 +124,7 @@ impl ApiError {
     pub fn unauthorized(credential: Credential) -> Self {
         let mut error =
             Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, "The API key is missing or not valid.");
-        let challenge = match credential {
-            Credential::Bearer => "Bearer",
-            Credential::Basic => "Basic realm=\"api\", charset=\"UTF-8\"",
-            // No scheme is registered for keys in places of their own; the header must stand there all the same.
-            Credential::Header(_) | Credential::Cookie(_) => "ApiKey",
-        };
-        error.header = Some((header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge)));
+        error.header = Some((header::WWW_AUTHENTICATE, credential.challenge()));
         error
     }
 
@@ -234,13 +227,13 @@ impl ApiError {
     }
 
     /// 415: a header says that the body is something else than what the operation takes.
-    pub fn wrong_media(media_type: &str, field: &str, must: String) -> Self {
+    pub fn wrong_media(media_type: &str, field: &str, message: String) -> Self {
         Self::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Code::InvalidRequest,
             format!("The request body must be sent as {media_type}."),
         )
-        .with_detail(Part::Header, field, must)
+        .with_detail(Part::Header, field, message)
     }
 
     /// 422: the request is not what the contract says. `faults` holds at least one.
@@ -270,6 +263,11 @@ impl ApiError {
         error
     }
 
+    /// 500: the operation fails with a status that the contract does not document for it.
+    pub fn undocumented(operation: &Operation, status: u16) -> Self {
+        Self::internal(anyhow::anyhow!("{} does not document the status {status}", operation.id))
+    }
+
     /// The framework refused with this status; it has no words of its own here.
     pub fn from_status(status: StatusCode) -> Self {
         match status {
@@ -288,22 +286,13 @@ impl Conflict for ApiError {
     }
 }
 
-/// The response for a handler's reply; an error becomes the variant documented for its status.
-///
-/// # Panics
-/// When the contract documents neither the status nor 500; the caller's middleware answers a panic with 500.
-pub fn answer<T: Answer>(call: &Call, reply: Reply<T>) -> T {
-    let error = match reply {
-        Ok(answer) => return answer,
-        Err(error) => error,
-    };
-    let status = error.status;
-    T::from_parts(error.into_parts(call))
-        .or_else(|| {
-            let cause = anyhow::anyhow!("{} does not document the status {status}", call.operation.id);
-            T::from_parts(ApiError::internal(cause).into_parts(call))
-        })
-        .expect("every operation documents 500")
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::MediaType { expected, header, message } => Self::wrong_media(expected, header, message),
+            Refusal::Invalid(faults) => Self::invalid(faults),
+        }
+    }
 }
 
 impl From<domain::Error> for ApiError {

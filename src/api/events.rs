@@ -32,7 +32,7 @@ pub fn example(kind: &str, id: EventId, at: Timestamp, workspace: WorkspaceId) -
     let content = &mut contract["webhooks"].get_mut(kind)?["post"]["requestBody"]["content"];
     let mut body = content["application/json"]["examples"].get_mut(kind)?["value"].take();
     body["id"] = text(id).into();
-    body["created_at"] = serde_json::to_value(crate::scalar::Timestamp::from(at)).ok()?;
+    body["created_at"] = serde_json::to_value(contract_runtime::scalar::Timestamp::from(at)).ok()?;
     body["workspace_id"] = text(workspace).into();
     // Through its type, for the order of the fields.
     serde_json::to_vec(&serde_json::from_value::<sent::Event>(body).ok()?).ok()

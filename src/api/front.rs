@@ -8,11 +8,9 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 use jiff::tz::TimeZone;
 use poem::http::HeaderValue;
 
-use super::contract::{Contract, Credential};
 use super::cursor::Cursors;
 use super::pages::Pages;
-use super::routes::Routes;
-use super::validate::schemas::Schemas;
+use contract_runtime::contract::{Contract, Credential};
 use domain::app::App;
 use foundation::config::{Config, Network};
 use foundation::secret::{MasterKey, Purpose};
@@ -92,10 +90,6 @@ pub struct Front {
     pub app: App,
     /// Who has called how often.
     pub limiter: Arc<Limiter>,
-    /// The contract's schemas.
-    pub schemas: Schemas,
-    /// The contract's paths.
-    pub routes: Routes,
     /// Where callers put their keys.
     pub credential: Credential,
     /// Seals and opens cursors.
@@ -107,42 +101,27 @@ pub struct Front {
 }
 
 impl Front {
-    /// Compiles the contract and derives the keys that it needs.
-    ///
-    /// # Errors
-    /// When the document and the operation tables do not belong together.
-    pub fn new(
-        app: App,
-        settings: Settings,
-        master: &MasterKey,
-        contract: &Contract,
-    ) -> anyhow::Result<Arc<Self>> {
-        Ok(Arc::new(Self {
+    /// What the calls of this contract share.
+    pub fn new(app: App, settings: Settings, master: &MasterKey, contract: &Contract) -> Arc<Self> {
+        Arc::new(Self {
             app,
             limiter: Arc::default(),
-            schemas: Schemas::compile(contract.json, contract.operations)?,
-            routes: Routes::new(contract.operations)?,
             credential: contract.credential,
             cursors: Arc::new(Cursors::new(master.derive(Purpose::Cursor))),
             pages: Pages::default(),
             settings,
-        }))
+        })
     }
 
     /// The front of another version of the API: the same app, limits and keys, a contract of its own, and no end.
-    ///
-    /// # Errors
-    /// When the document and the operation tables do not belong together.
-    pub fn beside(&self, contract: &Contract) -> anyhow::Result<Arc<Self>> {
-        Ok(Arc::new(Self {
+    pub fn beside(&self, contract: &Contract) -> Arc<Self> {
+        Arc::new(Self {
             app: self.app.clone(),
             limiter: Arc::clone(&self.limiter),
-            schemas: Schemas::compile(contract.json, contract.operations)?,
-            routes: Routes::new(contract.operations)?,
             credential: contract.credential,
             cursors: Arc::clone(&self.cursors),
             pages: Pages::default(),
             settings: Settings { deprecation: None, ..self.settings.clone() },
-        }))
+        })
     }
 }

@@ -10,9 +10,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sha2::{Digest, Sha256};
 
-use super::answer::{Answer, Parts};
 use super::call::Call;
 use super::error::{ApiError, Reply};
+use contract_runtime::answer::{Answer, Parts};
 use domain::app::App;
 use domain::idempotency::{self, Claim, Token};
 use domain::retry::retrying;
@@ -21,19 +21,19 @@ use foundation::database::Write;
 /// The headers that an answer can have of its own.
 const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
 
-/// Runs a write operation in a transaction of its own, at most once for the call's idempotency key.
+/// Runs a write operation in a transaction of its own, at most once for the call's `Idempotency-Key`.
 ///
 /// With a key the operation goes on to its end even when the caller hangs up, so that asking again finds the
 /// answer and not a claim.
 ///
 /// # Errors
 /// What the operation says; 409 while the first request runs, 422 when it was another one.
-pub async fn once<T, F>(app: &App, call: Call, operation: F) -> Reply<T>
+pub async fn once<T, F>(app: &App, call: Call, key: Option<String>, operation: F) -> Reply<T>
 where
     T: Answer + Send + 'static,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + Sync + 'static,
 {
-    let Some(name) = call.idempotency_key.clone() else {
+    let Some(name) = key else {
         return retrying(|| run(app, &operation)).await;
     };
     let app = app.clone();

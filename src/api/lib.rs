@@ -3,9 +3,9 @@
 //! Owns authentication, limits, validation, errors and payloads, and the thin handlers of `v1/`. Never names
 //! the database.
 
-pub mod answer;
 pub mod call;
-pub mod contract;
+#[cfg(test)]
+mod contract_tests;
 pub mod cursor;
 mod envelope;
 pub mod error;
@@ -15,11 +15,6 @@ pub mod generated;
 pub mod idempotency;
 pub mod middleware;
 pub mod pages;
-pub mod parameter;
-pub mod payload;
+mod patterns;
 pub mod rejection;
-pub mod routes;
-pub mod scalar;
-pub mod security;
 pub mod v1;
-pub mod validate;

@@ -14,10 +14,10 @@ use dashmap::DashMap;
 use poem::Response;
 use poem::http::{HeaderMap, HeaderValue, header};
 
-use super::contract::Operation;
 use super::generated::operations::{GET_COURSE, LIST_COURSES};
 use super::middleware::Packable;
-use super::payload::JSON;
+use contract_runtime::contract::Operation;
+use contract_runtime::payload::JSON;
 use domain::app::App;
 use domain::courses::catalogue;
 use foundation::id::WorkspaceId;

@@ -52,6 +52,7 @@ use super::data::{
 };
 use super::fields::{Faults, Fields};
 use super::reject::fault;
+use contract_runtime::json;
 use domain::certificates::CertificateIssue;
 use domain::courses::CourseUpsert;
 use domain::enrollments::{EnrollmentGrant, EnrollmentRevoke, ProgressRecord};
@@ -61,7 +62,6 @@ use domain::recordings::RecordingReady;
 use domain::students::StudentUpsert;
 use domain::workspaces::WorkspaceUpsert;
 use domain::{Fault, Named};
-use foundation::json;
 
 /// Characters of a change's id and of a workspace's key at most.
 const MAX_ID: usize = 200;

@@ -5,7 +5,6 @@ pub mod clock;
 pub mod config;
 pub mod database;
 pub mod id;
-pub mod json;
 pub mod reach;
 pub mod secret;
 pub mod telemetry;

@@ -9,9 +9,9 @@ use poem::{Body, Request, Response};
 use utoipa_swagger_ui::{Config, Url};
 
 use super::page;
-use api::contract::Contract;
 use api::middleware::{Coding, Packable, etag};
-use api::payload::JSON;
+use contract_runtime::contract::Contract;
+use contract_runtime::payload::JSON;
 
 /// What Swagger UI needs: its own scripts; styles and images that it writes into the page itself.
 const SWAGGER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \

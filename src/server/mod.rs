@@ -19,17 +19,16 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use poem::IntoEndpoint;
-use poem_openapi::{OpenApi, OpenApiService};
+use poem_openapi::OpenApi;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use api::contract::Contract;
 use api::front::{Front, Settings};
 use api::generated::adapter::V1;
-use api::generated::{document, operations};
+use api::generated::operations;
 use api::middleware::Gate;
 use api::v1::Handlers;
+use contract_runtime::contract::Contract;
 use domain::app::App;
 use foundation::secret::MasterKey;
 
@@ -53,9 +52,8 @@ impl Server {
         let settings = Settings::new(&app.config, local_url)?;
         let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
         let limits = ConnectionLimits::new(&app.config.server);
-        let front = Front::new(app.clone(), settings, master, &operations::CONTRACT)?;
-        let operations = OpenApiService::new(V1(Handlers { app }), document::TITLE, document::VERSION);
-        let gate = Gate::new(Arc::clone(&front), operations.into_endpoint());
+        let front = Front::new(app.clone(), settings, master, &operations::CONTRACT);
+        let gate = Gate::new(Arc::clone(&front), &operations::CONTRACT, V1(Handlers { app }))?;
         let site = site::Site::new(Arc::clone(&front), gate, &operations::CONTRACT, master);
         Ok(Self { front, site, patience, limits })
     }
@@ -70,9 +68,8 @@ impl Server {
         contract: &'static Contract,
         api: impl OpenApi + 'static,
     ) -> anyhow::Result<Self> {
-        let front = self.front.beside(contract)?;
-        let operations = OpenApiService::new(api, contract.title, contract.stem);
-        self.site.add(contract, Gate::new(front, operations.into_endpoint()));
+        let gate = Gate::new(self.front.beside(contract), contract, api)?;
+        self.site.add(contract, gate);
         Ok(self)
     }
 

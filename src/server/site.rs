@@ -6,9 +6,9 @@ use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
 use super::{docs, errors_page, guide, page, refused, watch};
-use api::contract::Contract;
 use api::front::Front;
 use api::middleware::{Coding, Gate, client_address, request_id};
+use contract_runtime::contract::Contract;
 use dashboard::Dashboard;
 use dashboard::visit::Client;
 use foundation::secret::MasterKey;
@@ -16,25 +16,23 @@ use foundation::secret::MasterKey;
 /// Everything behind the listener.
 pub(super) struct Site {
     front: Arc<Front>,
-    api: Api,
+    api: Gate,
     /// Other versions of the API, by the beginning of their paths.
-    others: Vec<(String, Api)>,
+    others: Vec<(String, Gate)>,
     dashboard: Dashboard,
     docs: docs::Docs,
     watch: watch::Watch,
 }
 
-type Api = Gate<poem::endpoint::BoxEndpoint<'static>>;
-
 impl Site {
-    pub(super) fn new(front: Arc<Front>, api: Api, contract: &'static Contract, master: &MasterKey) -> Self {
+    pub(super) fn new(front: Arc<Front>, api: Gate, contract: &'static Contract, master: &MasterKey) -> Self {
         let dashboard = Dashboard::new(front.app.clone(), master);
         let watch = watch::Watch::new(front.app.clone());
         Self { front, api, others: Vec::new(), dashboard, docs: docs::Docs::new(contract), watch }
     }
 
     /// Adds another version of the API.
-    pub(super) fn add(&mut self, contract: &'static Contract, api: Api) {
+    pub(super) fn add(&mut self, contract: &'static Contract, api: Gate) {
         self.others.push((format!("api/{}/", contract.stem), api));
         self.docs.add(contract);
     }

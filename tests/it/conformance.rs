@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 
-use api::contract::Operation;
 use api::generated::operations::OPERATIONS;
+use contract_runtime::contract::Operation;
 use serde_json::{Map, Value};
 
 use crate::support::{Answer, TestApp, send};

@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use api::contract::Operation;
 use api::error::Code;
 use api::generated::operations::OPERATIONS;
 use api::generated::schemas::ErrorCode;
+use contract_runtime::contract::Operation;
 use domain::idempotency;
 use domain::scope::Scope;
 use domain::workspaces::Quota;

@@ -1,6 +1,6 @@
 //! Bodies and answers: objects, maps, lists, formats, defaults, what is absent and what is null, texts and bytes.
 
-use api::scalar::{Base64, Date, Uuid};
+use contract_runtime::scalar::{Base64, Date, Uuid};
 use reqwest::Method;
 use serde_json::json;
 

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use api::call::Call;
+use api::call::{Call, Caller};
 use api::error::{ApiError, Reply};
-use api::payload::{Bytes, Json, Text};
+use contract_runtime::answer::Parts;
+use contract_runtime::payload::{Bytes, Json, Text};
+use contract_runtime::service::Service;
 use poem_openapi::types::MaybeUndefined;
 
 use super::generated::schemas::{
@@ -62,6 +64,19 @@ fn thing() -> Thing {
         anything: [("deep".to_owned(), serde_json::json!({ "er": [1, null] }))].into(),
         parts: None,
         old: None,
+    }
+}
+
+impl Service for Library {
+    type Caller = Caller;
+    type Error = ApiError;
+
+    fn error_parts(&self, call: &Call, error: ApiError) -> Parts {
+        error.into_parts(call)
+    }
+
+    fn undocumented(&self, call: &Call, status: u16) -> ApiError {
+        ApiError::undocumented(call.operation, status)
     }
 }
 

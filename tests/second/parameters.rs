@@ -1,6 +1,6 @@
 //! Parameters of every place and form, as the handler gets them and as they are refused.
 
-use api::scalar::Date;
+use contract_runtime::scalar::Date;
 use reqwest::Method;
 
 use crate::generated::schemas::{Kind, Level, ListThingsSort, ListThingsTheme};

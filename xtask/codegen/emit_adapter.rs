@@ -8,12 +8,12 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::{default_expression, docs, list_validators};
-use super::emit_tag::{names, of_tag, parameter_type, payload, variable};
+use super::emit_tag::{names, of_tag, parameter_type, variable};
 use super::imports;
 use super::types::Types;
 
 /// Names that a method of the adapter uses itself; `body` is kept from parameters by a rule.
-const OWN: [&str; 3] = ["answer", "call", "value"];
+const OWN: [&str; 2] = ["answer", "call"];
 
 /// The items of `adapter.rs`, for the adapter of that name.
 pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str, library: &Ident) -> TokenStream {
@@ -27,12 +27,11 @@ pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str, lib
     let defaults: TokenStream =
         document.operations.iter().map(|operation| defaults(document, types, operation)).collect();
     let (tag_enum, scope_enum, scheme) = (tag_enum(&tags), scope_enum(document), scheme(document, library));
-    let value = imports::names(&methods, "Json").then(value);
     let all = quote!(#methods #defaults);
     let scalars = imports::scalars(library, &all);
     let places = ["Cookie", "Header", "Path", "Query"];
     let parameters = imports::named(library, "parameter", &places, &methods);
-    let payload = imports::named(library, "payload", &["Bytes", "Json", "Text"], &methods);
+    let payload = imports::named(library, "payload", &["Bytes", "JsonBody", "Text"], &methods);
     let schemas = imports::names(&all, "schemas").then(|| {
         quote!(
             use super::schemas;
@@ -44,12 +43,12 @@ pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str, lib
         use super::operations;
         #schemas
         use super::{#(#modules),*};
-        use #library::call::Checked;
-        use #library::error::answer;
+        use #library::call::Call;
         #parameters
         #payload
         #scalars
         use #library::security::{Key, Scheme};
+        use #library::service::answer;
 
         #tag_enum
 
@@ -64,21 +63,6 @@ pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str, lib
         impl<S: #(#modules::#traits)+*> #adapter<S> { #methods }
 
         #defaults
-
-        #value
-    }
-}
-
-/// The function that takes the value out of a body.
-fn value() -> TokenStream {
-    quote! {
-        /// The value of a body. The extractor hands over read values, so the second arm is for completeness.
-        fn value<T: serde::de::DeserializeOwned>(body: Json<T>) -> poem::Result<T> {
-            match body {
-                Json::Value(value) => Ok(value),
-                Json::Ready(bytes) => serde_json::from_slice(&bytes).map_err(poem::error::InternalServerError),
-            }
-        }
     }
 }
 
@@ -150,7 +134,6 @@ fn method(document: &Document, types: &Types<'_>, operation: &Operation) -> Toke
     let (name, request, response) = names(operation);
     let module: Ident =
         syn::parse_str(&rust_name::lower(&operation.tag)).expect("the name was made to be an identifier");
-    let marker = format_ident!("{}", rust_name::upper(&operation.id));
     let (id, method) = (&*operation.id, operation.method.key());
     let path = operation.path.replace('{', ":").replace('}', "");
     let tag = format!("Tag::{}", rust_name::upper(&operation.tag));
@@ -166,23 +149,17 @@ fn method(document: &Document, types: &Types<'_>, operation: &Operation) -> Toke
     let (body_argument, body_field) = match &operation.body {
         None => (None, None),
         Some(body) => {
-            let ty = payload(types, &body.content, &(rust_name::upper(&operation.id) + "Body"));
-            let taken = match body.content.media {
-                Media::Json => quote!(body: value(body)?,),
-                Media::Text | Media::Bytes => quote!(body: body.0,),
+            let ty = match body.content.media {
+                Media::Json => {
+                    let owner = rust_name::upper(&operation.id) + "Body";
+                    let ty = types.full(&body.content.schema, &owner, None);
+                    quote!(JsonBody<#ty>)
+                }
+                Media::Text => quote!(Text),
+                Media::Bytes => quote!(Bytes),
             };
-            (Some(quote!(body: #ty,)), Some(taken))
+            (Some(quote!(body: #ty,)), Some(quote!(body: body.0,)))
         }
-    };
-    let (output, run) = match body_field {
-        None => (
-            quote!(#module::#response),
-            quote!(answer(&call.0, self.0.#name(call.0.clone(), #module::#request { #(#fields)* }).await)),
-        ),
-        Some(body) => (
-            quote!(poem::Result<#module::#response>),
-            quote!(Ok(answer(&call.0, self.0.#name(call.0.clone(), #module::#request { #(#fields)* #body }).await))),
-        ),
     };
     quote! {
         #about
@@ -190,11 +167,12 @@ fn method(document: &Document, types: &Types<'_>, operation: &Operation) -> Toke
         async fn #name(
             &self,
             #[oai(scope = #scope)] _key: Key<Keys>,
-            call: Checked<operations::#marker>,
+            call: Call<S::Caller>,
             #(#arguments,)*
             #body_argument
-        ) -> #output {
-            #run
+        ) -> #module::#response {
+            let request = #module::#request { #(#fields)* #body_field };
+            answer(&self.0, &call, self.0.#name(call.clone(), request).await)
         }
     }
 }

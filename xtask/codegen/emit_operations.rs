@@ -9,17 +9,8 @@ use super::attributes::docs;
 use super::imports;
 
 /// The types of ours that the tables are made of.
-const DESCRIBED: [&str; 9] = [
-    "Body",
-    "Contract",
-    "Credential",
-    "Describes",
-    "Operation",
-    "Parameter",
-    "ParameterKind",
-    "Place",
-    "Split",
-];
+const DESCRIBED: [&str; 8] =
+    ["Body", "Contract", "Credential", "Operation", "Parameter", "ParameterKind", "Place", "Split"];
 
 /// The items of `operations.rs`.
 pub(crate) fn operations(document: &Document, stem: &str, library: &Ident) -> TokenStream {
@@ -71,12 +62,10 @@ fn contract(document: &Document, stem: &str) -> TokenStream {
 }
 
 fn table(document: &Document, operation: &Operation) -> TokenStream {
-    let marker = format_ident!("{}", rust_name::upper(&operation.id));
     let table = format_ident!("{}", rust_name::constant(&operation.id));
     let (id, path, tag, scope) = (&*operation.id, &*operation.path, &*operation.tag, &*operation.scope);
     let method = operation.method.key().to_uppercase();
     let about = docs(operation.summary.as_deref(), id);
-    let table_about = format!(" The description of [`{marker}`].");
     let parameters = operation.parameters.iter().map(|parameter| row(document, parameter));
     let body = match &operation.body {
         None => quote!(None),
@@ -90,14 +79,6 @@ fn table(document: &Document, operation: &Operation) -> TokenStream {
         operation.responses.iter().map(|response| proc_macro2::Literal::u16_unsuffixed(response.status));
     quote! {
         #about
-        #[derive(Debug, Clone, Copy)]
-        pub struct #marker;
-
-        impl Describes for #marker {
-            const OPERATION: &'static Operation = &#table;
-        }
-
-        #[doc = #table_about]
         pub static #table: Operation = Operation {
             id: #id,
             method: #method,

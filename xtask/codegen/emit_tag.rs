@@ -37,12 +37,12 @@ pub(crate) fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Nam
         #schemas
         use #library::answer::{Answer, Parts};
         use #library::call::Call;
-        use #library::error::Reply;
+        use #library::service::Service;
         #payload
         #scalars
 
         #about
-        pub trait #name: Send + Sync + 'static { #(#methods)* }
+        pub trait #name: Service { #(#methods)* }
 
         #items
     }
@@ -69,7 +69,11 @@ fn method(operation: &Operation) -> TokenStream {
     quote! {
         #about
         #deprecated
-        fn #name(&self, call: Call, request: #request) -> impl Future<Output = Reply<#response>> + Send;
+        fn #name(
+            &self,
+            call: Call<Self::Caller>,
+            request: #request,
+        ) -> impl Future<Output = Result<#response, Self::Error>> + Send;
     }
 }
 
@@ -103,7 +107,7 @@ fn request(document: &Document, types: &Types<'_>, operation: &Operation) -> Tok
 }
 
 /// The type of a body as it is sent.
-pub(crate) fn payload(types: &Types<'_>, content: &Content, owner: &str) -> TokenStream {
+fn payload(types: &Types<'_>, content: &Content, owner: &str) -> TokenStream {
     match content.media {
         Media::Json => {
             let ty = types.full(&content.schema, owner, None);

@@ -76,7 +76,7 @@ pub const V1: Names<'static> = Names {
     output: "src/api/generated",
     contract_from_output: "../../../openapi/v1.yaml",
     stem: "v1",
-    library: "crate",
+    library: "contract_runtime",
     customs: Customs {
         beginning: "/api/v1/",
         // As the first description of the API spelled them.
@@ -94,7 +94,7 @@ pub const CONTRACTS: &[Names<'static>] = &[
         output: "tests/second/generated",
         contract_from_output: "../contract.yaml",
         stem: "v2",
-        library: "api",
+        library: "contract_runtime",
         customs: Customs { beginning: "/api/v2/", spelled: ENVELOPE },
         ambient: AMBIENT,
     },
@@ -127,7 +127,7 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", requires = "contract")]
     out: Option<PathBuf>,
     /// What its code calls the library that it leans on.
-    #[arg(long, value_name = "CRATE", default_value = "crate", requires = "contract")]
+    #[arg(long, value_name = "CRATE", default_value = "contract_runtime", requires = "contract")]
     library: String,
     /// How findings are printed.
     #[arg(long, value_enum, default_value = "text")]

@@ -11,18 +11,17 @@ use contract::rust_name;
 use super::files::{self, File};
 
 /// What the adapter's file names itself, so that the adapter must be called otherwise.
-pub(super) const TAKEN: [&str; 24] = [
+pub(super) const TAKEN: [&str; 23] = [
     "Base64",
     "Bytes",
-    "Checked",
+    "Call",
     "Cookie",
     "Date",
     "Header",
-    "Json",
+    "JsonBody",
     "Key",
     "Keys",
     "MaybeUndefined",
-    "Ok",
     "OpenApi",
     "Option",
     "Path",

@@ -34,25 +34,14 @@ enum Command {
     ///
     /// With --contract and --out, it generates from a contract of your own, by the same rules: OpenAPI 3.1, names in
     /// snake_case, one tag and one scope for each operation, the errors that each can answer. The code is the HTTP side of
-    /// this project's server and leans on its library: it names the modules `answer, call, contract, error, parameter,
-    /// payload, scalar, security` of the crate that --library names (here `api`), and poem, poem-openapi, serde, serde_json and bytes. Headers
+    /// this project's server, written against the crate `contract_runtime` (--library names another), and names
+    /// poem_openapi, serde, serde_json and bytes. Headers
     /// that this server's middleware sets, such as ETag and X-Request-Id, are declared and not filled in. tests/second
     /// shows how a second version is served: its paths begin with /api/, the contract's name and a slash. With --contract
     /// nothing checks that.
     Codegen(codegen::Args),
     /// Hold the contract against the code, both ways, and the generated files against the contract.
     Check {
-        /// How findings are printed.
-        #[arg(long, value_enum, default_value = "text")]
-        format: Format,
-        /// Print the code's own OpenAPI document and stop.
-        #[arg(long)]
-        print_code: bool,
-    },
-    /// The part of `check` that links the server; `check` starts it.
-    #[cfg(feature = "check")]
-    #[command(hide = true)]
-    CheckLinked {
         /// How findings are printed.
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
@@ -137,8 +126,6 @@ fn run(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Codegen(args) => codegen::run(&workspace, &args).map(Outcome::from),
         Command::Check { format, print_code } => check::run(&workspace, format, print_code),
-        #[cfg(feature = "check")]
-        Command::CheckLinked { format, print_code } => check::linked::run(&workspace, format, print_code),
         Command::Breaking(args) => breaking::run(&workspace, &args).map(Outcome::from),
         Command::Changelog(args) => breaking::changelog(&workspace, &args).map(|()| Outcome::Fine),
         Command::ReleaseContract => breaking::release(&workspace).map(Outcome::from),

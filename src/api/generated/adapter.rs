@@ -6,12 +6,12 @@ use poem_openapi::OpenApi;
 use super::operations;
 use super::schemas;
 use super::{courses, students, orders, enrollments, analytics};
-use crate::call::Checked;
-use crate::error::answer;
-use crate::parameter::{Header, Path, Query};
-use crate::payload::Json;
-use crate::scalar::Timestamp;
-use crate::security::{Key, Scheme};
+use contract_runtime::call::Call;
+use contract_runtime::parameter::{Header, Path, Query};
+use contract_runtime::payload::JsonBody;
+use contract_runtime::scalar::Timestamp;
+use contract_runtime::security::{Key, Scheme};
+use contract_runtime::service::answer;
 
 /// The tags of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
@@ -84,7 +84,7 @@ pub struct Keys;
 
 impl Scheme for Keys {
     const NAME: &'static str = "apiKey";
-    const CREDENTIAL: crate::contract::Credential = operations::CREDENTIAL;
+    const CREDENTIAL: contract_runtime::contract::Credential = operations::CREDENTIAL;
 }
 
 /// The API over whoever implements the traits of its tags.
@@ -106,7 +106,7 @@ impl<
         &self,
         #[oai(scope = "Scope::ReadCourses")]
         _key: Key<Keys>,
-        call: Checked<operations::ListCourses>,
+        call: Call<S::Caller>,
         #[oai(
             name = "cursor",
             validator(min_length = 1, max_length = 1024, pattern = "^[!-~]+$")
@@ -149,27 +149,19 @@ impl<
         #[oai(name = "If-None-Match", validator(max_length = 4096))]
         if_none_match: Header<Option<String>>,
     ) -> courses::ListCoursesResponse {
-        answer(
-            &call.0,
-            self
-                .0
-                .list_courses(
-                    call.0.clone(),
-                    courses::ListCoursesRequest {
-                        cursor: cursor.0,
-                        limit: limit.0,
-                        sort: sort.0,
-                        created_after: created_after.0,
-                        created_before: created_before.0,
-                        updated_after: updated_after.0,
-                        updated_before: updated_before.0,
-                        slug: slug.0,
-                        language: language.0,
-                        if_none_match: if_none_match.0,
-                    },
-                )
-                .await,
-        )
+        let request = courses::ListCoursesRequest {
+            cursor: cursor.0,
+            limit: limit.0,
+            sort: sort.0,
+            created_after: created_after.0,
+            created_before: created_before.0,
+            updated_after: updated_after.0,
+            updated_before: updated_before.0,
+            slug: slug.0,
+            language: language.0,
+            if_none_match: if_none_match.0,
+        };
+        answer(&self.0, &call, self.0.list_courses(call.clone(), request).await)
     }
     /// Fetch one course
     #[oai(
@@ -182,25 +174,17 @@ impl<
         &self,
         #[oai(scope = "Scope::ReadCourses")]
         _key: Key<Keys>,
-        call: Checked<operations::GetCourse>,
+        call: Call<S::Caller>,
         #[oai(name = "id", validator(min_length = 1))]
         id: Path<String>,
         #[oai(name = "If-None-Match", validator(max_length = 4096))]
         if_none_match: Header<Option<String>>,
     ) -> courses::GetCourseResponse {
-        answer(
-            &call.0,
-            self
-                .0
-                .get_course(
-                    call.0.clone(),
-                    courses::GetCourseRequest {
-                        id: id.0,
-                        if_none_match: if_none_match.0,
-                    },
-                )
-                .await,
-        )
+        let request = courses::GetCourseRequest {
+            id: id.0,
+            if_none_match: if_none_match.0,
+        };
+        answer(&self.0, &call, self.0.get_course(call.clone(), request).await)
     }
     /// List students with progress and enrollment history
     #[oai(
@@ -213,7 +197,7 @@ impl<
         &self,
         #[oai(scope = "Scope::ReadStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::ListStudents>,
+        call: Call<S::Caller>,
         #[oai(
             name = "cursor",
             validator(min_length = 1, max_length = 1024, pattern = "^[!-~]+$")
@@ -272,30 +256,22 @@ impl<
         #[oai(name = "If-None-Match", validator(max_length = 4096))]
         if_none_match: Header<Option<String>>,
     ) -> students::ListStudentsResponse {
-        answer(
-            &call.0,
-            self
-                .0
-                .list_students(
-                    call.0.clone(),
-                    students::ListStudentsRequest {
-                        cursor: cursor.0,
-                        limit: limit.0,
-                        sort: sort.0,
-                        created_after: created_after.0,
-                        created_before: created_before.0,
-                        updated_after: updated_after.0,
-                        updated_before: updated_before.0,
-                        email: email.0,
-                        external_id: external_id.0,
-                        course_id: course_id.0,
-                        enrollment_status: enrollment_status.0,
-                        tag: tag.0,
-                        if_none_match: if_none_match.0,
-                    },
-                )
-                .await,
-        )
+        let request = students::ListStudentsRequest {
+            cursor: cursor.0,
+            limit: limit.0,
+            sort: sort.0,
+            created_after: created_after.0,
+            created_before: created_before.0,
+            updated_after: updated_after.0,
+            updated_before: updated_before.0,
+            email: email.0,
+            external_id: external_id.0,
+            course_id: course_id.0,
+            enrollment_status: enrollment_status.0,
+            tag: tag.0,
+            if_none_match: if_none_match.0,
+        };
+        answer(&self.0, &call, self.0.list_students(call.clone(), request).await)
     }
     /// Create a student
     #[oai(
@@ -308,29 +284,19 @@ impl<
         &self,
         #[oai(scope = "Scope::WriteStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::CreateStudent>,
+        call: Call<S::Caller>,
         #[oai(
             name = "Idempotency-Key",
             validator(min_length = 1, max_length = 255, pattern = "^[!-~]+$")
         )]
         idempotency_key: Header<Option<String>>,
-        body: Json<schemas::NewStudent>,
-    ) -> poem::Result<students::CreateStudentResponse> {
-        Ok(
-            answer(
-                &call.0,
-                self
-                    .0
-                    .create_student(
-                        call.0.clone(),
-                        students::CreateStudentRequest {
-                            idempotency_key: idempotency_key.0,
-                            body: value(body)?,
-                        },
-                    )
-                    .await,
-            ),
-        )
+        body: JsonBody<schemas::NewStudent>,
+    ) -> students::CreateStudentResponse {
+        let request = students::CreateStudentRequest {
+            idempotency_key: idempotency_key.0,
+            body: body.0,
+        };
+        answer(&self.0, &call, self.0.create_student(call.clone(), request).await)
     }
     /// List orders with receipts and entitlement history
     #[oai(
@@ -343,7 +309,7 @@ impl<
         &self,
         #[oai(scope = "Scope::ReadOrders")]
         _key: Key<Keys>,
-        call: Checked<operations::ListOrders>,
+        call: Call<S::Caller>,
         #[oai(
             name = "cursor",
             validator(min_length = 1, max_length = 1024, pattern = "^[!-~]+$")
@@ -395,32 +361,24 @@ impl<
         #[oai(name = "If-None-Match", validator(max_length = 4096))]
         if_none_match: Header<Option<String>>,
     ) -> orders::ListOrdersResponse {
-        answer(
-            &call.0,
-            self
-                .0
-                .list_orders(
-                    call.0.clone(),
-                    orders::ListOrdersRequest {
-                        cursor: cursor.0,
-                        limit: limit.0,
-                        sort: sort.0,
-                        created_after: created_after.0,
-                        created_before: created_before.0,
-                        updated_after: updated_after.0,
-                        updated_before: updated_before.0,
-                        student_id: student_id.0,
-                        course_id: course_id.0,
-                        status: status.0,
-                        currency: currency.0,
-                        number: number.0,
-                        paid_after: paid_after.0,
-                        paid_before: paid_before.0,
-                        if_none_match: if_none_match.0,
-                    },
-                )
-                .await,
-        )
+        let request = orders::ListOrdersRequest {
+            cursor: cursor.0,
+            limit: limit.0,
+            sort: sort.0,
+            created_after: created_after.0,
+            created_before: created_before.0,
+            updated_after: updated_after.0,
+            updated_before: updated_before.0,
+            student_id: student_id.0,
+            course_id: course_id.0,
+            status: status.0,
+            currency: currency.0,
+            number: number.0,
+            paid_after: paid_after.0,
+            paid_before: paid_before.0,
+            if_none_match: if_none_match.0,
+        };
+        answer(&self.0, &call, self.0.list_orders(call.clone(), request).await)
     }
     /// Enrol a student in a course
     #[oai(
@@ -433,29 +391,19 @@ impl<
         &self,
         #[oai(scope = "Scope::WriteEnrollments")]
         _key: Key<Keys>,
-        call: Checked<operations::CreateEnrollment>,
+        call: Call<S::Caller>,
         #[oai(
             name = "Idempotency-Key",
             validator(min_length = 1, max_length = 255, pattern = "^[!-~]+$")
         )]
         idempotency_key: Header<Option<String>>,
-        body: Json<schemas::NewEnrollment>,
-    ) -> poem::Result<enrollments::CreateEnrollmentResponse> {
-        Ok(
-            answer(
-                &call.0,
-                self
-                    .0
-                    .create_enrollment(
-                        call.0.clone(),
-                        enrollments::CreateEnrollmentRequest {
-                            idempotency_key: idempotency_key.0,
-                            body: value(body)?,
-                        },
-                    )
-                    .await,
-            ),
-        )
+        body: JsonBody<schemas::NewEnrollment>,
+    ) -> enrollments::CreateEnrollmentResponse {
+        let request = enrollments::CreateEnrollmentRequest {
+            idempotency_key: idempotency_key.0,
+            body: body.0,
+        };
+        answer(&self.0, &call, self.0.create_enrollment(call.clone(), request).await)
     }
     /// Read aggregate revenue and completion metrics
     #[oai(
@@ -468,7 +416,7 @@ impl<
         &self,
         #[oai(scope = "Scope::ReadAnalytics")]
         _key: Key<Keys>,
-        call: Checked<operations::GetAnalyticsSummary>,
+        call: Call<S::Caller>,
         #[oai(name = "from")]
         from: Query<Option<Timestamp>>,
         #[oai(name = "to")]
@@ -493,23 +441,15 @@ impl<
         #[oai(name = "If-None-Match", validator(max_length = 4096))]
         if_none_match: Header<Option<String>>,
     ) -> analytics::GetAnalyticsSummaryResponse {
-        answer(
-            &call.0,
-            self
-                .0
-                .get_analytics_summary(
-                    call.0.clone(),
-                    analytics::GetAnalyticsSummaryRequest {
-                        from: from.0,
-                        to: to.0,
-                        timezone: timezone.0,
-                        course_id: course_id.0,
-                        interval: interval.0,
-                        if_none_match: if_none_match.0,
-                    },
-                )
-                .await,
-        )
+        let request = analytics::GetAnalyticsSummaryRequest {
+            from: from.0,
+            to: to.0,
+            timezone: timezone.0,
+            course_id: course_id.0,
+            interval: interval.0,
+            if_none_match: if_none_match.0,
+        };
+        answer(&self.0, &call, self.0.get_analytics_summary(call.clone(), request).await)
     }
 }
 
@@ -539,14 +479,4 @@ fn list_orders_sort_default() -> schemas::OrderSort {
 
 fn get_analytics_summary_timezone_default() -> String {
     "UTC".to_owned()
-}
-
-/// The value of a body. The extractor hands over read values, so the second arm is for completeness.
-fn value<T: serde::de::DeserializeOwned>(body: Json<T>) -> poem::Result<T> {
-    match body {
-        Json::Value(value) => Ok(value),
-        Json::Ready(bytes) => {
-            serde_json::from_slice(&bytes).map_err(poem::error::InternalServerError)
-        }
-    }
 }

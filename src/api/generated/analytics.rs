@@ -3,14 +3,14 @@
 //! The operations of `analytics`.
 
 use super::schemas;
-use crate::answer::{Answer, Parts};
-use crate::call::Call;
-use crate::error::Reply;
-use crate::payload::Json;
-use crate::scalar::Timestamp;
+use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::call::Call;
+use contract_runtime::service::Service;
+use contract_runtime::payload::Json;
+use contract_runtime::scalar::Timestamp;
 
 /// Aggregate revenue and completion metrics over a window of time.
-pub trait Analytics: Send + Sync + 'static {
+pub trait Analytics: Service {
     /// Read aggregate revenue and completion metrics
     ///
     /// Sums up what happened in the workspace from `from` up to `to`.
@@ -22,9 +22,9 @@ pub trait Analytics: Send + Sync + 'static {
     /// - Without `from` and `to` the window is the last 30 days, up to the time of the request.
     fn get_analytics_summary(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: GetAnalyticsSummaryRequest,
-    ) -> impl Future<Output = Reply<GetAnalyticsSummaryResponse>> + Send;
+    ) -> impl Future<Output = Result<GetAnalyticsSummaryResponse, Self::Error>> + Send;
 }
 
 /// What `getAnalyticsSummary` is called with.

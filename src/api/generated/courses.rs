@@ -3,30 +3,30 @@
 //! The operations of `courses`.
 
 use super::schemas;
-use crate::answer::{Answer, Parts};
-use crate::call::Call;
-use crate::error::Reply;
-use crate::payload::Json;
-use crate::scalar::Timestamp;
+use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::call::Call;
+use contract_runtime::service::Service;
+use contract_runtime::payload::Json;
+use contract_runtime::scalar::Timestamp;
 
 /// Published courses, with their modules and the metadata of their lessons.
-pub trait Courses: Send + Sync + 'static {
+pub trait Courses: Service {
     /// List published courses
     ///
     /// Lists the published courses of the workspace, page by page. Drafts and archived courses are not listed. The modules of a course are part of `getCourse` only.
     fn list_courses(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: ListCoursesRequest,
-    ) -> impl Future<Output = Reply<ListCoursesResponse>> + Send;
+    ) -> impl Future<Output = Result<ListCoursesResponse, Self::Error>> + Send;
     /// Fetch one course
     ///
     /// Fetches a published or archived course with its modules and the metadata of their lessons. A draft is answered with 404, as if it did not exist.
     fn get_course(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: GetCourseRequest,
-    ) -> impl Future<Output = Reply<GetCourseResponse>> + Send;
+    ) -> impl Future<Output = Result<GetCourseResponse, Self::Error>> + Send;
 }
 
 /// What `listCourses` is called with.

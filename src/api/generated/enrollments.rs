@@ -3,13 +3,13 @@
 //! The operations of `enrollments`.
 
 use super::schemas;
-use crate::answer::{Answer, Parts};
-use crate::call::Call;
-use crate::error::Reply;
-use crate::payload::Json;
+use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::call::Call;
+use contract_runtime::service::Service;
+use contract_runtime::payload::Json;
 
 /// The links of students to courses.
-pub trait Enrollments: Send + Sync + 'static {
+pub trait Enrollments: Service {
     /// Enrol a student in a course
     ///
     /// Enrols a student of the workspace in a published course. Idempotent on the pair (`studentId`, `courseId`): repeating the pair never creates a second enrollment.
@@ -21,9 +21,9 @@ pub trait Enrollments: Send + Sync + 'static {
     /// A student or a course that does not resolve is 404. A course that is not published is 422 on `/courseId`, and an `expires_at` that has passed is 422 on `/expires_at`.
     fn create_enrollment(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: CreateEnrollmentRequest,
-    ) -> impl Future<Output = Reply<CreateEnrollmentResponse>> + Send;
+    ) -> impl Future<Output = Result<CreateEnrollmentResponse, Self::Error>> + Send;
 }
 
 /// What `createEnrollment` is called with.

@@ -3,7 +3,7 @@
 //! What webhooks send.
 
 use super::schemas;
-use crate::scalar::Timestamp;
+use contract_runtime::scalar::Timestamp;
 
 /// Every type of event, in the order of the contract.
 pub const EVENT_TYPES: &[&str] = &[

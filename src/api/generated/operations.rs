@@ -3,8 +3,8 @@
 //! The contract as static tables.
 
 use super::document;
-use crate::contract::{
-    Body, Contract, Credential, Describes, Operation, Parameter, ParameterKind, Place,
+use contract_runtime::contract::{
+    Body, Contract, Credential, Operation, Parameter, ParameterKind, Place,
 };
 
 /// Every operation, in the order of the contract.
@@ -34,14 +34,6 @@ pub static CONTRACT: Contract = Contract {
 pub const CREDENTIAL: Credential = Credential::Bearer;
 
 /// List published courses
-#[derive(Debug, Clone, Copy)]
-pub struct ListCourses;
-
-impl Describes for ListCourses {
-    const OPERATION: &'static Operation = &LIST_COURSES;
-}
-
-/// The description of [`ListCourses`].
 pub static LIST_COURSES: Operation = Operation {
     id: "listCourses",
     method: "GET",
@@ -125,14 +117,6 @@ pub static LIST_COURSES: Operation = Operation {
 };
 
 /// Fetch one course
-#[derive(Debug, Clone, Copy)]
-pub struct GetCourse;
-
-impl Describes for GetCourse {
-    const OPERATION: &'static Operation = &GET_COURSE;
-}
-
-/// The description of [`GetCourse`].
 pub static GET_COURSE: Operation = Operation {
     id: "getCourse",
     method: "GET",
@@ -160,14 +144,6 @@ pub static GET_COURSE: Operation = Operation {
 };
 
 /// List students with progress and enrollment history
-#[derive(Debug, Clone, Copy)]
-pub struct ListStudents;
-
-impl Describes for ListStudents {
-    const OPERATION: &'static Operation = &LIST_STUDENTS;
-}
-
-/// The description of [`ListStudents`].
 pub static LIST_STUDENTS: Operation = Operation {
     id: "listStudents",
     method: "GET",
@@ -272,14 +248,6 @@ pub static LIST_STUDENTS: Operation = Operation {
 };
 
 /// Create a student
-#[derive(Debug, Clone, Copy)]
-pub struct CreateStudent;
-
-impl Describes for CreateStudent {
-    const OPERATION: &'static Operation = &CREATE_STUDENT;
-}
-
-/// The description of [`CreateStudent`].
 pub static CREATE_STUDENT: Operation = Operation {
     id: "createStudent",
     method: "POST",
@@ -304,14 +272,6 @@ pub static CREATE_STUDENT: Operation = Operation {
 };
 
 /// List orders with receipts and entitlement history
-#[derive(Debug, Clone, Copy)]
-pub struct ListOrders;
-
-impl Describes for ListOrders {
-    const OPERATION: &'static Operation = &LIST_ORDERS;
-}
-
-/// The description of [`ListOrders`].
 pub static LIST_ORDERS: Operation = Operation {
     id: "listOrders",
     method: "GET",
@@ -430,14 +390,6 @@ pub static LIST_ORDERS: Operation = Operation {
 };
 
 /// Enrol a student in a course
-#[derive(Debug, Clone, Copy)]
-pub struct CreateEnrollment;
-
-impl Describes for CreateEnrollment {
-    const OPERATION: &'static Operation = &CREATE_ENROLLMENT;
-}
-
-/// The description of [`CreateEnrollment`].
 pub static CREATE_ENROLLMENT: Operation = Operation {
     id: "createEnrollment",
     method: "POST",
@@ -462,14 +414,6 @@ pub static CREATE_ENROLLMENT: Operation = Operation {
 };
 
 /// Read aggregate revenue and completion metrics
-#[derive(Debug, Clone, Copy)]
-pub struct GetAnalyticsSummary;
-
-impl Describes for GetAnalyticsSummary {
-    const OPERATION: &'static Operation = &GET_ANALYTICS_SUMMARY;
-}
-
-/// The description of [`GetAnalyticsSummary`].
 pub static GET_ANALYTICS_SUMMARY: Operation = Operation {
     id: "getAnalyticsSummary",
     method: "GET",

@@ -3,22 +3,22 @@
 //! The operations of `orders`.
 
 use super::schemas;
-use crate::answer::{Answer, Parts};
-use crate::call::Call;
-use crate::error::Reply;
-use crate::payload::Json;
-use crate::scalar::Timestamp;
+use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::call::Call;
+use contract_runtime::service::Service;
+use contract_runtime::payload::Json;
+use contract_runtime::scalar::Timestamp;
 
 /// What was bought, with receipts, refunds and the entitlements that came of it.
-pub trait Orders: Send + Sync + 'static {
+pub trait Orders: Service {
     /// List orders with receipts and entitlement history
     ///
     /// Lists the paid orders of the workspace, page by page, each with its items, receipt, refunds and entitlements. Orders of deleted students stay, with `studentId` null.
     fn list_orders(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: ListOrdersRequest,
-    ) -> impl Future<Output = Reply<ListOrdersResponse>> + Send;
+    ) -> impl Future<Output = Result<ListOrdersResponse, Self::Error>> + Send;
 }
 
 /// What `listOrders` is called with.

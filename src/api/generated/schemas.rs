@@ -2,7 +2,7 @@
 
 //! The types of requests and responses.
 
-use crate::scalar::Timestamp;
+use contract_runtime::scalar::Timestamp;
 
 /// Where a page stands in its list.
 #[derive(

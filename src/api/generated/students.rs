@@ -3,30 +3,30 @@
 //! The operations of `students`.
 
 use super::schemas;
-use crate::answer::{Answer, Parts};
-use crate::call::Call;
-use crate::error::Reply;
-use crate::payload::Json;
-use crate::scalar::Timestamp;
+use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::call::Call;
+use contract_runtime::service::Service;
+use contract_runtime::payload::Json;
+use contract_runtime::scalar::Timestamp;
 
 /// The people who take courses, with their progress and enrollment history.
-pub trait Students: Send + Sync + 'static {
+pub trait Students: Service {
     /// List students with progress and enrollment history
     ///
     /// Lists the students of the workspace, page by page, each with `progress` and its whole `enrollments` history, newest first. With `courseId` and `enrollment_status` together, one enrollment has to meet both.
     fn list_students(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: ListStudentsRequest,
-    ) -> impl Future<Output = Reply<ListStudentsResponse>> + Send;
+    ) -> impl Future<Output = Result<ListStudentsResponse, Self::Error>> + Send;
     /// Create a student
     ///
     /// Creates a student in the workspace and sends `student.created`. The email is unique in the workspace without regard to case; one that is taken is answered with 422 on `/email`. The student is enrolled in nothing yet; see `createEnrollment`.
     fn create_student(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: CreateStudentRequest,
-    ) -> impl Future<Output = Reply<CreateStudentResponse>> + Send;
+    ) -> impl Future<Output = Result<CreateStudentResponse, Self::Error>> + Send;
 }
 
 /// What `listStudents` is called with.

@@ -8,7 +8,7 @@ use poem::Request;
 use poem::http::{HeaderMap, HeaderValue, header};
 
 use crate::error::ApiError;
-use crate::validate::{Fault, Part};
+use contract_runtime::validate::{Fault, Part};
 
 /// Bytes of a body at most.
 pub const CAP: usize = 256 * 1024;

@@ -1,17 +1,12 @@
 //! Who calls: the key, where the contract says that it stands, and the client's address.
 
-use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use poem::http::{HeaderMap, header};
+use poem::http::HeaderMap;
 use poem::{Addr, Request};
 
-use crate::contract::Credential;
 use crate::error::ApiError;
 use crate::front::Front;
-use crate::validate::texts;
 use domain::keys::{self, Principal};
 use foundation::config::Network;
 use rate_limit::LookUp;
@@ -25,7 +20,7 @@ pub(super) async fn authenticate<'f>(
     front: &'f Front,
     request: &Request,
 ) -> Result<(Option<Principal>, Option<LookUp<'f>>), ApiError> {
-    let Some(secret) = presented(front.credential, request.headers()) else { return Ok((None, None)) };
+    let Some(secret) = front.credential.find(request.headers()) else { return Ok((None, None)) };
     let mut look_up = None;
     let admit = || {
         let client = address(request, &front.settings.proxies);
@@ -34,32 +29,6 @@ pub(super) async fn authenticate<'f>(
     };
     let principal = keys::authenticate_limited(&front.app, &secret, admit).await?;
     Ok((principal, look_up))
-}
-
-/// The secret, when it stands exactly once where it belongs.
-fn presented(credential: Credential, headers: &HeaderMap) -> Option<Cow<'_, str>> {
-    let secret = match credential {
-        Credential::Bearer => Cow::from(authorized(headers, "bearer")?),
-        Credential::Basic => {
-            let pair = STANDARD.decode(authorized(headers, "basic")?).ok()?;
-            let pair = String::from_utf8(pair).ok()?;
-            Cow::from(pair.strip_suffix(':')?.to_owned())
-        }
-        Credential::Header(name) => Cow::from(only(headers.get_all(name).iter())?.to_str().ok()?),
-        Credential::Cookie(name) => Cow::from(only(texts::cookies(headers, name).into_iter())?),
-    };
-    (!secret.is_empty()).then_some(secret)
-}
-
-/// What stands behind this scheme in exactly one `Authorization` header.
-fn authorized<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
-    let value = only(headers.get_all(header::AUTHORIZATION).iter())?;
-    let (scheme, secret) = value.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case(wanted).then_some(secret.trim_matches(' '))
-}
-
-fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
-    all.next().filter(|_| all.next().is_none())
 }
 
 /// The client's address: the peer's own, or the last one that the trusted proxies did not add themselves.
@@ -107,36 +76,6 @@ mod tests {
             map.append(name, HeaderValue::from_static(value));
         }
         map
-    }
-
-    #[test]
-    fn exactly_one_bearer_header_presents_a_key() {
-        let presents = |values: &[&'static str]| {
-            presented(Credential::Bearer, &headers("authorization", values)).map(Cow::into_owned)
-        };
-        assert_eq!(presents(&["Bearer abc"]).as_deref(), Some("abc"));
-        assert_eq!(presents(&["bEARER  abc "]).as_deref(), Some("abc"));
-        for none in [&[][..], &["Bearer a", "Bearer a"], &["Basic abc"], &["Bearer"], &["Bearer "], &["abc"]]
-        {
-            assert_eq!(presents(none), None, "{none:?}");
-        }
-    }
-
-    #[test]
-    fn a_key_stands_where_the_contract_says() {
-        let presents = |credential, name, values: &[&'static str]| {
-            presented(credential, &headers(name, values)).map(Cow::into_owned)
-        };
-        // `abc:` and `abc:secret`
-        assert_eq!(presents(Credential::Basic, "authorization", &["Basic YWJjOg=="]).as_deref(), Some("abc"));
-        assert_eq!(presents(Credential::Basic, "authorization", &["Basic YWJjOnNlY3JldA=="]), None);
-        assert_eq!(presents(Credential::Basic, "authorization", &["Bearer abc"]), None);
-        assert_eq!(presents(Credential::Header("x-key"), "x-key", &["abc"]).as_deref(), Some("abc"));
-        assert_eq!(presents(Credential::Header("x-key"), "x-key", &["abc", "abc"]), None);
-        assert_eq!(presents(Credential::Header("x-key"), "authorization", &["Bearer abc"]), None);
-        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["a=b; key=abc"]).as_deref(), Some("abc"));
-        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["key=abc; key=abc"]), None);
-        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["key="]), None);
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! What every response gets on its way out: envelope, `ETag` and 304, compression, and the headers.
 
-use std::sync::atomic::Ordering;
-
 use bytes::Bytes;
 use poem::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use poem::{Body, Request, Response};
@@ -10,7 +8,7 @@ use super::compress::Coding;
 use super::{Seen, etag, request_id, throttle};
 use crate::error::ApiError;
 use crate::front::Front;
-use crate::payload::JSON;
+use contract_runtime::payload::JSON;
 use rate_limit::Standing;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static(request_id::HEADER);
@@ -74,7 +72,7 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
         seen.error = Some(body.clone());
     }
 
-    let own = seen.admission.as_ref().and_then(|admission| admission.tag.get());
+    let own = seen.caller.as_ref().and_then(|caller| caller.tag());
     let tag = (wish.reads && parts.status == StatusCode::OK).then(|| match (&seen.page, own) {
         (Some(page), _) => page.tag.clone(),
         (None, Some(own)) => own.clone(),
@@ -114,7 +112,7 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
         .standing
         .unwrap_or_else(|| Standing::fresh(front.settings.address_caps, front.app.clock.now_ms()));
     throttle::stamp(headers, &standing);
-    if seen.admission.as_ref().is_some_and(|admission| admission.replayed.load(Ordering::Relaxed)) {
+    if seen.caller.as_ref().is_some_and(|caller| caller.is_replayed()) {
         headers.insert(REPLAYED, HeaderValue::from_static("true"));
     }
     if let Some(deprecation) = &front.settings.deprecation {

@@ -1,8 +1,8 @@
 //! Everything around the operations, in the order the contract gives: request id, body cap, authentication, rate
 //! limit, route, scope; then the framework with media type, validation and the operation; then the headers.
 //!
-//! [`Gate`] is the one wrapper around all paths under `/api`. Whatever happens inside (a framework fault, a
-//! panic) leaves it as an answer of the API, with its envelope and all its headers.
+//! [`Gate`] answers all paths under `/api`. Whatever happens inside (a framework fault, a panic) leaves it as an
+//! answer of the API, with its envelope and all its headers.
 
 mod body;
 mod caller;
@@ -17,32 +17,34 @@ mod tests;
 mod throttle;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use poem::http::Method;
 use poem::{Endpoint, IntoResponse, Request, Response};
+use poem_openapi::OpenApi;
 
 pub use body::CAP as BODY_CAP;
 pub use caller::address as client_address;
 pub use compress::{Coding, Packable};
 
-use super::call::Admission;
+use super::call::Caller;
 use super::error::ApiError;
 use super::front::Front;
 use super::pages::{Look, Page, Place};
+use super::patterns;
 use super::rejection::Rejection;
-use super::routes::Found;
+use contract_runtime::contract::Contract;
+use contract_runtime::router::{Found, Router};
+use domain::scope::Scope;
 use log::Entry;
 use rate_limit::{Draw, Standing};
 use record::Record;
 
-/// The wrapper around the API's endpoint.
-pub struct Gate<E> {
+/// A version of the API.
+pub struct Gate {
     front: Arc<Front>,
-    inner: E,
+    router: Router,
 }
 
 /// What is known of a request so far: enough for its headers and its log line, however far it came.
@@ -50,7 +52,7 @@ pub(crate) struct Seen {
     /// Where the caller stands; `None` until the limiter was asked.
     standing: Option<Standing>,
     /// Set once the request was admitted to an operation.
-    admission: Option<Arc<Admission>>,
+    caller: Option<Arc<Caller>>,
     /// The answer, when it was ready.
     page: Option<Arc<Page>>,
     /// Where the answer belongs, when it can be kept.
@@ -63,14 +65,18 @@ pub(crate) struct Seen {
     error: Option<Bytes>,
 }
 
-impl<E> Gate<E> {
-    /// Puts the wrapper around the API's endpoint.
-    pub fn new(front: Arc<Front>, inner: E) -> Self {
-        Self { front, inner }
+impl Gate {
+    /// The API of a contract, as `api` implements it.
+    ///
+    /// # Errors
+    /// When the contract's generated files do not belong together, or it names a scope that does not exist.
+    pub fn new(front: Arc<Front>, contract: &Contract, api: impl OpenApi) -> anyhow::Result<Self> {
+        for operation in contract.operations {
+            operation.scope.map(str::parse::<Scope>).transpose()?;
+        }
+        Ok(Self { front, router: Router::new(contract, api, patterns::describe)? })
     }
-}
 
-impl<E: Endpoint> Gate<E> {
     /// Goes through the checks, in order, and on to the operation.
     async fn admit(&self, seen: &mut Seen, mut request: Request) -> Result<Response, ApiError> {
         let front = &self.front;
@@ -99,19 +105,24 @@ impl<E: Endpoint> Gate<E> {
         }
         let principal = principal.ok_or_else(|| ApiError::unauthorized(front.credential))?;
 
-        let (route, captured) = match front.routes.find(request.method().as_str(), request.uri().path()) {
+        let (route, captured) = match self.router.find(request.method().as_str(), request.uri().path()) {
             Found::Operation(route, captured) => (route, captured),
             Found::WrongMethod(allow) => return Err(ApiError::wrong_method(allow)),
             Found::Nothing => return Err(ApiError::no_such_path()),
         };
         seen.entry.operation = Some(route.operation.id);
-        if let Some(scope) = route.scope.filter(|scope| !principal.scopes.contains(*scope)) {
-            return Err(ApiError::forbidden(scope.as_str()));
+        if let Some(name) = route.operation.scope
+            && !name.parse().is_ok_and(|scope| principal.scopes.contains(scope))
+        {
+            return Err(ApiError::forbidden(name));
         }
 
         let path = request.uri().path_and_query().map_or("", |path| path.as_str());
-        let workspace = principal.workspace;
-        match front.pages.look(&front.app, route.operation, workspace, path, request.headers()).await {
+        match front
+            .pages
+            .look(&front.app, route.operation, principal.workspace, path, request.headers())
+            .await
+        {
             Look::Found(page) => {
                 let answer = page.response();
                 seen.page = Some(page);
@@ -121,24 +132,10 @@ impl<E: Endpoint> Gate<E> {
             Look::Elsewhere => {}
         }
 
-        let admission = Arc::new(Admission {
-            front: Arc::clone(front),
-            workspace,
-            key: principal.key,
-            request_id: seen.entry.request_id().to_owned(),
-            operation: route.operation,
-            captured,
-            body: body.clone(),
-            replayed: AtomicBool::new(false),
-            tag: OnceLock::new(),
-        });
-        seen.admission = Some(Arc::clone(&admission));
-        request.set_body(body);
-        request.extensions_mut().insert(admission);
-        if request.method() == Method::HEAD {
-            request.set_method(Method::GET);
-        }
-        match self.inner.call(request).await {
+        let input = route.read(&request, captured, body)?;
+        let caller = Caller::new(Arc::clone(front), &principal, seen.entry.request_id().to_owned());
+        let caller = seen.caller.insert(Arc::new(caller));
+        match route.call(Arc::clone(caller), input, request).await {
             Ok(answer) => finish::own(answer.into_response()),
             Err(error) if error.status().is_server_error() && !error.is_from_response() => {
                 Err(ApiError::internal(anyhow::anyhow!("{error}")))
@@ -148,14 +145,14 @@ impl<E: Endpoint> Gate<E> {
     }
 }
 
-impl<E: Endpoint> Endpoint for Gate<E> {
+impl Endpoint for Gate {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let front = &self.front;
         let mut seen = Seen {
             standing: None,
-            admission: None,
+            caller: None,
             page: None,
             place: None,
             entry: Entry::begin(&request, request_id::of(&request, &front.app)),

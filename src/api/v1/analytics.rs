@@ -6,7 +6,7 @@ use crate::call::Call;
 use crate::error::Reply;
 use crate::generated::analytics::{Analytics, GetAnalyticsSummaryRequest, GetAnalyticsSummaryResponse};
 use crate::generated::schemas::AnalyticsSummary;
-use crate::payload::Json;
+use contract_runtime::payload::Json;
 use domain::analytics::{self, AnalyticsQuery};
 
 impl Analytics for Handlers {

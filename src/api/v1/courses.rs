@@ -8,7 +8,7 @@ use crate::generated::courses::{
     Courses, GetCourseRequest, GetCourseResponse, ListCoursesRequest, ListCoursesResponse,
 };
 use crate::generated::schemas::CourseList;
-use crate::payload::Json;
+use contract_runtime::payload::Json;
 use domain::courses::{self, CourseFilter};
 use foundation::id::CourseId;
 

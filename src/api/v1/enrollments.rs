@@ -6,7 +6,7 @@ use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::generated::enrollments::{CreateEnrollmentRequest, CreateEnrollmentResponse, Enrollments};
 use crate::idempotency;
-use crate::payload::Json;
+use contract_runtime::payload::Json;
 use domain::enrollments::{self, Enrolled, NewEnrollment};
 use domain::error::Missing;
 use foundation::clock;
@@ -18,7 +18,7 @@ impl Enrollments for Handlers {
         request: CreateEnrollmentRequest,
     ) -> Reply<CreateEnrollmentResponse> {
         let (app, workspace) = (self.app.clone(), call.workspace);
-        idempotency::once(&self.app, call, move |write| {
+        idempotency::once(&self.app, call, request.idempotency_key, move |write| {
             let (app, body) = (app.clone(), request.body.clone());
             Box::pin(async move {
                 let enrollment = NewEnrollment {

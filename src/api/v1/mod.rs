@@ -12,6 +12,10 @@ mod students;
 
 pub(super) use convert::{text, texts, twins};
 
+use crate::call::{Call, Caller};
+use crate::error::ApiError;
+use contract_runtime::answer::Parts;
+use contract_runtime::service::Service;
 use domain::app::App;
 
 /// Implements the traits of all tags.
@@ -19,4 +23,17 @@ use domain::app::App;
 pub struct Handlers {
     /// The shared parts of the process.
     pub app: App,
+}
+
+impl Service for Handlers {
+    type Caller = Caller;
+    type Error = ApiError;
+
+    fn error_parts(&self, call: &Call, error: ApiError) -> Parts {
+        error.into_parts(call)
+    }
+
+    fn undocumented(&self, call: &Call, status: u16) -> ApiError {
+        ApiError::undocumented(call.operation, status)
+    }
 }

@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::error::Reply;
 use crate::generated::orders::{ListOrdersRequest, ListOrdersResponse, Orders};
 use crate::generated::schemas::OrderList;
-use crate::payload::Json;
+use contract_runtime::payload::Json;
 use domain::orders::{self, OrderFilter};
 
 impl Orders for Handlers {

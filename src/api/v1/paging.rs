@@ -4,8 +4,8 @@ use crate::call::Call;
 use crate::cursor;
 use crate::error::{ApiError, Reply};
 use crate::generated::schemas::{CourseSort, OrderSort, Pagination, StudentSort};
-use crate::scalar::Timestamp;
-use crate::validate::{Fault, Faults, Part};
+use contract_runtime::scalar::Timestamp;
+use contract_runtime::validate::{Fault, Faults, Part};
 use domain::page::{PageRequest, Position, Sort, SortKey, Span};
 
 /// The page that a call asks for.

@@ -10,7 +10,7 @@ use crate::generated::students::{
     CreateStudentRequest, CreateStudentResponse, ListStudentsRequest, ListStudentsResponse, Students,
 };
 use crate::idempotency;
-use crate::payload::Json;
+use contract_runtime::payload::Json;
 use domain::students::{self, StudentFilter};
 use foundation::clock;
 
@@ -42,7 +42,7 @@ impl Students for Handlers {
         request: CreateStudentRequest,
     ) -> Reply<CreateStudentResponse> {
         let (app, workspace, path) = (self.app.clone(), call.workspace, call.operation.path);
-        idempotency::once(&self.app, call, move |write| {
+        idempotency::once(&self.app, call, request.idempotency_key, move |write| {
             let (app, student) = (app.clone(), request.body.clone());
             Box::pin(async move {
                 let at = clock::from_ms(write.now_ms());

@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
 
 //! The traits of all tags as one poem-openapi API.
 
@@ -6,12 +6,12 @@ use poem_openapi::OpenApi;
 use super::operations;
 use super::schemas;
 use super::{things, r#type};
-use api::call::Checked;
-use api::error::answer;
-use api::parameter::{Cookie, Header, Path, Query};
-use api::payload::{Bytes, Json, Text};
-use api::scalar::{Date, Timestamp};
-use api::security::{Key, Scheme};
+use contract_runtime::call::Call;
+use contract_runtime::parameter::{Cookie, Header, Path, Query};
+use contract_runtime::payload::{Bytes, JsonBody, Text};
+use contract_runtime::scalar::{Date, Timestamp};
+use contract_runtime::security::{Key, Scheme};
+use contract_runtime::service::answer;
 
 /// The tags of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
@@ -52,7 +52,7 @@ pub struct Keys;
 
 impl Scheme for Keys {
     const NAME: &'static str = "keyHeader";
-    const CREDENTIAL: api::contract::Credential = operations::CREDENTIAL;
+    const CREDENTIAL: contract_runtime::contract::Credential = operations::CREDENTIAL;
 }
 
 /// The API over whoever implements the traits of its tags.
@@ -72,7 +72,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
         &self,
         #[oai(scope = "Scope::ReadCourses")]
         _key: Key<Keys>,
-        call: Checked<operations::ListThings>,
+        call: Call<S::Caller>,
         #[oai(name = "X-Trace", validator(max_length = 9))]
         x_trace: Header<Option<String>>,
         #[oai(name = "theme")]
@@ -111,32 +111,24 @@ impl<S: things::Things + r#type::Type> V2<S> {
         #[oai(name = "X-Marks", explode = false)]
         x_marks: Header<Option<Vec<i64>>>,
     ) -> things::ListThingsResponse {
-        answer(
-            &call.0,
-            self
-                .0
-                .list_things(
-                    call.0.clone(),
-                    things::ListThingsRequest {
-                        x_trace: x_trace.0,
-                        theme: theme.0,
-                        limit: limit.0,
-                        ratio: ratio.0,
-                        exact: exact.0,
-                        only_open: only_open.0,
-                        label: label.0,
-                        sort: sort.0,
-                        since: since.0,
-                        day: day.0,
-                        level: level.0,
-                        tag: tag.0,
-                        ids: ids.0,
-                        kinds: kinds.0,
-                        x_marks: x_marks.0,
-                    },
-                )
-                .await,
-        )
+        let request = things::ListThingsRequest {
+            x_trace: x_trace.0,
+            theme: theme.0,
+            limit: limit.0,
+            ratio: ratio.0,
+            exact: exact.0,
+            only_open: only_open.0,
+            label: label.0,
+            sort: sort.0,
+            since: since.0,
+            day: day.0,
+            level: level.0,
+            tag: tag.0,
+            ids: ids.0,
+            kinds: kinds.0,
+            x_marks: x_marks.0,
+        };
+        answer(&self.0, &call, self.0.list_things(call.clone(), request).await)
     }
     /// Make a thing
     #[oai(
@@ -149,29 +141,19 @@ impl<S: things::Things + r#type::Type> V2<S> {
         &self,
         #[oai(scope = "Scope::WriteStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::CreateThing>,
+        call: Call<S::Caller>,
         #[oai(name = "X-Trace", validator(max_length = 9))]
         x_trace: Header<Option<String>>,
         #[oai(name = "theme", validator(min_length = 1))]
         theme: Cookie<String>,
-        body: Json<schemas::NewThing>,
-    ) -> poem::Result<things::CreateThingResponse> {
-        Ok(
-            answer(
-                &call.0,
-                self
-                    .0
-                    .create_thing(
-                        call.0.clone(),
-                        things::CreateThingRequest {
-                            x_trace: x_trace.0,
-                            theme: theme.0,
-                            body: value(body)?,
-                        },
-                    )
-                    .await,
-            ),
-        )
+        body: JsonBody<schemas::NewThing>,
+    ) -> things::CreateThingResponse {
+        let request = things::CreateThingRequest {
+            x_trace: x_trace.0,
+            theme: theme.0,
+            body: body.0,
+        };
+        answer(&self.0, &call, self.0.create_thing(call.clone(), request).await)
     }
     /// labelThing
     #[oai(
@@ -184,29 +166,19 @@ impl<S: things::Things + r#type::Type> V2<S> {
         &self,
         #[oai(scope = "Scope::WriteStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::LabelThing>,
-        #[oai(name = "kind")]
-        kind: Path<schemas::Kind>,
+        call: Call<S::Caller>,
         #[oai(name = "id", validator(minimum(value = "1")))]
         id: Path<i64>,
-        body: Json<schemas::LabelThingBody>,
-    ) -> poem::Result<things::LabelThingResponse> {
-        Ok(
-            answer(
-                &call.0,
-                self
-                    .0
-                    .label_thing(
-                        call.0.clone(),
-                        things::LabelThingRequest {
-                            kind: kind.0,
-                            id: id.0,
-                            body: value(body)?,
-                        },
-                    )
-                    .await,
-            ),
-        )
+        #[oai(name = "kind")]
+        kind: Path<schemas::Kind>,
+        body: JsonBody<schemas::LabelThingBody>,
+    ) -> things::LabelThingResponse {
+        let request = things::LabelThingRequest {
+            id: id.0,
+            kind: kind.0,
+            body: body.0,
+        };
+        answer(&self.0, &call, self.0.label_thing(call.clone(), request).await)
     }
     /// Change what is sent and leave the rest alone
     #[oai(
@@ -219,29 +191,19 @@ impl<S: things::Things + r#type::Type> V2<S> {
         &self,
         #[oai(scope = "Scope::WriteStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::ChangeThing>,
-        #[oai(name = "kind")]
-        kind: Path<schemas::Kind>,
+        call: Call<S::Caller>,
         #[oai(name = "id", validator(minimum(value = "1")))]
         id: Path<i64>,
-        body: Json<schemas::ThingPatch>,
-    ) -> poem::Result<things::ChangeThingResponse> {
-        Ok(
-            answer(
-                &call.0,
-                self
-                    .0
-                    .change_thing(
-                        call.0.clone(),
-                        things::ChangeThingRequest {
-                            kind: kind.0,
-                            id: id.0,
-                            body: value(body)?,
-                        },
-                    )
-                    .await,
-            ),
-        )
+        #[oai(name = "kind")]
+        kind: Path<schemas::Kind>,
+        body: JsonBody<schemas::ThingPatch>,
+    ) -> things::ChangeThingResponse {
+        let request = things::ChangeThingRequest {
+            id: id.0,
+            kind: kind.0,
+            body: body.0,
+        };
+        answer(&self.0, &call, self.0.change_thing(call.clone(), request).await)
     }
     /// deleteThing
     #[oai(
@@ -254,25 +216,17 @@ impl<S: things::Things + r#type::Type> V2<S> {
         &self,
         #[oai(scope = "Scope::WriteStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::DeleteThing>,
-        #[oai(name = "kind")]
-        kind: Path<schemas::Kind>,
+        call: Call<S::Caller>,
         #[oai(name = "id", validator(minimum(value = "1")))]
         id: Path<i64>,
+        #[oai(name = "kind")]
+        kind: Path<schemas::Kind>,
     ) -> things::DeleteThingResponse {
-        answer(
-            &call.0,
-            self
-                .0
-                .delete_thing(
-                    call.0.clone(),
-                    things::DeleteThingRequest {
-                        kind: kind.0,
-                        id: id.0,
-                    },
-                )
-                .await,
-        )
+        let request = things::DeleteThingRequest {
+            id: id.0,
+            kind: kind.0,
+        };
+        answer(&self.0, &call, self.0.delete_thing(call.clone(), request).await)
     }
     /// pay
     #[oai(
@@ -285,23 +239,11 @@ impl<S: things::Things + r#type::Type> V2<S> {
         &self,
         #[oai(scope = "Scope::WriteStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::Pay>,
-        body: Json<schemas::Payment>,
-    ) -> poem::Result<r#type::PayResponse> {
-        Ok(
-            answer(
-                &call.0,
-                self
-                    .0
-                    .pay(
-                        call.0.clone(),
-                        r#type::PayRequest {
-                            body: value(body)?,
-                        },
-                    )
-                    .await,
-            ),
-        )
+        call: Call<S::Caller>,
+        body: JsonBody<schemas::Payment>,
+    ) -> r#type::PayResponse {
+        let request = r#type::PayRequest { body: body.0 };
+        answer(&self.0, &call, self.0.pay(call.clone(), request).await)
     }
     /// note
     #[oai(
@@ -314,23 +256,13 @@ impl<S: things::Things + r#type::Type> V2<S> {
         &self,
         #[oai(scope = "Scope::WriteStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::Note>,
+        call: Call<S::Caller>,
         body: Text,
-    ) -> poem::Result<r#type::NoteResponse> {
-        Ok(
-            answer(
-                &call.0,
-                self
-                    .0
-                    .note(
-                        call.0.clone(),
-                        r#type::NoteRequest {
-                            body: body.0,
-                        },
-                    )
-                    .await,
-            ),
-        )
+    ) -> r#type::NoteResponse {
+        let request = r#type::NoteRequest {
+            body: body.0,
+        };
+        answer(&self.0, &call, self.0.note(call.clone(), request).await)
     }
     /// upload
     #[oai(
@@ -343,23 +275,13 @@ impl<S: things::Things + r#type::Type> V2<S> {
         &self,
         #[oai(scope = "Scope::WriteStudents")]
         _key: Key<Keys>,
-        call: Checked<operations::Upload>,
+        call: Call<S::Caller>,
         body: Bytes,
-    ) -> poem::Result<r#type::UploadResponse> {
-        Ok(
-            answer(
-                &call.0,
-                self
-                    .0
-                    .upload(
-                        call.0.clone(),
-                        r#type::UploadRequest {
-                            body: body.0,
-                        },
-                    )
-                    .await,
-            ),
-        )
+    ) -> r#type::UploadResponse {
+        let request = r#type::UploadRequest {
+            body: body.0,
+        };
+        answer(&self.0, &call, self.0.upload(call.clone(), request).await)
     }
 }
 
@@ -385,14 +307,4 @@ fn list_things_sort_default() -> schemas::ListThingsSort {
 
 fn list_things_kinds_default() -> Vec<schemas::Kind> {
     Vec::new()
-}
-
-/// The value of a body. The extractor hands over read values, so the second arm is for completeness.
-fn value<T: serde::de::DeserializeOwned>(body: Json<T>) -> poem::Result<T> {
-    match body {
-        Json::Value(value) => Ok(value),
-        Json::Ready(bytes) => {
-            serde_json::from_slice(&bytes).map_err(poem::error::InternalServerError)
-        }
-    }
 }

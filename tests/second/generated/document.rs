@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
 
 //! The contract itself, for serving.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Constructs";
 pub const VERSION: &str = "2.0.0";
 
 /// The SHA-256 of the contract's text, in hexadecimal.
-pub const SHA256: &str = "aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd";
+pub const SHA256: &str = "e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f";
 
 /// The contract as it was written: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../contract.yaml");

@@ -1,11 +1,10 @@
-// Generated from tests/second/contract.yaml (sha256 aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
 
 //! The contract as static tables.
 
 use super::document;
-use api::contract::{
-    Body, Contract, Credential, Describes, Operation, Parameter, ParameterKind, Place,
-    Split,
+use contract_runtime::contract::{
+    Body, Contract, Credential, Operation, Parameter, ParameterKind, Place, Split,
 };
 
 /// Every operation, in the order of the contract.
@@ -36,14 +35,6 @@ pub static CONTRACT: Contract = Contract {
 pub const CREDENTIAL: Credential = Credential::Header("X-Api-Key");
 
 /// List things
-#[derive(Debug, Clone, Copy)]
-pub struct ListThings;
-
-impl Describes for ListThings {
-    const OPERATION: &'static Operation = &LIST_THINGS;
-}
-
-/// The description of [`ListThings`].
 pub static LIST_THINGS: Operation = Operation {
     id: "listThings",
     method: "GET",
@@ -162,14 +153,6 @@ pub static LIST_THINGS: Operation = Operation {
 };
 
 /// Make a thing
-#[derive(Debug, Clone, Copy)]
-pub struct CreateThing;
-
-impl Describes for CreateThing {
-    const OPERATION: &'static Operation = &CREATE_THING;
-}
-
-/// The description of [`CreateThing`].
 pub static CREATE_THING: Operation = Operation {
     id: "createThing",
     method: "POST",
@@ -201,14 +184,6 @@ pub static CREATE_THING: Operation = Operation {
 };
 
 /// labelThing
-#[derive(Debug, Clone, Copy)]
-pub struct LabelThing;
-
-impl Describes for LabelThing {
-    const OPERATION: &'static Operation = &LABEL_THING;
-}
-
-/// The description of [`LabelThing`].
 pub static LABEL_THING: Operation = Operation {
     id: "labelThing",
     method: "PUT",
@@ -217,18 +192,18 @@ pub static LABEL_THING: Operation = Operation {
     scope: Some("write:students"),
     parameters: &[
         Parameter {
-            name: "kind",
-            place: Place::Path,
-            required: true,
-            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
-            kind: ParameterKind::String,
-        },
-        Parameter {
             name: "id",
             place: Place::Path,
             required: true,
-            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
             kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "kind",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            kind: ParameterKind::String,
         },
     ],
     body: Some(Body {
@@ -240,14 +215,6 @@ pub static LABEL_THING: Operation = Operation {
 };
 
 /// Change what is sent and leave the rest alone
-#[derive(Debug, Clone, Copy)]
-pub struct ChangeThing;
-
-impl Describes for ChangeThing {
-    const OPERATION: &'static Operation = &CHANGE_THING;
-}
-
-/// The description of [`ChangeThing`].
 pub static CHANGE_THING: Operation = Operation {
     id: "changeThing",
     method: "PATCH",
@@ -256,18 +223,18 @@ pub static CHANGE_THING: Operation = Operation {
     scope: Some("write:students"),
     parameters: &[
         Parameter {
-            name: "kind",
-            place: Place::Path,
-            required: true,
-            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
-            kind: ParameterKind::String,
-        },
-        Parameter {
             name: "id",
             place: Place::Path,
             required: true,
-            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
             kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "kind",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            kind: ParameterKind::String,
         },
     ],
     body: Some(Body {
@@ -279,14 +246,6 @@ pub static CHANGE_THING: Operation = Operation {
 };
 
 /// deleteThing
-#[derive(Debug, Clone, Copy)]
-pub struct DeleteThing;
-
-impl Describes for DeleteThing {
-    const OPERATION: &'static Operation = &DELETE_THING;
-}
-
-/// The description of [`DeleteThing`].
 pub static DELETE_THING: Operation = Operation {
     id: "deleteThing",
     method: "DELETE",
@@ -295,18 +254,18 @@ pub static DELETE_THING: Operation = Operation {
     scope: Some("write:students"),
     parameters: &[
         Parameter {
-            name: "kind",
-            place: Place::Path,
-            required: true,
-            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
-            kind: ParameterKind::String,
-        },
-        Parameter {
             name: "id",
             place: Place::Path,
             required: true,
-            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
             kind: ParameterKind::Integer,
+        },
+        Parameter {
+            name: "kind",
+            place: Place::Path,
+            required: true,
+            schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
+            kind: ParameterKind::String,
         },
     ],
     body: None,
@@ -314,14 +273,6 @@ pub static DELETE_THING: Operation = Operation {
 };
 
 /// pay
-#[derive(Debug, Clone, Copy)]
-pub struct Pay;
-
-impl Describes for Pay {
-    const OPERATION: &'static Operation = &PAY;
-}
-
-/// The description of [`Pay`].
 pub static PAY: Operation = Operation {
     id: "pay",
     method: "POST",
@@ -338,14 +289,6 @@ pub static PAY: Operation = Operation {
 };
 
 /// note
-#[derive(Debug, Clone, Copy)]
-pub struct Note;
-
-impl Describes for Note {
-    const OPERATION: &'static Operation = &NOTE;
-}
-
-/// The description of [`Note`].
 pub static NOTE: Operation = Operation {
     id: "note",
     method: "POST",
@@ -362,14 +305,6 @@ pub static NOTE: Operation = Operation {
 };
 
 /// upload
-#[derive(Debug, Clone, Copy)]
-pub struct Upload;
-
-impl Describes for Upload {
-    const OPERATION: &'static Operation = &UPLOAD;
-}
-
-/// The description of [`Upload`].
 pub static UPLOAD: Operation = Operation {
     id: "upload",
     method: "PUT",

@@ -1,9 +1,9 @@
-// Generated from tests/second/contract.yaml (sha256 aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
 use poem_openapi::types::MaybeUndefined;
-use api::scalar::{Base64, Date, Timestamp, Uuid};
+use contract_runtime::scalar::{Base64, Date, Timestamp, Uuid};
 
 /// How big.
 #[derive(

@@ -1,16 +1,16 @@
-// Generated from tests/second/contract.yaml (sha256 aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `things`.
 
 use super::schemas;
-use api::answer::{Answer, Parts};
-use api::call::Call;
-use api::error::Reply;
-use api::payload::Json;
-use api::scalar::{Date, Timestamp};
+use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::call::Call;
+use contract_runtime::service::Service;
+use contract_runtime::payload::Json;
+use contract_runtime::scalar::{Date, Timestamp};
 
 /// What can be listed.
-pub trait Things: Send + Sync + 'static {
+pub trait Things: Service {
     /// List things
     ///
     /// Lists things \<sorted\>, as \[asked\].
@@ -21,33 +21,33 @@ pub trait Things: Send + Sync + 'static {
     /// Deprecated in the contract.
     fn list_things(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: ListThingsRequest,
-    ) -> impl Future<Output = Reply<ListThingsResponse>> + Send;
+    ) -> impl Future<Output = Result<ListThingsResponse, Self::Error>> + Send;
     /// Make a thing
     fn create_thing(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: CreateThingRequest,
-    ) -> impl Future<Output = Reply<CreateThingResponse>> + Send;
+    ) -> impl Future<Output = Result<CreateThingResponse, Self::Error>> + Send;
     /// labelThing
     fn label_thing(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: LabelThingRequest,
-    ) -> impl Future<Output = Reply<LabelThingResponse>> + Send;
+    ) -> impl Future<Output = Result<LabelThingResponse, Self::Error>> + Send;
     /// Change what is sent and leave the rest alone
     fn change_thing(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: ChangeThingRequest,
-    ) -> impl Future<Output = Reply<ChangeThingResponse>> + Send;
+    ) -> impl Future<Output = Result<ChangeThingResponse, Self::Error>> + Send;
     /// deleteThing
     fn delete_thing(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: DeleteThingRequest,
-    ) -> impl Future<Output = Reply<DeleteThingResponse>> + Send;
+    ) -> impl Future<Output = Result<DeleteThingResponse, Self::Error>> + Send;
 }
 
 /// What `listThings` is called with.
@@ -321,10 +321,10 @@ impl Answer for CreateThingResponse {
 /// What `labelThing` is called with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelThingRequest {
-    /// `kind`.
-    pub kind: schemas::Kind,
     /// `id`.
     pub id: i64,
+    /// `kind`.
+    pub kind: schemas::Kind,
     /// The body.
     pub body: schemas::LabelThingBody,
 }
@@ -458,10 +458,10 @@ impl Answer for LabelThingResponse {
 /// What `changeThing` is called with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeThingRequest {
-    /// `kind`.
-    pub kind: schemas::Kind,
     /// `id`.
     pub id: i64,
+    /// `kind`.
+    pub kind: schemas::Kind,
     /// The body.
     pub body: schemas::ThingPatch,
 }
@@ -574,10 +574,10 @@ impl Answer for ChangeThingResponse {
 /// What `deleteThing` is called with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeleteThingRequest {
-    /// `kind`.
-    pub kind: schemas::Kind,
     /// `id`.
     pub id: i64,
+    /// `kind`.
+    pub kind: schemas::Kind,
 }
 
 /// The answers of `deleteThing`.

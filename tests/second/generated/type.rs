@@ -1,33 +1,33 @@
-// Generated from tests/second/contract.yaml (sha256 aa032c0ab21254017e0bc564370240675dd413c8491fee50aa92322661d895bd), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `type`.
 
 use super::schemas;
-use api::answer::{Answer, Parts};
-use api::call::Call;
-use api::error::Reply;
-use api::payload::{Bytes, Json, Text};
+use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::call::Call;
+use contract_runtime::service::Service;
+use contract_runtime::payload::{Bytes, Json, Text};
 
 /// The operations of `type`.
-pub trait Type: Send + Sync + 'static {
+pub trait Type: Service {
     /// pay
     fn pay(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: PayRequest,
-    ) -> impl Future<Output = Reply<PayResponse>> + Send;
+    ) -> impl Future<Output = Result<PayResponse, Self::Error>> + Send;
     /// note
     fn note(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: NoteRequest,
-    ) -> impl Future<Output = Reply<NoteResponse>> + Send;
+    ) -> impl Future<Output = Result<NoteResponse, Self::Error>> + Send;
     /// upload
     fn upload(
         &self,
-        call: Call,
+        call: Call<Self::Caller>,
         request: UploadRequest,
-    ) -> impl Future<Output = Reply<UploadResponse>> + Send;
+    ) -> impl Future<Output = Result<UploadResponse, Self::Error>> + Send;
 }
 
 /// What `pay` is called with.

@@ -10,9 +10,10 @@ use crate::sites::{self, Site};
 use crate::source::Span;
 
 /// Modules of the generated folder that are not tags, and crates that its files name.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "adapter",
     "bytes",
+    "contract_runtime",
     "document",
     "events",
     "operations",
@@ -24,21 +25,8 @@ const MODULES: [&str; 11] = [
     "std",
 ];
 
-/// What the file of operations imports, uses and defines beside them.
-const TABLES: [&str; 12] = [
-    "Body",
-    "Contract",
-    "Credential",
-    "Describes",
-    "None",
-    "Operation",
-    "Operations",
-    "Parameter",
-    "ParameterKind",
-    "Place",
-    "Some",
-    "Split",
-];
+/// What the file of operations defines beside them.
+const TABLES: [&str; 3] = ["Contract", "Credential", "Operations"];
 
 /// Names that generated files import or use beside a tag's trait.
 const IMPORTS: [&str; 17] = [
@@ -51,10 +39,10 @@ const IMPORTS: [&str; 17] = [
     "Json",
     "Option",
     "Parts",
-    "Reply",
+    "Result",
     "Send",
+    "Service",
     "String",
-    "Sync",
     "Text",
     "Timestamp",
     "Uuid",

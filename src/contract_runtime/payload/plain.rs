@@ -1,9 +1,11 @@
 //! Bodies that are no JSON: a text, or bytes.
 
-use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
-use poem_openapi::payload::{ParsePayload, Payload};
+use poem::{IntoResponse, Request, RequestBody, Response};
+use poem_openapi::payload::Payload;
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+
+use crate::call;
 
 /// The media type of texts.
 pub const TEXT: &str = "text/plain";
@@ -67,14 +69,6 @@ macro_rules! plain {
             }
         }
 
-        impl ParsePayload for $name {
-            const IS_REQUIRED: bool = true;
-
-            async fn from_request(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
-                Self::read(<bytes::Bytes as FromRequest>::from_request(request, body).await?)
-            }
-        }
-
         impl<'a> ApiExtractor<'a> for $name {
             const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
             const PARAM_IS_REQUIRED: bool = true;
@@ -94,10 +88,10 @@ macro_rules! plain {
 
             async fn from_request(
                 request: &'a Request,
-                body: &mut RequestBody,
+                _: &mut RequestBody,
                 _: ExtractParamOptions<()>,
             ) -> poem::Result<Self> {
-                <Self as ParsePayload>::from_request(request, body).await
+                Self::read(call::input(request)?.body.clone())
             }
         }
     )*};

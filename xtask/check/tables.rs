@@ -15,7 +15,7 @@ use super::finding::Finding;
 
 /// A table, as an entity or a database has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub(crate) struct Table {
     /// Its columns by name: their kind, and whether they may be null.
     columns: BTreeMap<String, (&'static str, bool)>,
     /// The columns of its primary key, in order.
@@ -30,7 +30,7 @@ type Tables = BTreeMap<String, Table>;
 ///
 /// # Errors
 /// When a database cannot be had, or its schema not be read.
-pub async fn judge(postgres: Option<&str>) -> anyhow::Result<Vec<Finding>> {
+pub(crate) async fn judge(postgres: Option<&str>) -> anyhow::Result<Vec<Finding>> {
     let entities = entities();
     let mut memory = ConnectOptions::new("sqlite::memory:");
     memory.max_connections(1);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// One thing that a document says, and what it says about that.
 #[derive(Clone, Debug)]
-pub struct Fact {
+pub(crate) struct Fact {
     /// What it says; equal in two documents that say the same.
     pub name: String,
     /// Where it says so, as a JSON pointer.
@@ -24,7 +24,7 @@ impl Fact {
     }
 
     /// The child of that name.
-    pub fn child(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.name == name)
     }
 }
@@ -51,7 +51,7 @@ const PLAIN: [&str; 14] = [
 ];
 
 /// Takes a document apart.
-pub fn of(document: &Value) -> Fact {
+pub(crate) fn of(document: &Value) -> Fact {
     let reader = Reader { document };
     let mut children = Vec::new();
     for (path, item) in entries(&document["paths"]) {

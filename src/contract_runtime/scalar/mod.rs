@@ -11,8 +11,6 @@ use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use poem_openapi::types::{ParseError, ParseFromJSON, ParseFromParameter, ParseResult, ToJSON, Type};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use foundation::clock;
-
 /// `format: date-time`: RFC 3339; written in UTC with `Z` and milliseconds, read in any offset, cut to
 /// milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +20,11 @@ impl Timestamp {
     fn text(self) -> String {
         format!("{:.3}", self.0)
     }
+}
+
+/// The time without its part below the millisecond.
+fn truncate(time: Instant) -> Instant {
+    Instant::from_millisecond(time.as_millisecond()).unwrap_or(time)
 }
 
 impl From<Instant> for Timestamp {
@@ -39,7 +42,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        text.parse().map(|time| Self(clock::truncate(time))).map_err(serde::de::Error::custom)
+        text.parse().map(|time| Self(truncate(time))).map_err(serde::de::Error::custom)
     }
 }
 
@@ -76,7 +79,7 @@ impl ParseFromJSON for Timestamp {
 
 impl ParseFromParameter for Timestamp {
     fn parse_from_parameter(text: &str) -> ParseResult<Self> {
-        text.parse().map(|time| Self(clock::truncate(time))).map_err(ParseError::custom)
+        text.parse().map(|time| Self(truncate(time))).map_err(ParseError::custom)
     }
 }
 

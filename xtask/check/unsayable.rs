@@ -7,7 +7,7 @@ use super::facts::Fact;
 
 /// One thing that poem-openapi cannot say.
 #[derive(Debug)]
-pub struct Row {
+pub(crate) struct Row {
     /// A short name.
     pub id: &'static str,
     /// What it is, and why it cannot be said.
@@ -19,7 +19,7 @@ pub struct Row {
 }
 
 /// The list.
-pub const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     Row {
         id: "closed-object",
         what: "`additionalProperties: false`: enforced by `deny_unknown_fields`, never emitted",
@@ -136,7 +136,7 @@ fn inside(path: &[&Fact]) -> usize {
 }
 
 /// The row that covers the last fact of a path, if one does.
-pub fn row(path: &[&Fact]) -> Option<&'static Row> {
+pub(crate) fn row(path: &[&Fact]) -> Option<&'static Row> {
     ROWS.iter().find(|row| (row.covers)(path))
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 ///
 /// # Errors
 /// When utoipa cannot read what was written: a fault of this translation.
-pub fn document<A: OpenApi>(title: &str, version: &str, events: &[&str]) -> anyhow::Result<Value> {
+pub(crate) fn document<A: OpenApi>(title: &str, version: &str, events: &[&str]) -> anyhow::Result<Value> {
     let mut registry = Registry::new();
     A::register(&mut registry);
     let mut paths = Map::new();

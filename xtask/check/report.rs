@@ -12,7 +12,7 @@ const HELP: &str =
     "run `cargo xtask codegen`; if it is fresh, the generator or the list of what cannot be said is at fault";
 
 /// Renders both lists, each difference with its place in the contract.
-pub fn render(contract: &Contract, differences: &Differences, format: Format) -> String {
+pub(crate) fn render(contract: &Contract, differences: &Differences, format: Format) -> String {
     let lists = [(CONTRACT_ONLY, &differences.contract_only), (CODE_ONLY, &differences.code_only)];
     let mut text = String::new();
     for ((code, title), list) in lists {

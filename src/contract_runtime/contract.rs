@@ -129,9 +129,3 @@ pub struct Body {
     /// JSON pointer to its schema inside the contract's JSON.
     pub schema: &'static str,
 }
-
-/// Ties an operation's marker type to its description.
-pub trait Describes {
-    /// The description.
-    const OPERATION: &'static Operation;
-}

@@ -7,14 +7,16 @@ mod plain;
 
 pub use plain::{BYTES, Bytes, TEXT, Text};
 
-use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
-use poem_openapi::payload::{ParsePayload, Payload};
+use poem::{IntoResponse, Request, RequestBody, Response};
+use poem_openapi::payload::Payload;
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchemaRef, Registry};
 use poem_openapi::types::Type;
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
+
+use super::call;
 
 /// A JSON body: a value still to be written, or bytes that stand for one.
 #[derive(Debug, Clone)]
@@ -25,7 +27,7 @@ pub enum Json<T> {
     Ready(bytes::Bytes),
 }
 
-/// The one media type of the API.
+/// The media type of JSON.
 pub const JSON: &str = "application/json";
 
 impl<T: Serialize> Json<T> {
@@ -61,23 +63,16 @@ impl<T: Serialize + Send> IntoResponse for Json<T> {
     }
 }
 
-impl<T: Type + DeserializeOwned> ParsePayload for Json<T> {
-    const IS_REQUIRED: bool = T::IS_REQUIRED;
+/// The body of a request, as its type.
+#[derive(Debug, Clone)]
+pub struct JsonBody<T>(pub T);
 
-    async fn from_request(request: &Request, body: &mut RequestBody) -> poem::Result<Self> {
-        let bytes = <bytes::Bytes as FromRequest>::from_request(request, body).await?;
-        read(&bytes).map(Self::Value).map_err(poem::error::InternalServerError)
-    }
-}
-
-/// The value of a body that its schema took.
+/// Converts a value that its schema accepts.
 ///
-/// To JSON Schema `1.0` and `1e3` are whole numbers; to serde they are not, so they are written as such where serde stumbles.
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
-    serde_json::from_slice(bytes).or_else(|error| {
-        let mut value = serde_json::from_slice(bytes)?;
-        if whole(&mut value) { serde_json::from_value(value) } else { Err(error) }
-    })
+/// To JSON Schema `1.0` and `1e3` are whole numbers; to serde they are not, so they are rewritten where serde refuses.
+fn convert<T: DeserializeOwned>(mut value: Value) -> serde_json::Result<T> {
+    T::deserialize(&value)
+        .or_else(|error| if whole(&mut value) { serde_json::from_value(value) } else { Err(error) })
 }
 
 /// Writes every whole number without a fraction; false when there was none.
@@ -95,7 +90,7 @@ fn whole(value: &mut Value) -> bool {
     }
 }
 
-impl<'a, T: Type + DeserializeOwned> ApiExtractor<'a> for Json<T> {
+impl<'a, T: Type + DeserializeOwned> ApiExtractor<'a> for JsonBody<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
     const PARAM_IS_REQUIRED: bool = T::IS_REQUIRED;
     type ParamType = ();
@@ -115,22 +110,25 @@ impl<'a, T: Type + DeserializeOwned> ApiExtractor<'a> for Json<T> {
 
     async fn from_request(
         request: &'a Request,
-        body: &mut RequestBody,
+        _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        <Self as ParsePayload>::from_request(request, body).await
+        let value = call::input(request)?.take_value().unwrap_or_default();
+        convert(value).map(Self).map_err(poem::error::InternalServerError)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn a_whole_number_may_have_a_fraction_of_zero() {
-        assert_eq!(read::<Vec<i64>>(b"[1, 2.0, -1e3]").ok(), Some(vec![1, 2, -1000]));
-        assert!(read::<i64>(b"1.5").is_err());
-        assert!(read::<i64>(b"1e300").is_err());
-        assert_eq!(read::<f64>(b"2.0").ok(), Some(2.0));
+        assert_eq!(convert::<Vec<i64>>(json!([1, 2.0, -1e3])).ok(), Some(vec![1, 2, -1000]));
+        assert!(convert::<i64>(json!(1.5)).is_err());
+        assert!(convert::<i64>(json!(1e300)).is_err());
+        assert_eq!(convert::<f64>(json!(2.0)).ok(), Some(2.0));
     }
 }

@@ -8,15 +8,19 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::{date_time, shorten};
-use foundation::json;
+use crate::json;
 
 /// A query parameter that the contract does not name.
 pub const UNKNOWN_PARAMETER: &str = "is not a parameter of this operation";
 /// A body field that the contract does not name.
 const UNKNOWN_FIELD: &str = "is not a field of this body";
 
+/// Describes a pattern of a contract in words: the end of a sentence that begins with the field. `None` shows the
+/// pattern itself.
+pub type DescribePattern = fn(&str) -> Option<String>;
+
 /// The faults behind one error of the validator: JSON pointer and message.
-pub fn describe(error: &ValidationError<'_>) -> Vec<(String, String)> {
+pub fn describe(error: &ValidationError<'_>, pattern: DescribePattern) -> Vec<(String, String)> {
     let place = error.instance_path().to_string();
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => unexpected
@@ -30,13 +34,13 @@ pub fn describe(error: &ValidationError<'_>) -> Vec<(String, String)> {
         Kind::PropertyNames { error: inner } => {
             let name = inner.instance().as_str().unwrap_or_default().to_owned();
             let place = format!("{place}/{}", json::escape(&shorten(&name)));
-            vec![(place, format!("has a name that cannot be taken: it {}", sentence(inner)))]
+            vec![(place, format!("has a name that cannot be taken: it {}", sentence(inner, pattern)))]
         }
-        _ => vec![(place, sentence(error))],
+        _ => vec![(place, sentence(error, pattern))],
     }
 }
 
-fn sentence(error: &ValidationError<'_>) -> String {
+fn sentence(error: &ValidationError<'_>, describe_pattern: DescribePattern) -> String {
     match error.kind() {
         Kind::Type { kind } => format!("must be {}", types(kind)),
         Kind::Enum { options } => match options.as_array().map(Vec::as_slice) {
@@ -58,7 +62,9 @@ fn sentence(error: &ValidationError<'_>) -> String {
         Kind::MinProperties { limit } => format!("must hold at least {}", count(*limit, "field", "")),
         Kind::MaxProperties { limit } => format!("must hold at most {}", count(*limit, "field", "")),
         Kind::UniqueItems => "must not hold an item twice".to_owned(),
-        Kind::Pattern { pattern } => shape(pattern),
+        Kind::Pattern { pattern } => {
+            describe_pattern(pattern).unwrap_or_else(|| format!("must match the pattern `{pattern}`"))
+        }
         Kind::Format { format } => form(format, error.instance().as_str().unwrap_or_default()),
         other => format!("breaks the rule `{}` of the contract", other.keyword()),
     }
@@ -75,31 +81,6 @@ fn form(format: &str, text: &str) -> String {
         "uri" => "must be an absolute address, such as `https://example.com/page`".to_owned(),
         other => format!("must be in the format `{other}`"),
     }
-}
-
-/// What a text that follows one of the contract's patterns looks like.
-fn shape(pattern: &str) -> String {
-    const EMAIL: &str = r"^[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+$";
-    let id = pattern.strip_prefix('^').and_then(|rest| rest.split_once("_[0-7]"));
-    if let Some((prefix, _)) = id.filter(|(prefix, _)| prefix.bytes().all(|byte| byte.is_ascii_lowercase())) {
-        return format!("must be an id that begins with `{prefix}_`, with 26 characters after it");
-    }
-    match pattern {
-        EMAIL => "must hold one @ between two parts without blanks",
-        r"^[^\x00-\x1f\x7f]*$" => "must not hold control characters, such as line breaks",
-        r"^[^\x00]*$" => "must not hold the character NUL (U+0000)",
-        "^[!-~]+$" => "must be visible ASCII characters without blanks",
-        "^[A-Z]{3}$" => "must be a currency code of three capital letters, such as `USD`",
-        "^[a-z0-9]+(-[a-z0-9]+)*$" => {
-            "must be lower-case letters and digits, with single hyphens between them, such as `ink-and-line`"
-        }
-        "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$" => "must be a language tag (BCP 47), such as `en` or `pt-BR`",
-        "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$" => {
-            "must be the name of an IANA time zone, such as `Europe/Berlin`"
-        }
-        other => return format!("must match the pattern `{other}`"),
-    }
-    .to_owned()
 }
 
 fn types(kind: &TypeKind) -> String {

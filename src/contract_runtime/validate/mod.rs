@@ -8,8 +8,6 @@ pub mod message;
 pub mod query;
 mod read;
 pub mod schemas;
-#[cfg(test)]
-mod tests;
 pub mod texts;
 mod widths;
 

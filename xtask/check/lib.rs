@@ -1,6 +1,21 @@
-//! The half of `check` that links the server.
+//! Compares the contract with the code, both ways, and with the tests and the tables.
+//!
+//! Owns the order of the comparisons. `cargo xtask check` runs them as a program of its own, since they link the server
+//! and the other tools must work when it does not compile.
 
-use std::path::Path;
+mod compare;
+mod facts;
+mod finding;
+mod gates;
+mod own;
+mod report;
+#[cfg(test)]
+#[allow(unreachable_pub, reason = "generated code is `pub` among its own")]
+mod second;
+mod tables;
+mod unsayable;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use api::generated::adapter::V1;
@@ -10,34 +25,50 @@ use codegen::V1 as NAMES;
 use contract::diagnostic::Format;
 use serde_json::Value;
 
-use super::finding::{self, Finding};
-use super::{compare, facts, own, report, tables};
-use crate::Outcome;
+use self::finding::Finding;
+
+/// The root of the workspace.
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// The code's own document, as JSON.
 ///
 /// # Errors
 /// When it has no valid form.
-pub fn code() -> anyhow::Result<Value> {
+fn code() -> anyhow::Result<Value> {
     own::document::<V1<Handlers>>(document::TITLE, document::VERSION, events::EVENT_TYPES)
 }
 
-/// Compares the contract with the code and prints both lists.
+/// How the comparisons are printed.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Args {
+    /// How findings are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// Print the code's own OpenAPI document and stop.
+    #[arg(long)]
+    pub print_code: bool,
+}
+
+/// Prints every difference. Returns whether there is none.
 ///
 /// # Errors
-/// When the contract cannot be read.
-pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result<Outcome> {
-    let code = code()?;
-    if print_code {
+/// When a file or a database cannot be read.
+pub fn run(args: Args) -> anyhow::Result<bool> {
+    let workspace = &workspace();
+    let (code, format) = (code()?, args.format);
+    if args.print_code {
         println!("{}", serde_json::to_string_pretty(&code)?);
-        return Ok(Outcome::Fine);
+        return Ok(true);
     }
     let Ok(contract) = contract::read(contract::open(workspace, NAMES.contract)?, &NAMES.customs) else {
         bail!("the contract has findings; `cargo xtask codegen --check` shows them");
     };
     let differences = compare::compare(&facts::of(&contract.root.to_json()), &facts::of(&code));
     print!("{}", report::render(&contract, &differences, format));
-    let mut findings = served(workspace)?;
+    let mut findings = gates::judge(workspace, &contract)?;
+    findings.extend(served(workspace)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let postgres = std::env::var("DATABASE_URL").ok().filter(|url| url.starts_with("postgres"));
     findings.extend(runtime.block_on(tables::judge(postgres.as_deref()))?);
@@ -47,7 +78,7 @@ pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result
             eprintln!("beyond poem-openapi ({count} times): {}; shown by {}", row.what, row.test);
         }
     }
-    Ok(if differences.is_empty() && findings.is_empty() { Outcome::Fine } else { Outcome::Findings })
+    Ok(differences.is_empty() && findings.is_empty())
 }
 
 /// The documents that the server carries, against the files that they were made from: byte for byte.
@@ -88,17 +119,13 @@ fn lines<'t>(one: &'t str, other: &'t str) -> impl Iterator<Item = (usize, &'t s
 }
 
 #[cfg(test)]
-mod second;
-
-#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::compare::{Difference, Differences};
-    use crate::check::unsayable;
+    use crate::compare::{Difference, Differences};
     use contract::Contract;
 
     fn contract() -> Contract {
-        let workspace = crate::workspace();
+        let workspace = workspace();
         let source = contract::open(&workspace, NAMES.contract).expect("the contract can be read");
         contract::read(source, &NAMES.customs).expect("the contract has no findings")
     }
@@ -138,7 +165,7 @@ mod tests {
     /// The contract with every construct, and what only it or its code says.
     fn second_version() -> (Contract, Differences) {
         let names = codegen::CONTRACTS.last().expect("it is the last one");
-        let source = contract::open(&crate::workspace(), names.contract).expect("the contract can be read");
+        let source = contract::open(&workspace(), names.contract).expect("the contract can be read");
         let contract = contract::read(source, &names.customs).expect("the contract has no findings");
         let code = second::code();
         let differences = between(&contract.root.to_json(), &code);
@@ -153,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_document_that_was_changed_since_the_server_was_built_is_found() {
-        assert_eq!(served(&crate::workspace()).expect("the files are read"), []);
+        assert_eq!(served(&workspace()).expect("the files are read"), []);
         assert_eq!(lines("a\nb\n", "a\nb\n").next(), None);
         assert_eq!(lines("a\nb\n", "a\nc\n").next(), Some((2, "b\n")));
         assert_eq!(lines("a\n", "a").next(), Some((1, "a\n")));

@@ -1,4 +1,4 @@
-//! Reads JSON strictly: the bodies of requests and the lines of the feed.
+//! Reads JSON strictly.
 //!
 //! Refuses what lenient parsers let pass: duplicate keys at any depth, text behind the value, nesting beyond
 //! [`MAX_DEPTH`], NUL characters, lone surrogates, invalid UTF-8. Knows nothing of schemas, requests or changes.

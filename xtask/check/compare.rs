@@ -5,7 +5,7 @@ use super::unsayable::{self, Row};
 
 /// What only one of two documents says.
 #[derive(Debug, Default)]
-pub struct Differences {
+pub(crate) struct Differences {
     /// In the contract, not in the code.
     pub contract_only: Vec<Difference>,
     /// In the code, not in the contract.
@@ -16,7 +16,7 @@ pub struct Differences {
 
 /// One thing that only one document says.
 #[derive(Debug)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// The way to it: operation, parameter or response, and so on down.
     pub path: String,
     /// The JSON pointer into the contract: to the thing, or to the nearest thing around it that the contract has.
@@ -26,7 +26,7 @@ pub struct Difference {
 }
 
 /// Compares the contract's facts with the code's.
-pub fn compare(contract: &Fact, code: &Fact) -> Differences {
+pub(crate) fn compare(contract: &Fact, code: &Fact) -> Differences {
     let mut differences = Differences::default();
     differences.descend(&mut vec![contract], code);
     differences
@@ -34,7 +34,7 @@ pub fn compare(contract: &Fact, code: &Fact) -> Differences {
 
 impl Differences {
     /// Whether the two documents say the same.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.contract_only.is_empty() && self.code_only.is_empty()
     }
 
@@ -87,7 +87,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::check::facts;
+    use crate::facts;
 
     /// A document with one operation, whose one parameter and one answer are given.
     fn document(parameter: Value, answer: Value) -> Value {

@@ -32,7 +32,7 @@ const GATES: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// When the file of the gates cannot be read.
-pub fn judge(workspace: &Path, contract: &Contract) -> anyhow::Result<Vec<Finding>> {
+pub(crate) fn judge(workspace: &Path, contract: &Contract) -> anyhow::Result<Vec<Finding>> {
     let text =
         std::fs::read_to_string(workspace.join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
     let tests = Tests::read(&text).with_context(|| format!("{FILE} is no Rust"))?;

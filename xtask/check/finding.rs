@@ -4,7 +4,7 @@ use contract::diagnostic::{self, Format};
 
 /// Something that does not hold.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The stable name of its kind.
     pub code: &'static str,
     /// The file, from the workspace.
@@ -20,7 +20,7 @@ pub struct Finding {
 }
 
 /// Renders findings in their order.
-pub fn render(findings: &[Finding], format: Format) -> String {
+pub(crate) fn render(findings: &[Finding], format: Format) -> String {
     findings.iter().map(|finding| finding.render(format)).collect()
 }
 

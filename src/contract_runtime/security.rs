@@ -1,0 +1,149 @@
+//! Credentials: where a request carries its key, and the security scheme as poem-openapi sees it.
+//!
+//! The service checks keys before it calls a route. [`Key`] only declares the scheme, so that the code's own document
+//! names it with the scope of each operation.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use poem::http::{HeaderMap, HeaderValue, header};
+use poem::{Request, RequestBody};
+use poem_openapi::registry::{MetaSecurityScheme, Registry};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+
+use super::contract::Credential;
+use super::validate::texts;
+
+impl Credential {
+    /// The key that a request carries, when it stands exactly once where it belongs.
+    pub fn find(self, headers: &HeaderMap) -> Option<Cow<'_, str>> {
+        let key = match self {
+            Self::Bearer => Cow::from(authorization(headers, "bearer")?),
+            Self::Basic => {
+                let pair = STANDARD.decode(authorization(headers, "basic")?).ok()?;
+                let pair = String::from_utf8(pair).ok()?;
+                Cow::from(pair.strip_suffix(':')?.to_owned())
+            }
+            Self::Header(name) => Cow::from(only(headers.get_all(name).iter())?.to_str().ok()?),
+            Self::Cookie(name) => Cow::from(only(texts::cookies(headers, name).into_iter())?),
+        };
+        (!key.is_empty()).then_some(key)
+    }
+
+    /// The `WWW-Authenticate` header of a response with status 401.
+    pub fn challenge(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Self::Bearer => "Bearer",
+            Self::Basic => "Basic realm=\"api\", charset=\"UTF-8\"",
+            // RFC 9110, 11.6.1 demands the header, and no scheme is registered for keys in places of their own.
+            Self::Header(_) | Self::Cookie(_) => "ApiKey",
+        })
+    }
+}
+
+/// The credentials of this scheme in exactly one `Authorization` header.
+fn authorization<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
+    let value = only(headers.get_all(header::AUTHORIZATION).iter())?;
+    let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case(wanted).then_some(key.trim_matches(' '))
+}
+
+fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    all.next().filter(|_| all.next().is_none())
+}
+
+/// The security scheme of a contract.
+pub trait Scheme {
+    /// Its name in the contract.
+    const NAME: &'static str;
+    /// Where callers put their keys.
+    const CREDENTIAL: Credential;
+}
+
+/// Declares a scheme at an operation.
+pub struct Key<S>(PhantomData<S>);
+
+impl<'a, S: Scheme> ApiExtractor<'a> for Key<S> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        let (scheme, key_in, name) = match S::CREDENTIAL {
+            Credential::Bearer => (Some("bearer"), None, None),
+            Credential::Basic => (Some("basic"), None, None),
+            Credential::Header(name) => (None, Some("header"), Some(name)),
+            Credential::Cookie(name) => (None, Some("cookie"), Some(name)),
+        };
+        registry.create_security_scheme(
+            S::NAME,
+            MetaSecurityScheme {
+                ty: if scheme.is_some() { "http" } else { "apiKey" },
+                description: None,
+                name,
+                key_in,
+                scheme,
+                bearer_format: None,
+                flows: None,
+                openid_connect_url: None,
+            },
+        );
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![S::NAME]
+    }
+
+    async fn from_request(
+        _: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(Self(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, values: &[&'static str]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for value in values {
+            map.append(name, HeaderValue::from_static(value));
+        }
+        map
+    }
+
+    #[test]
+    fn exactly_one_bearer_header_presents_a_key() {
+        let presents = |values: &[&'static str]| {
+            Credential::Bearer.find(&headers("authorization", values)).map(Cow::into_owned)
+        };
+        assert_eq!(presents(&["Bearer abc"]).as_deref(), Some("abc"));
+        assert_eq!(presents(&["bEARER  abc "]).as_deref(), Some("abc"));
+        for none in [&[][..], &["Bearer a", "Bearer a"], &["Basic abc"], &["Bearer"], &["Bearer "], &["abc"]]
+        {
+            assert_eq!(presents(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_stands_where_the_contract_says() {
+        let presents = |credential: Credential, name, values: &[&'static str]| {
+            credential.find(&headers(name, values)).map(Cow::into_owned)
+        };
+        // `abc:` and `abc:secret`
+        assert_eq!(presents(Credential::Basic, "authorization", &["Basic YWJjOg=="]).as_deref(), Some("abc"));
+        assert_eq!(presents(Credential::Basic, "authorization", &["Basic YWJjOnNlY3JldA=="]), None);
+        assert_eq!(presents(Credential::Basic, "authorization", &["Bearer abc"]), None);
+        assert_eq!(presents(Credential::Header("x-key"), "x-key", &["abc"]).as_deref(), Some("abc"));
+        assert_eq!(presents(Credential::Header("x-key"), "x-key", &["abc", "abc"]), None);
+        assert_eq!(presents(Credential::Header("x-key"), "authorization", &["Bearer abc"]), None);
+        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["a=b; key=abc"]).as_deref(), Some("abc"));
+        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["key=abc; key=abc"]), None);
+        assert_eq!(presents(Credential::Cookie("key"), "cookie", &["key="]), None);
+    }
+}
