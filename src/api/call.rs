@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use poem::http::HeaderValue;
 
 use super::front::Front;
-use super::middleware::etag;
 use domain::keys::Principal;
 use foundation::id::{KeyId, WorkspaceId};
+use web::etag;
 
 /// A call of one of the API's operations.
 pub type Call = contract_runtime::call::Call<Caller>;

@@ -8,12 +8,12 @@ use std::ops::{Deref, DerefMut};
 use poem::http::{HeaderValue, StatusCode, header};
 
 use super::envelope::summary;
-use super::rejection::Rejection;
 use contract_runtime::contract::{Credential, Operation};
 use contract_runtime::router::Refusal;
 use contract_runtime::validate::{Fault, Faults, Part};
 use domain::error::Missing;
 use domain::retry::Conflict;
+use web::rejection::Rejection;
 
 /// The machine-readable codes (seed 7); there are no others in v1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ use super::cursor::Cursors;
 use super::pages::Pages;
 use contract_runtime::contract::{Contract, Credential};
 use domain::app::App;
-use foundation::config::{Config, Network};
+use foundation::config::Config;
 use foundation::secret::{MasterKey, Purpose};
 use rate_limit::{Caps, Limiter};
 
@@ -21,8 +21,6 @@ use rate_limit::{Caps, Limiter};
 pub struct Settings {
     /// The address by which clients reach this server, without a slash at its end.
     pub public_url: String,
-    /// Proxies whose `X-Forwarded-For` is believed.
-    pub proxies: Vec<Network>,
     /// What a client address without a valid key may do.
     pub address_caps: Caps,
     /// What every response says of the end of v1.
@@ -49,7 +47,6 @@ impl Settings {
         let public_url = config.server.public_url.as_ref().map_or(local_url, |url| url.base());
         Ok(Self {
             public_url: public_url.trim_end_matches('/').to_owned(),
-            proxies: config.server.trusted_proxies.clone(),
             address_caps: Caps {
                 per_minute: config.limits.default_per_minute.get(),
                 per_day: config.limits.default_per_day.get(),

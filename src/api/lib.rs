@@ -16,5 +16,4 @@ pub mod idempotency;
 pub mod middleware;
 pub mod pages;
 mod patterns;
-pub mod rejection;
 pub mod v1;

@@ -15,12 +15,12 @@ use poem::Response;
 use poem::http::{HeaderMap, HeaderValue, header};
 
 use super::generated::operations::{GET_COURSE, LIST_COURSES};
-use super::middleware::Packable;
 use contract_runtime::contract::Operation;
 use contract_runtime::payload::JSON;
 use domain::app::App;
 use domain::courses::catalogue;
 use foundation::id::WorkspaceId;
+use web::compress::Packable;
 
 /// How long a version is believed before the database is asked for it again.
 const RECHECK_MS: i64 = 500;
@@ -53,7 +53,7 @@ struct State {
 /// One page, ready to be sent.
 pub struct Page {
     /// The body.
-    pub(crate) body: Packable,
+    pub(crate) body: Arc<Packable>,
     /// Its `ETag`.
     pub tag: HeaderValue,
     /// Its `Link`.
@@ -138,7 +138,7 @@ impl Pages {
             self.lighten(weight(&name, old.body.plain()));
         }
         self.bytes.fetch_add(weight(&name, &body), Ordering::Relaxed);
-        shelf.pages.insert(name, Arc::new(Page { body: Packable::new(body), tag, link, made_ms }));
+        shelf.pages.insert(name, Arc::new(Page { body: Arc::new(Packable::new(body)), tag, link, made_ms }));
     }
 
     fn lighten(&self, bytes: usize) {

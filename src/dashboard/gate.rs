@@ -2,11 +2,9 @@
 //!
 //! A form that another site sent, or whose token is not of this browser, never reaches a page.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_util::FutureExt;
 use poem::error::ReadBodyError;
 use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use poem::{Body, Endpoint, IntoResponse, Request, Response, Route};
@@ -23,6 +21,8 @@ use domain::retry::retrying;
 use domain::sessions;
 use foundation::secret::{MasterKey, Purpose, Seal};
 use rate_limit::logins::Attempts;
+use web::access::Subject;
+use web::layer::{Compressible, catch};
 
 /// Bytes that a form may have: far more than any of ours.
 const MOST_FORM_BYTES: usize = 256 * 1024;
@@ -104,7 +104,7 @@ impl Dashboard {
     /// A page, or one that says why not.
     async fn visited(&self, visit: &Arc<Visit>, request: Request) -> Response {
         let is_form = request.method() == Method::POST;
-        let outcome = AssertUnwindSafe(self.answer(visit, request)).catch_unwind().await;
+        let outcome = catch(self.answer(visit, request)).await;
         let answer = outcome.unwrap_or_else(|_| Err(Failure::Internal(anyhow::anyhow!("a page panicked"))));
         let mut response = answer.unwrap_or_else(|failure| failure.response(visit, is_form));
         // A part of a page has no place for the message, which waits for the page that has.
@@ -124,11 +124,12 @@ impl Endpoint for Dashboard {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        if let Some(file) = assets::find(request.uri().path()) {
+        if let Some(mut file) = assets::find(request.uri().path()) {
+            file.set_data(Compressible::Once);
             return Ok(file);
         }
-        let started = Instant::now();
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        web::access::of(&request).set(Subject::Page { method, path });
         let mut response = match Visit::of(&self.shared, &request).await {
             Ok(visit) => self.visited(&Arc::new(visit), request).await,
             Err(failure) => {
@@ -137,8 +138,7 @@ impl Endpoint for Dashboard {
             }
         };
         guard(response.headers_mut());
-        let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        tracing::info!(%method, path, status = response.status().as_u16(), duration_us, "page");
+        response.set_data(Compressible::Once);
         Ok(response)
     }
 }

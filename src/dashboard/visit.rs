@@ -1,6 +1,6 @@
 //! What is known of a request before a page looks at it: who asks, from where, by which browser.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use poem::http::{HeaderMap, header};
@@ -17,10 +17,6 @@ use domain::sessions::{self, Viewer};
 use domain::token;
 use foundation::secret::Seal;
 use rate_limit::logins::Attempts;
-
-/// The client's address, as the server that takes the connections knows it. It goes into the request's extensions.
-#[derive(Debug, Clone, Copy)]
-pub struct Client(pub IpAddr);
 
 /// What all visits share.
 pub(super) struct Shared {
@@ -81,10 +77,7 @@ impl Visit {
             new_visitor,
             flash,
             link: cookies::read(headers, Kind::Link, secure).map(SecretString::from),
-            address: request
-                .extensions()
-                .get()
-                .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Client(address)| *address),
+            address: web::access::of(request).client,
             agent: text(header::USER_AGENT),
             secure,
             base: match &shared.public {

@@ -9,9 +9,11 @@ use poem::{Body, Request, Response};
 use utoipa_swagger_ui::{Config, Url};
 
 use super::page;
-use api::middleware::{Coding, Packable, etag};
 use contract_runtime::contract::Contract;
 use contract_runtime::payload::JSON;
+use web::compress::Packable;
+use web::etag;
+use web::layer::Compressible;
 
 /// What Swagger UI needs: its own scripts; styles and images that it writes into the page itself.
 const SWAGGER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -91,34 +93,29 @@ impl Docs {
 pub(super) struct Document {
     file: String,
     media_type: &'static str,
-    body: Packable,
+    body: Arc<Packable>,
     tag: HeaderValue,
 }
 
 impl Document {
     fn new(file: String, media_type: &'static str, text: &'static str) -> Self {
         let tag = etag::of(text.as_bytes());
-        Self { file, media_type, body: Packable::new(Bytes::from_static(text.as_bytes())), tag }
+        let body = Arc::new(Packable::new(Bytes::from_static(text.as_bytes())));
+        Self { file, media_type, body, tag }
     }
 
     /// The document, or 304 when the caller holds it.
-    pub(super) async fn response(&self, request: &Request) -> Response {
+    pub(super) fn response(&self, request: &Request) -> Response {
         let response = Response::builder()
             .header(header::CACHE_CONTROL, "public, no-cache")
-            .header(header::VARY, "accept-encoding")
             .header(header::ETAG, self.tag.clone());
-        if etag::is_held(request.headers(), &self.tag) {
-            return response.status(StatusCode::NOT_MODIFIED).finish();
-        }
-        let response = response.content_type(self.media_type);
-        let packed = match Coding::wanted(request.headers()) {
-            Some(coding) => self.body.packed(coding).await.map(|packed| (coding, packed)),
-            None => None,
+        let mut response = if etag::is_held(request.headers(), &self.tag) {
+            response.status(StatusCode::NOT_MODIFIED).finish()
+        } else {
+            let response = response.content_type(self.media_type).body(self.body.plain().clone());
+            page::guard(response, "default-src 'none'; frame-ancestors 'none'")
         };
-        let response = match packed {
-            Some((coding, packed)) => response.header(header::CONTENT_ENCODING, coding.name()).body(packed),
-            None => response.body(self.body.plain().clone()),
-        };
-        page::guard(response, "default-src 'none'; frame-ancestors 'none'")
+        response.set_data(Compressible::Kept(Arc::clone(&self.body)));
+        response
     }
 }

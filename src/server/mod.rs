@@ -30,7 +30,9 @@ use api::middleware::Gate;
 use api::v1::Handlers;
 use contract_runtime::contract::Contract;
 use domain::app::App;
+use foundation::id::RequestId;
 use foundation::secret::MasterKey;
+use web::layer::Layer;
 
 pub use connections::{ConnectionLimits, Timeouts};
 pub use watch::Watch;
@@ -54,7 +56,7 @@ impl Server {
         let limits = ConnectionLimits::new(&app.config.server);
         let front = Front::new(app.clone(), settings, master, &operations::CONTRACT);
         let gate = Gate::new(Arc::clone(&front), &operations::CONTRACT, V1(Handlers { app }))?;
-        let site = site::Site::new(Arc::clone(&front), gate, &operations::CONTRACT, master);
+        let site = site::Site::new(front.app.clone(), gate, &operations::CONTRACT, master);
         Ok(Self { front, site, patience, limits })
     }
 
@@ -87,10 +89,22 @@ impl Server {
     pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
         let (stop, stopped) = oneshot::channel();
         let upkeep = tokio::spawn(upkeep::run(Arc::clone(&self.front), stopped));
-        connections::serve(listener, self.site, self.limits, shutdown, self.patience).await;
+        let site = layer(&self.front.app, self.site);
+        connections::serve(listener, site, self.limits, shutdown, self.patience).await;
         // A flush that is under way ends first: what it took out of the counts is back there or written.
         let _ = stop.send(());
         upkeep.await?;
         upkeep::save(&self.front).await
     }
+}
+
+/// The layer around everything that a listener of this process serves.
+fn layer<E>(app: &App, inner: E) -> Layer<E> {
+    let proxies = app.config.server.trusted_proxies.clone();
+    let app = app.clone();
+    let new_request_id = move || {
+        let id: RequestId = app.ids.next(app.clock.now());
+        id.to_string()
+    };
+    Layer::new(Box::new(new_request_id), proxies, inner)
 }

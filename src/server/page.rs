@@ -62,16 +62,6 @@ pub(super) fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// The answer to `HEAD`: all but the body.
-pub(super) async fn without_body(response: Response) -> Response {
-    let (mut parts, body) = response.into_parts();
-    let length = body.into_bytes().await.unwrap_or_default().len();
-    if parts.status != StatusCode::NOT_MODIFIED {
-        parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    }
-    Response::from_parts(parts, Body::empty())
-}
-
 /// Pages are only read.
 pub(super) fn wrong_method() -> Response {
     let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "This path takes GET and HEAD.\n");

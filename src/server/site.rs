@@ -1,21 +1,17 @@
 //! Which part of the server a path belongs to.
 
-use std::sync::Arc;
-
-use poem::http::{HeaderValue, Method, StatusCode, header};
+use poem::http::{HeaderValue, StatusCode, header};
 use poem::{Endpoint, Request, Response};
 
 use super::{docs, errors_page, guide, page, refused, watch};
-use api::front::Front;
-use api::middleware::{Coding, Gate, client_address, request_id};
+use api::middleware::Gate;
 use contract_runtime::contract::Contract;
 use dashboard::Dashboard;
-use dashboard::visit::Client;
+use domain::app::App;
 use foundation::secret::MasterKey;
 
 /// Everything behind the listener.
 pub(super) struct Site {
-    front: Arc<Front>,
     api: Gate,
     /// Other versions of the API, by the beginning of their paths.
     others: Vec<(String, Gate)>,
@@ -25,10 +21,10 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn new(front: Arc<Front>, api: Gate, contract: &'static Contract, master: &MasterKey) -> Self {
-        let dashboard = Dashboard::new(front.app.clone(), master);
-        let watch = watch::Watch::new(front.app.clone());
-        Self { front, api, others: Vec::new(), dashboard, docs: docs::Docs::new(contract), watch }
+    pub(super) fn new(app: App, api: Gate, contract: &'static Contract, master: &MasterKey) -> Self {
+        let dashboard = Dashboard::new(app.clone(), master);
+        let watch = watch::Watch::new(app);
+        Self { api, others: Vec::new(), dashboard, docs: docs::Docs::new(contract), watch }
     }
 
     /// Adds another version of the API.
@@ -37,29 +33,15 @@ impl Site {
         self.docs.add(contract);
     }
 
-    /// A page of the dashboard, told from which address it is asked for, and packed as the browser likes it.
-    async fn dashboard(&self, mut request: Request) -> poem::Result<Response> {
-        let address = client_address(&request, &self.front.settings.proxies);
-        request.extensions_mut().insert(Client(address));
-        let coding = Coding::wanted(request.headers());
-        let response = self.dashboard.call(request).await?;
-        Ok(match coding {
-            Some(coding) => packed(response, coding).await,
-            None => response,
-        })
-    }
-
     /// A page of the dashboard, or a public one.
     async fn page(&self, request: Request) -> poem::Result<Response> {
-        let head = request.method() == Method::HEAD;
-        let response = if dashboard::serves(request.uri().path()) {
-            self.dashboard(request).await?
+        if dashboard::serves(request.uri().path()) {
+            self.dashboard.call(request).await
         } else if page::is_read(request.method()) {
-            self.public(&request).await
+            Ok(self.public(&request).await)
         } else {
-            return Ok(page::wrong_method());
-        };
-        Ok(if head { page::without_body(response).await } else { response })
+            Ok(page::wrong_method())
+        }
     }
 
     /// A page that anybody may read.
@@ -78,7 +60,7 @@ impl Site {
             path => match path.strip_prefix("/docs/") {
                 Some(file) => self.docs.swagger(file),
                 None => match path.strip_prefix("/openapi/").and_then(|file| self.docs.document(file)) {
-                    Some(document) => document.response(request).await,
+                    Some(document) => document.response(request),
                     None => page::not_found(),
                 },
             },
@@ -96,13 +78,10 @@ impl Endpoint for Site {
             let other = self.others.iter().find(|(beginning, _)| path.starts_with(beginning));
             return other.map_or(&self.api, |(_, api)| api).call(request).await;
         }
-        let id = request_id::of(&request, &self.front.app);
-        let mut response = match refused::response(&request, &id) {
-            Some(refused) => refused,
-            None => self.page(request).await?,
-        };
-        request_id::stamp(&mut response, &id);
-        Ok(response)
+        match refused::response(&request) {
+            Some(refused) => Ok(refused),
+            None => self.page(request).await,
+        }
     }
 }
 
@@ -110,16 +89,4 @@ fn redirect(to: &'static str) -> Response {
     let mut response = Response::builder().status(StatusCode::PERMANENT_REDIRECT).finish();
     response.headers_mut().insert(header::LOCATION, HeaderValue::from_static(to));
     response
-}
-
-/// The answer in a coding, when that is worth it.
-async fn packed(response: Response, coding: Coding) -> Response {
-    let (mut parts, body) = response.into_parts();
-    let Ok(plain) = body.into_bytes().await else {
-        return page::plain(StatusCode::INTERNAL_SERVER_ERROR, "The page could not be written.\n");
-    };
-    parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
-    let Some(packed) = coding.apply(&plain).await else { return Response::from_parts(parts, plain.into()) };
-    parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
-    Response::from_parts(parts, packed.into())
 }

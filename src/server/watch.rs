@@ -5,12 +5,10 @@
 use std::future::Future;
 use std::time::Duration;
 
-use poem::http::Method;
 use poem::{Endpoint, Request, Response};
 use tokio::net::TcpListener;
 
-use super::{connections, health, metrics, page, refused};
-use api::middleware::request_id;
+use super::{connections, health, layer, metrics, page, refused};
 use domain::app::App;
 use foundation::telemetry::metrics as figures;
 
@@ -41,23 +39,11 @@ impl Watch {
             }
         };
         let limits = connections::ConnectionLimits::new(&self.app.config.server);
+        let app = self.app.clone();
         tokio::select! {
-            () = connections::serve(listener, self, limits, shutdown, PATIENCE) => {}
+            () = connections::serve(listener, layer(&app, self), limits, shutdown, PATIENCE) => {}
             () = gather => {}
         }
-    }
-
-    /// The response to a request, without its id.
-    async fn answer(&self, request: &Request, id: &str) -> Response {
-        if let Some(refused) = refused::response(request, id) {
-            return refused;
-        }
-        if !page::is_read(request.method()) {
-            return page::wrong_method();
-        }
-        let shown = self.page(request.uri().path()).await;
-        let response = shown.unwrap_or_else(page::nothing_of_a_worker);
-        if request.method() == Method::HEAD { page::without_body(response).await } else { response }
     }
 
     /// The page at this path; `None` when it is none of these.
@@ -75,9 +61,12 @@ impl Endpoint for Watch {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let id = request_id::of(&request, &self.app);
-        let mut response = self.answer(&request, &id).await;
-        request_id::stamp(&mut response, &id);
-        Ok(response)
+        if let Some(refused) = refused::response(&request) {
+            return Ok(refused);
+        }
+        if !page::is_read(request.method()) {
+            return Ok(page::wrong_method());
+        }
+        Ok(self.page(request.uri().path()).await.unwrap_or_else(page::nothing_of_a_worker))
     }
 }

@@ -1,17 +1,19 @@
-//! What every response gets on its way out: envelope, `ETag` and 304, compression, and the headers.
+//! What every response of the API gets on its way out: `ETag` and 304, and the headers.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
-use poem::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use poem::{Body, Request, Response};
 
-use super::compress::Coding;
-use super::{Seen, etag, request_id, throttle};
+use super::{Seen, throttle};
 use crate::error::ApiError;
 use crate::front::Front;
 use contract_runtime::payload::JSON;
 use rate_limit::Standing;
+use web::etag;
+use web::layer::Compressible;
 
-const X_REQUEST_ID: HeaderName = HeaderName::from_static(request_id::HEADER);
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 const SUNSET: HeaderName = HeaderName::from_static("sunset");
@@ -21,30 +23,20 @@ const NO_CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 /// Headers that a response gets here, and those that hyper adds: room for all is made at once.
 const HEADERS: usize = 16;
 
-/// What the caller wants of the response's form.
-pub(super) struct Wish {
-    /// `HEAD`: all of it but the body.
-    head: bool,
-    /// `GET` or `HEAD`.
+/// The conditions of a request that only reads.
+pub(super) struct Conditions {
     reads: bool,
-    coding: Option<Coding>,
-    conditions: poem::http::HeaderMap,
+    tags: HeaderMap,
 }
 
-impl Wish {
-    /// Reads it off a request.
+impl Conditions {
+    /// Reads them off a request.
     pub(super) fn of(request: &Request) -> Self {
-        let head = request.method() == Method::HEAD;
-        let mut conditions = poem::http::HeaderMap::new();
+        let mut tags = HeaderMap::new();
         for tag in request.headers().get_all(header::IF_NONE_MATCH) {
-            conditions.append(header::IF_NONE_MATCH, tag.clone());
+            tags.append(header::IF_NONE_MATCH, tag.clone());
         }
-        Self {
-            head,
-            reads: head || request.method() == Method::GET,
-            coding: Coding::wanted(request.headers()),
-            conditions,
-        }
+        Self { reads: matches!(*request.method(), Method::GET | Method::HEAD), tags }
     }
 }
 
@@ -63,7 +55,12 @@ pub(super) fn own(response: Response) -> Result<Response, ApiError> {
 }
 
 /// Gives the response its final form.
-pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response: Response) -> Response {
+pub(super) async fn finish(
+    front: &Front,
+    seen: &mut Seen,
+    conditions: &Conditions,
+    response: Response,
+) -> Response {
     let (mut parts, body) = response.into_parts();
     let mut body = body.into_bytes().await.unwrap_or_default();
     let headers = &mut parts.headers;
@@ -73,7 +70,7 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
     }
 
     let own = seen.caller.as_ref().and_then(|caller| caller.tag());
-    let tag = (wish.reads && parts.status == StatusCode::OK).then(|| match (&seen.page, own) {
+    let tag = (conditions.reads && parts.status == StatusCode::OK).then(|| match (&seen.page, own) {
         (Some(page), _) => page.tag.clone(),
         (None, Some(own)) => own.clone(),
         (None, None) => etag::of(&body),
@@ -82,7 +79,7 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
         let link = headers.get(header::LINK).cloned();
         front.pages.keep(&front.app, place, body.clone(), tag.clone(), link);
     }
-    if tag.as_ref().is_some_and(|tag| etag::is_held(&wish.conditions, tag)) {
+    if tag.as_ref().is_some_and(|tag| etag::is_held(&conditions.tags, tag)) {
         parts.status = StatusCode::NOT_MODIFIED;
         headers.remove(header::CONTENT_TYPE);
         headers.remove(header::LINK);
@@ -92,21 +89,6 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
     headers.insert(header::CACHE_CONTROL, cache);
     if let Some(tag) = tag {
         headers.insert(header::ETAG, tag);
-    }
-    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    if let Some(coding) = wish.coding.filter(|_| !body.is_empty()) {
-        let packed = match &seen.page {
-            Some(page) => page.body.packed(coding).await,
-            None => coding.apply(&body).await,
-        };
-        if let Some(packed) = packed {
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
-            body = packed;
-        }
-    }
-
-    if let Ok(id) = HeaderValue::from_str(seen.entry.request_id()) {
-        headers.insert(X_REQUEST_ID, id);
     }
     let standing = seen
         .standing
@@ -124,9 +106,10 @@ pub(super) async fn finish(front: &Front, seen: &mut Seen, wish: &Wish, response
             headers.append(header::LINK, link.clone());
         }
     }
-    if wish.head && parts.status != StatusCode::NOT_MODIFIED {
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
-        body = Bytes::new();
-    }
-    Response::from_parts(parts, Body::from_bytes(body))
+    let mut response = Response::from_parts(parts, Body::from_bytes(body));
+    response.set_data(match &seen.page {
+        Some(page) => Compressible::Kept(Arc::clone(&page.body)),
+        None => Compressible::Once,
+    });
+    response
 }

@@ -6,40 +6,33 @@
 
 mod body;
 mod caller;
-mod compress;
-pub mod etag;
 mod finish;
-mod log;
 mod record;
-pub mod request_id;
 #[cfg(test)]
 mod tests;
 mod throttle;
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use poem::{Endpoint, IntoResponse, Request, Response};
 use poem_openapi::OpenApi;
 
 pub use body::CAP as BODY_CAP;
-pub use caller::address as client_address;
-pub use compress::{Coding, Packable};
 
 use super::call::Caller;
 use super::error::ApiError;
 use super::front::Front;
 use super::pages::{Look, Page, Place};
 use super::patterns;
-use super::rejection::Rejection;
 use contract_runtime::contract::Contract;
 use contract_runtime::router::{Found, Router};
 use domain::scope::Scope;
-use log::Entry;
 use rate_limit::{Draw, Standing};
 use record::Record;
+use web::access::{Access, Subject};
+use web::layer::catch;
+use web::rejection::Rejection;
 
 /// A version of the API.
 pub struct Gate {
@@ -47,7 +40,7 @@ pub struct Gate {
     router: Router,
 }
 
-/// What is known of a request so far: enough for its headers and its log line, however far it came.
+/// What is known of a request so far: enough for the headers of its response, however far it came.
 pub(crate) struct Seen {
     /// Where the caller stands; `None` until the limiter was asked.
     standing: Option<Standing>,
@@ -57,8 +50,8 @@ pub(crate) struct Seen {
     page: Option<Arc<Page>>,
     /// Where the answer belongs, when it can be kept.
     place: Option<Place>,
-    /// For the log; holds the request's id.
-    entry: Entry,
+    /// The operation that its method and path name.
+    operation: Option<&'static str>,
     /// For the request log, once the key is known.
     record: Option<Record>,
     /// The body of a failure.
@@ -78,27 +71,34 @@ impl Gate {
     }
 
     /// Goes through the checks, in order, and on to the operation.
-    async fn admit(&self, seen: &mut Seen, mut request: Request) -> Result<Response, ApiError> {
+    async fn admit(
+        &self,
+        access: &Access,
+        seen: &mut Seen,
+        mut request: Request,
+    ) -> Result<Response, ApiError> {
         let front = &self.front;
         if let Some(rejection) = request.extensions().get::<Rejection>() {
             let error = ApiError::rejected(*rejection);
             if *rejection == Rejection::BUSY {
                 // There may be thousands of them; the connections' own log line counts them.
-                seen.entry.silence();
+                access.set(Subject::Silent);
             }
-            let (subject, caps) = throttle::bucket(front, &request, None);
+            let (subject, caps) = throttle::bucket(front, access.client, None);
             seen.standing =
                 Some(front.limiter.draw(&front.app.db, &front.app.clock, subject, caps).await.standing());
             return Err(error);
         }
         let body = body::take(&mut request).await;
-        let (principal, look_up) = caller::authenticate(front, &request).await?;
-        seen.record = principal.as_ref().map(|principal| Record::begin(front, &request, principal));
-        let (subject, caps) = throttle::bucket(front, &request, principal.as_ref());
+        let (principal, look_up) = caller::authenticate(front, &request, access.client).await?;
+        seen.record =
+            principal.as_ref().map(|principal| Record::begin(front, &request, access.client, principal));
+        let (subject, caps) = throttle::bucket(front, access.client, principal.as_ref());
         let draw = front.limiter.draw(&front.app.db, &front.app.clock, subject, caps).await;
         drop(look_up);
         seen.standing = Some(draw.standing());
-        seen.entry.key = principal.map(|principal| principal.key);
+        let key = principal.as_ref().map(|principal| principal.key);
+        access.set(Subject::Call { operation: None, key });
         let body = body?;
         if let Draw::Refused { standing, exhausted, retry_after } = draw {
             return Err(throttle::refuse(standing, exhausted, retry_after));
@@ -110,7 +110,8 @@ impl Gate {
             Found::WrongMethod(allow) => return Err(ApiError::wrong_method(allow)),
             Found::Nothing => return Err(ApiError::no_such_path()),
         };
-        seen.entry.operation = Some(route.operation.id);
+        seen.operation = Some(route.operation.id);
+        access.set(Subject::Call { operation: seen.operation, key });
         if let Some(name) = route.operation.scope
             && !name.parse().is_ok_and(|scope| principal.scopes.contains(scope))
         {
@@ -133,7 +134,7 @@ impl Gate {
         }
 
         let input = route.read(&request, captured, body)?;
-        let caller = Caller::new(Arc::clone(front), &principal, seen.entry.request_id().to_owned());
+        let caller = Caller::new(Arc::clone(front), &principal, access.request_id.clone());
         let caller = seen.caller.insert(Arc::new(caller));
         match route.call(Arc::clone(caller), input, request).await {
             Ok(answer) => finish::own(answer.into_response()),
@@ -150,28 +151,26 @@ impl Endpoint for Gate {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let front = &self.front;
+        let access = web::access::of(&request);
+        access.set(Subject::Call { operation: None, key: None });
         let mut seen = Seen {
             standing: None,
             caller: None,
             page: None,
             place: None,
-            entry: Entry::begin(&request, request_id::of(&request, &front.app)),
+            operation: None,
             record: None,
             error: None,
         };
-        let wish = finish::Wish::of(&request);
-        // The framework's own state is gone with the request; what is borrowed here is only read afterwards.
-        let outcome = AssertUnwindSafe(self.admit(&mut seen, request)).catch_unwind().await;
-        let response = match outcome {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => error.into_response(seen.entry.request_id(), &front.settings.public_url),
-            Err(panic) => ApiError::internal(anyhow::anyhow!("panicked: {}", log::panic_text(&*panic)))
-                .into_response(seen.entry.request_id(), &front.settings.public_url),
-        };
-        let response = finish::finish(front, &mut seen, &wish, response).await;
-        seen.entry.end(response.status());
+        let conditions = finish::Conditions::of(&request);
+        let outcome = catch(self.admit(&access, &mut seen, request)).await;
+        let outcome =
+            outcome.unwrap_or_else(|panic| Err(ApiError::internal(anyhow::anyhow!("panicked: {panic}"))));
+        let response = outcome
+            .unwrap_or_else(|error| error.into_response(&access.request_id, &front.settings.public_url));
+        let response = finish::finish(front, &mut seen, &conditions, response).await;
         if let Some(record) = seen.record.take() {
-            record.end(front, &seen, response.status().as_u16(), seen.error.as_ref());
+            record.end(front, &access, &seen, response.status().as_u16());
         }
         Ok(response)
     }

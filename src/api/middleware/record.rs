@@ -4,18 +4,19 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
-use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use poem::Request;
 use poem::http::{HeaderMap, Uri};
 
-use super::{Seen, caller};
+use super::Seen;
 use crate::front::Front;
 use domain::keys::Principal;
 use domain::requests;
 use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
+use web::access::Access;
 
 /// What stands for a secret.
 const MASK: &str = "****";
@@ -58,7 +59,7 @@ pub(super) struct Record {
 
 impl Record {
     /// Keeps what is known before the operation takes the request.
-    pub(super) fn begin(front: &Front, request: &Request, principal: &Principal) -> Self {
+    pub(super) fn begin(front: &Front, request: &Request, client: IpAddr, principal: &Principal) -> Self {
         let (workspace, received_ms) = (principal.workspace, front.app.clock.now_ms());
         let log = front.app.config.server.request_log;
         let room = log && front.app.requests().has_room(workspace, received_ms);
@@ -74,7 +75,7 @@ impl Record {
             target: target(request.uri()),
             status: 0,
             duration_us: 0,
-            address: caller::address(request, &front.settings.proxies),
+            address: client,
             headers: headers(request.headers()),
             error: None,
             received_at: from_ms(received_ms),
@@ -82,17 +83,17 @@ impl Record {
         Self { workspace, received_ms, entry: room.then(entry).map(Box::new) }
     }
 
-    /// Counts the request, and hands it to the log; `error` is the body of a failure.
-    pub(super) fn end(self, front: &Front, seen: &Seen, status: u16, error: Option<&Bytes>) {
+    /// Counts the request, and hands it to the log.
+    pub(super) fn end(self, front: &Front, access: &Access, seen: &Seen, status: u16) {
         let recorder = front.app.requests();
         recorder.count(self.workspace, self.received_ms, status);
         let Some(entry) = self.entry else { return };
         recorder.log(requests::Request {
-            request_id: seen.entry.request_id().to_owned(),
-            operation: seen.entry.operation,
+            request_id: access.request_id.clone(),
+            operation: seen.operation,
             status,
-            duration_us: seen.entry.duration_us(),
-            error: error.map(|body| body[..body.len().min(MOST_ERROR)].to_vec()),
+            duration_us: access.duration_us(),
+            error: seen.error.as_ref().map(|body| body[..body.len().min(MOST_ERROR)].to_vec()),
             ..*entry
         });
     }

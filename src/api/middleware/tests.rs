@@ -30,6 +30,7 @@ use foundation::config::Config;
 use foundation::database::{Database, Options, Source};
 use foundation::id::{Ids, WorkspaceId};
 use foundation::secret::MasterKey;
+use web::layer::Layer;
 
 static EMPTY: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
@@ -43,6 +44,11 @@ const HEADERS: [&str; 8] = [
     "x-request-id",
     "cache-control",
 ];
+
+/// The API as the server wraps it.
+fn layer(gate: Gate) -> Layer<Gate> {
+    Layer::new(Box::new(|| "req_1".to_owned()), Vec::new(), gate)
+}
 
 /// One endpoint behind each operation of the contract.
 struct Inner<E>(E);
@@ -124,8 +130,8 @@ impl Scene {
     }
 
     /// The API with the same code behind each of its operations.
-    fn around<E: Endpoint + 'static>(&self, inner: E) -> Gate {
-        Gate::new(Arc::clone(&self.front), &operations::CONTRACT, Inner(inner)).unwrap()
+    fn around<E: Endpoint + 'static>(&self, inner: E) -> Layer<Gate> {
+        layer(Gate::new(Arc::clone(&self.front), &operations::CONTRACT, Inner(inner)).unwrap())
     }
 
     /// A request under the scene's key, with more headers.
@@ -255,7 +261,7 @@ async fn the_day_survives_a_restart() {
     let master = MasterKey::from_hex(&"07".repeat(32), "the test").unwrap();
     let settings = scene.front.settings.clone();
     let again = Front::new(app, settings, &master, &operations::CONTRACT);
-    let client = Gate::new(again, &operations::CONTRACT, Inner(answer())).unwrap();
+    let client = layer(Gate::new(again, &operations::CONTRACT, Inner(answer())).unwrap());
     let response = client.get_response(scene.request("GET", "/api/v1/courses", &[])).await;
     assert_eq!(response.headers()["x-ratelimit-daily-remaining"], "996");
     assert_eq!(response.headers()["x-ratelimit-remaining"], "59");
@@ -284,12 +290,12 @@ async fn rename(scene: &Scene, app: &App, title: &str) {
 }
 
 /// The list of courses as the API serves it.
-fn catalogue(scene: &Scene) -> Gate {
+fn catalogue(scene: &Scene) -> Layer<Gate> {
     let api = V1(Handlers { app: scene.front.app.clone() });
-    Gate::new(Arc::clone(&scene.front), &operations::CONTRACT, api).unwrap()
+    layer(Gate::new(Arc::clone(&scene.front), &operations::CONTRACT, api).unwrap())
 }
 
-async fn titles(scene: &Scene, api: &Gate, path: &str) -> String {
+async fn titles(scene: &Scene, api: &Layer<Gate>, path: &str) -> String {
     let response = api.get_response(scene.request("GET", path, &[])).await;
     let body: serde_json::Value =
         serde_json::from_str(&response.into_body().into_string().await.unwrap()).unwrap();

@@ -1,25 +1,22 @@
 //! The rate limit as HTTP shows it: whose bucket, the six headers, the refusal.
 
-use poem::Request;
+use std::net::IpAddr;
+
 use poem::http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::caller;
 use crate::error::ApiError;
 use crate::front::Front;
 use domain::keys::Principal;
 use rate_limit::{Caps, Standing, Subject, Window};
 
 /// The bucket that a request draws on: its key's, or without a valid key that of its client's address.
-pub(super) fn bucket(front: &Front, request: &Request, principal: Option<&Principal>) -> (Subject, Caps) {
+pub(super) fn bucket(front: &Front, client: IpAddr, principal: Option<&Principal>) -> (Subject, Caps) {
     match principal {
         Some(principal) => {
             let caps = Caps { per_minute: principal.per_minute, per_day: principal.per_day };
             (Subject::Key(principal.key), caps)
         }
-        None => {
-            let address = caller::address(request, &front.settings.proxies);
-            (Subject::Address(address), front.settings.address_caps)
-        }
+        None => (Subject::Address(client), front.settings.address_caps),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::chunks::Chunks;
 use super::head::{self, BodyKind, Verdict};
-use api::rejection::Rejection;
+use web::rejection::Rejection;
 
 /// The position in the sequence of requests of one connection.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use httparse::{Error, Header, ParserConfig, Request, Status};
 use poem::http::StatusCode;
 use poem::http::uri::{PathAndQuery, Uri};
 
-use api::rejection::Rejection;
+use web::rejection::Rejection;
 
 /// Bytes that the head of a request may have.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;

@@ -23,7 +23,7 @@ use super::limits::Timeouts;
 use super::progress::Progress;
 use super::refused::Exchange;
 use super::tally::Tally;
-use api::rejection::Rejection;
+use web::rejection::Rejection;
 
 /// Bytes that are read and discarded at most before a connection is closed.
 const MAX_DISCARDED: usize = 1024 * 1024;

@@ -35,7 +35,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 
-use api::rejection::Rejection;
 use first_request::FirstRequest;
 use io::ConnectionIo;
 pub use limits::{ConnectionLimits, Timeouts};
@@ -43,6 +42,7 @@ use limits::{Exceeded, Slots};
 use overflow::Overflow;
 use refused::Exchange;
 use tally::Tally;
+use web::rejection::Rejection;
 
 /// What the system keeps of a response that the client has not read. Left to itself, it keeps megabytes for each client,
 /// and a slow one seems to make no progress until a third of that is read.

@@ -11,7 +11,7 @@ use poem::http::uri::Uri;
 use poem::http::{HeaderName, HeaderValue};
 use tokio::sync::OwnedSemaphorePermit;
 
-use api::rejection::Rejection;
+use web::rejection::Rejection;
 
 /// Headers that the answer depends on, where the refused head has them.
 const KEPT: [&str; 2] = ["x-request-id", "x-forwarded-for"];

@@ -1,30 +1,24 @@
-//! The id of a request: the caller's own when it is fit, otherwise one of ours.
+//! The id of a request: the client's own when it is fit, otherwise a new one.
 
 use poem::http::{HeaderName, HeaderValue};
 use poem::{Request, Response};
 
-use domain::app::App;
-use foundation::id::RequestId;
-
 /// The header, in both directions.
-pub(super) const HEADER: &str = "x-request-id";
+const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The request's id.
-pub fn of(request: &Request, app: &App) -> String {
+/// The id that the client gave its request, when it is fit for a log.
+pub(crate) fn of(request: &Request) -> Option<String> {
     let mut given = request.headers().get_all(HEADER).iter();
     match (given.next().and_then(|value| value.to_str().ok()), given.next()) {
-        (Some(own), None) if is_fit(own) => own.to_owned(),
-        _ => {
-            let id: RequestId = app.ids.next(app.clock.now());
-            id.to_string()
-        }
+        (Some(own), None) if is_fit(own) => Some(own.to_owned()),
+        _ => None,
     }
 }
 
 /// Names the request in its response.
-pub fn stamp(response: &mut Response, id: &str) {
+pub(crate) fn stamp(response: &mut Response, id: &str) {
     if let Ok(id) = HeaderValue::from_str(id) {
-        response.headers_mut().insert(HeaderName::from_static(HEADER), id);
+        response.headers_mut().insert(HEADER, id);
     }
 }
 
