@@ -122,7 +122,7 @@ fn binding<'a>(call: &'a Call, sort: Sort) -> Binding<'a> {
 }
 
 /// The cursor of the page behind this position.
-pub fn seal(call: &Call, sort: Sort, position: Position) -> String {
+pub(crate) fn seal(call: &Call, sort: Sort, position: Position) -> String {
     call.front.cursors.seal(&binding(call, sort), position)
 }
 
@@ -130,7 +130,7 @@ pub fn seal(call: &Call, sort: Sort, position: Position) -> String {
 ///
 /// # Errors
 /// 422 on `cursor` for one that is not of this list, these filters and this sort.
-pub fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position>, ApiError> {
+pub(crate) fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position>, ApiError> {
     let Some(text) = cursor else { return Ok(None) };
     call.front.cursors.open(&binding(call, sort), text).map(Some).map_err(|refusal| {
         let mut error = ApiError::invalid_query(
@@ -146,7 +146,7 @@ pub fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Posi
 }
 
 /// The `Link` header that leads to the next page: this request with another cursor.
-pub fn link(call: &Call, cursor: &str) -> String {
+pub(crate) fn link(call: &Call, cursor: &str) -> String {
     let mut link = format!("<{}?", call.operation.path);
     for pair in call.query().iter().filter(|pair| pair.name != "cursor") {
         link.push_str(&query::encode(&pair.name));

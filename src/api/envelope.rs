@@ -15,7 +15,7 @@ use super::error::ApiError;
 use contract_runtime::answer::Parts;
 use contract_runtime::contract::Operation;
 use contract_runtime::payload::JSON;
-use contract_runtime::validate::{Fault, Faults, Part, message};
+use contract_runtime::validate::{Fault, Faults, Part, UNKNOWN_PARAMETER};
 
 impl ApiError {
     /// Gives the domain's faults their place in a request of this operation, and logs the cause of a 500.
@@ -73,7 +73,7 @@ pub(super) fn summary(faults: &Faults) -> Cow<'static, str> {
         many => return format!("The request has {} faults.", many.len()).into(),
     };
     match (one.place, one.field.as_str()) {
-        (Part::Query, field) if one.message == message::UNKNOWN_PARAMETER => {
+        (Part::Query, field) if one.message == UNKNOWN_PARAMETER => {
             format!("There is no parameter `{field}`.").into()
         }
         (Part::Body, "") => format!("The body {}.", one.message).into(),

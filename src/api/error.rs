@@ -227,7 +227,7 @@ impl ApiError {
     }
 
     /// 415: a header says that the body is something else than what the operation takes.
-    pub fn wrong_media(media_type: &str, field: &str, message: String) -> Self {
+    fn wrong_media(media_type: &str, field: &str, message: String) -> Self {
         Self::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Code::InvalidRequest,

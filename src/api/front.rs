@@ -81,7 +81,7 @@ fn http_date(time: Timestamp) -> anyhow::Result<HeaderValue> {
     Ok(HeaderValue::from_str(&text)?)
 }
 
-/// What all calls share; one stands behind the middleware of a process.
+/// What all calls of one version share.
 pub struct Front {
     /// The shared parts of the process.
     pub app: App,

@@ -28,7 +28,7 @@ const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
 ///
 /// # Errors
 /// What the operation says; 409 while the first request runs, 422 when it was another one.
-pub async fn once<T, F>(app: &App, call: Call, key: Option<String>, operation: F) -> Reply<T>
+pub(crate) async fn once<T, F>(app: &App, call: Call, key: Option<String>, operation: F) -> Reply<T>
 where
     T: Answer + Send + 'static,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + Sync + 'static,

@@ -14,30 +14,33 @@ use super::validate::query::Pair;
 /// The parameters and the body of a request, after validation.
 #[derive(Debug)]
 pub struct Input {
-    /// The operation.
-    pub operation: &'static Operation,
+    pub(crate) operation: &'static Operation,
     /// The path's parameters, decoded, in the order of the path.
-    pub captured: Captured,
+    pub(crate) captured: Captured,
     /// The query's parameters, decoded, in the order they were sent.
-    pub query: Vec<Pair>,
-    /// The body as it was sent; empty for operations that take none.
-    pub body: Bytes,
-    /// The body as JSON, until the operation takes it.
+    pub(crate) query: Vec<Pair>,
+    /// The body as it was sent.
+    pub(crate) body: Bytes,
+    /// The value of the body, until it is converted to the operation's type.
     pub(crate) value: Mutex<Option<Value>>,
 }
 
 impl Input {
-    /// Takes the body's value: `None` for the second time, and for a body that is not JSON.
-    pub(crate) fn take_value(&self) -> Option<Value> {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Takes the body's value out.
+    ///
+    /// # Errors
+    /// When it was taken before, or the operation takes no body.
+    pub(crate) fn take_value(&self) -> poem::Result<Value> {
+        let value = self.value.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let missing = || std::io::Error::other("the body was taken before");
+        value.ok_or_else(|| poem::error::InternalServerError(missing()))
     }
 }
 
 /// A call of an operation. Dereferences to its caller.
 #[derive(Debug)]
 pub struct Call<C> {
-    /// Who calls.
-    pub caller: Arc<C>,
+    caller: Arc<C>,
     /// The operation.
     pub operation: &'static Operation,
     input: Arc<Input>,
@@ -48,12 +51,17 @@ impl<C> Call<C> {
         Self { caller, operation: input.operation, input }
     }
 
+    /// Who calls.
+    pub fn caller(&self) -> &C {
+        &self.caller
+    }
+
     /// The query's parameters, decoded, in the order they were sent.
     pub fn query(&self) -> &[Pair] {
         &self.input.query
     }
 
-    /// The body as it was sent; empty for operations that take none.
+    /// The body as it was sent.
     pub fn body(&self) -> &Bytes {
         &self.input.body
     }

@@ -119,11 +119,9 @@ pub enum Split {
     Commas,
 }
 
-/// The request body of an operation.
+/// The request body of an operation. A request without it is refused.
 #[derive(Debug)]
 pub struct Body {
-    /// Whether a request without a body is refused.
-    pub required: bool,
     /// The one media type taken.
     pub media_type: &'static str,
     /// JSON pointer to its schema inside the contract's JSON.

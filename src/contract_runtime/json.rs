@@ -1,7 +1,7 @@
 //! Reads JSON strictly.
 //!
 //! Refuses what lenient parsers let pass: duplicate keys at any depth, text behind the value, nesting beyond
-//! [`MAX_DEPTH`], NUL characters, lone surrogates, invalid UTF-8. Knows nothing of schemas, requests or changes.
+//! [`MAX_DEPTH`], NUL characters, lone surrogates, invalid UTF-8. Knows nothing of schemas.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -13,4 +13,6 @@ pub mod router;
 pub mod scalar;
 pub mod security;
 pub mod service;
+#[cfg(test)]
+mod tests;
 pub mod validate;

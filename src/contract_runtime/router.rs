@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use bytes::Bytes;
 use poem::endpoint::BoxEndpoint;
 use poem::http::{HeaderMap, HeaderValue, Method, header};
@@ -14,9 +14,8 @@ use poem_openapi::OpenApi;
 
 use super::call::{Call, Input};
 use super::contract::{Contract, Operation};
-use super::validate::message::DescribePattern;
 use super::validate::schemas::{self, Schemas};
-use super::validate::{Faults, query};
+use super::validate::{DescribePattern, Faults, query};
 
 /// The operations of a contract.
 pub struct Router {
@@ -98,6 +97,10 @@ impl Router {
             });
             paths[at].1.routes.push(Route { operation, schemas, endpoint });
         }
+        ensure!(
+            endpoints.values().all(HashMap::is_empty),
+            "generated code implements more than the contract has"
+        );
         let mut paths: Vec<Path> = paths.into_iter().map(|(_, path)| path).collect();
         // OpenAPI 3.1, Paths Object: a concrete path is matched before a templated one.
         paths.sort_by_key(|path| path.segments.iter().map(Segment::is_parameter).collect::<Vec<_>>());
@@ -134,7 +137,7 @@ impl Route {
         let mut faults = Faults::new();
         self.schemas.check_path(&captured, &mut faults);
         let mut query_faults = Faults::new();
-        let text = request.original_uri().query().unwrap_or_default();
+        let text = request.uri().query().unwrap_or_default();
         let query = query::read(text, |name| self.operation.is_repeated(name), &mut query_faults);
         self.schemas.check_query(&query, &mut query_faults);
         faults.append(&mut query_faults);
@@ -357,11 +360,14 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_that_no_code_implements_is_refused() {
+    fn code_of_another_contract_is_refused() {
         static LOST: &[&Operation] = &[&operation("PUT", "/api/v1/things")];
-        let contract = Contract { operations: LOST, ..CONTRACT };
-        let error = Router::new(&contract, Things, |_| None).err().expect("nothing implements it");
-        assert_eq!(error.to_string(), "no generated code implements /api/v1/things");
+        let error = |operations| {
+            let contract = Contract { operations, ..CONTRACT };
+            Router::new(&contract, Things, |_| None).err().expect("they do not belong together").to_string()
+        };
+        assert_eq!(error(LOST), "no generated code implements /api/v1/things");
+        assert_eq!(error(&CONTRACT.operations[1..]), "generated code implements more than the contract has");
     }
 
     #[test]

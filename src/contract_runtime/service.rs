@@ -21,7 +21,11 @@ pub trait Service: Send + Sync + 'static {
 ///
 /// # Panics
 /// When the contract documents neither the status of the error nor that of [`Service::undocumented`].
-pub fn answer<S: Service, T: Answer>(service: &S, call: &Call<S::Caller>, outcome: Result<T, S::Error>) -> T {
+pub fn respond<S: Service, T: Answer>(
+    service: &S,
+    call: &Call<S::Caller>,
+    outcome: Result<T, S::Error>,
+) -> T {
     let error = match outcome {
         Ok(answer) => return answer,
         Err(error) => error,

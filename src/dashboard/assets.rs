@@ -21,7 +21,7 @@ struct File {
 
 /// The addresses of the files, as pages name them.
 #[derive(Debug)]
-pub struct Addresses {
+pub(crate) struct Addresses {
     /// The style sheet.
     pub style: &'static str,
     /// Partial updates.
@@ -42,7 +42,7 @@ static FILES: LazyLock<[File; 4]> = LazyLock::new(|| {
 });
 
 /// The addresses of all files.
-pub static ADDRESSES: LazyLock<Addresses> = LazyLock::new(|| {
+pub(crate) static ADDRESSES: LazyLock<Addresses> = LazyLock::new(|| {
     let [style, htmx, script, icon] = &*FILES;
     Addresses { style: &style.address, htmx: &htmx.address, script: &script.address, icon: &icon.address }
 });

@@ -15,7 +15,7 @@ use foundation::id::ParseIdError;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// Nothing is here, or not in this workspace.
     #[error("nothing is here")]
     NotFound,

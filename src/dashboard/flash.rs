@@ -14,7 +14,7 @@ const TAG: usize = 32;
 
 /// A message about what was just done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flash {
+pub(crate) struct Flash {
     /// Whether it was done, or why not.
     pub done: bool,
     /// One sentence.
@@ -23,12 +23,12 @@ pub struct Flash {
 
 impl Flash {
     /// It was done.
-    pub fn done(text: impl Into<String>) -> Self {
+    pub(crate) fn done(text: impl Into<String>) -> Self {
         Self { done: true, text: text.into() }
     }
 
     /// It was not done, or not by this.
-    pub fn note(text: impl Into<String>) -> Self {
+    pub(crate) fn note(text: impl Into<String>) -> Self {
         Self { done: false, text: text.into() }
     }
 

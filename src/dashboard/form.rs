@@ -13,7 +13,7 @@ use domain::Fault;
 
 /// The fields of a form, in the order in which they were sent. Absent on a request that is no form.
 #[derive(Debug, Clone, Default)]
-pub struct Form(Arc<Vec<(String, String)>>);
+pub(crate) struct Form(Arc<Vec<(String, String)>>);
 
 impl Form {
     /// Reads the body of a form. NUL, which nobody types and no text of PostgreSQL holds, is read as what cannot be shown.
@@ -24,17 +24,17 @@ impl Form {
     }
 
     /// A field's first value; empty when there is none.
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
     }
 
     /// All values of a field: ticked boxes, chosen rows.
-    pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
     /// Whether a field has this value among its values.
-    pub fn has(&self, name: &str, value: &str) -> bool {
+    pub(crate) fn has(&self, name: &str, value: &str) -> bool {
         self.all(name).any(|given| given == value)
     }
 
@@ -44,7 +44,7 @@ impl Form {
     }
 
     /// A field's whole number; `None` when it is empty, a fault when it is something else.
-    pub fn number(&self, name: &str, faults: &mut Faults) -> Option<i32> {
+    pub(crate) fn number(&self, name: &str, faults: &mut Faults) -> Option<i32> {
         let text = self.text(name).trim();
         if text.is_empty() {
             return None;
@@ -67,21 +67,21 @@ impl<'a> FromRequest<'a> for Form {
 
 /// What is wrong with a form.
 #[derive(Debug, Clone, Default)]
-pub struct Faults(Vec<Fault>);
+pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
     /// One more; the message goes on after the field's name: "must be a whole number".
-    pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
         self.0.push(Fault { field: field.into(), message: message.into() });
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// What is wrong with a field, or with one of its parts (`tags/2` is a part of `tags`).
-    pub fn of(&self, field: &str) -> Option<&str> {
+    pub(crate) fn of(&self, field: &str) -> Option<&str> {
         let inside = |fault: &&Fault| {
             fault.field.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };

@@ -13,24 +13,25 @@ macro_rules! sections {
     ($($variant:ident = $label:literal, $href:literal, $icon:literal;)*) => {
         /// A place of the navigation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Section { $(#[doc = $label] $variant),* }
+        pub(crate) enum Section { $(#[doc = $label] $variant),* }
 
         impl Section {
             /// All, as they are listed.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+            #[cfg(test)]
+            const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// Its name.
-            pub const fn label(self) -> &'static str {
+            pub(crate) const fn label(self) -> &'static str {
                 match self { $(Self::$variant => $label),* }
             }
 
             /// Its first page.
-            pub const fn href(self) -> &'static str {
+            pub(crate) const fn href(self) -> &'static str {
                 match self { $(Self::$variant => $href),* }
             }
 
             /// The lines of its icon, in a square of 20.
-            pub const fn icon(self) -> Raw {
+            pub(crate) const fn icon(self) -> Raw {
                 match self { $(Self::$variant => Raw($icon)),* }
             }
         }
@@ -50,7 +51,7 @@ sections! {
 }
 
 /// The frame of one page.
-pub struct Frame {
+pub(crate) struct Frame {
     /// What the page is called.
     pub title: String,
     /// Where it belongs; `None` on pages for those who are not signed in.
@@ -91,13 +92,13 @@ impl Frame {
     }
 
     /// The hidden field that every form must hold.
-    pub fn csrf(&self) -> Raw<String> {
+    pub(crate) fn csrf(&self) -> Raw<String> {
         // base64url: nothing to escape.
         Raw(format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">", csrf::FIELD, self.csrf))
     }
 
     /// The places of the navigation, by groups; `true` marks where the page belongs.
-    pub fn navigation(&self) -> [(&'static str, Vec<(Section, bool)>); 4] {
+    pub(crate) fn navigation(&self) -> [(&'static str, Vec<(Section, bool)>); 4] {
         use Section as S;
         let of = |places: &[S]| places.iter().map(|place| (*place, self.section == Some(*place))).collect();
         [

@@ -21,7 +21,7 @@ use domain::retry::retrying;
 use domain::sessions;
 use foundation::secret::{MasterKey, Purpose, Seal};
 use rate_limit::logins::Attempts;
-use web::access::Subject;
+use web::access::LogSubject;
 use web::layer::{Compressible, catch};
 
 /// Bytes that a form may have: far more than any of ours.
@@ -105,7 +105,8 @@ impl Dashboard {
     async fn visited(&self, visit: &Arc<Visit>, request: Request) -> Response {
         let is_form = request.method() == Method::POST;
         let outcome = catch(self.answer(visit, request)).await;
-        let answer = outcome.unwrap_or_else(|_| Err(Failure::Internal(anyhow::anyhow!("a page panicked"))));
+        let answer =
+            outcome.unwrap_or_else(|panic| Err(Failure::Internal(anyhow::anyhow!("panicked: {panic}"))));
         let mut response = answer.unwrap_or_else(|failure| failure.response(visit, is_form));
         // A part of a page has no place for the message, which waits for the page that has.
         let shown = !response.status().is_redirection() && !visit.partial;
@@ -129,7 +130,7 @@ impl Endpoint for Dashboard {
             return Ok(file);
         }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        web::access::of(&request).set(Subject::Page { method, path });
+        web::access::of(&request).set(LogSubject::Page { method, path });
         let mut response = match Visit::of(&self.shared, &request).await {
             Ok(visit) => self.visited(&Arc::new(visit), request).await,
             Err(failure) => {

@@ -4,24 +4,24 @@
 //! of [`pages`] answers. Authors of pages use [`Page`](page::Page), [`Form`](form::Form), [`ui`] and [`chart`]. Nothing
 //! here asks the database by itself: that is `domain`'s.
 
-pub mod assets;
-pub mod chart;
+mod assets;
+mod chart;
 mod cookies;
 mod csrf;
-pub mod failure;
-pub mod flash;
-pub mod form;
-pub mod frame;
+mod failure;
+mod flash;
+mod form;
+mod frame;
 mod gate;
 mod origin;
-pub mod page;
+mod page;
 mod pages;
-pub mod position;
-pub mod query;
+mod position;
+mod query;
 mod routes;
-pub mod span;
-pub mod ui;
-pub mod visit;
+mod span;
+mod ui;
+mod visit;
 
 use poem::http::Method;
 

@@ -23,10 +23,10 @@ use foundation::id::WorkspaceId;
 use foundation::secret::Seal;
 
 /// What a page comes to. A [`Failure`] becomes a page of its own.
-pub type Answer = std::result::Result<Response, Failure>;
+pub(crate) type Answer = std::result::Result<Response, Failure>;
 
 /// A request of somebody who is signed in. As an argument of a handler, it turns others away to sign in.
-pub struct Page {
+pub(crate) struct Page {
     visit: Arc<Visit>,
     viewer: Viewer,
 }
@@ -41,53 +41,53 @@ impl<'a> FromRequest<'a> for Page {
 
 impl Page {
     /// The shared parts of the process.
-    pub fn app(&self) -> &App {
+    pub(crate) fn app(&self) -> &App {
         self.visit.app()
     }
 
     /// Who is signed in, and the workspace with its quota.
-    pub fn viewer(&self) -> &Viewer {
+    pub(crate) fn viewer(&self) -> &Viewer {
         &self.viewer
     }
 
     /// The workspace that everything on the page belongs to.
-    pub fn workspace(&self) -> WorkspaceId {
+    pub(crate) fn workspace(&self) -> WorkspaceId {
         self.viewer.workspace.id
     }
 
     /// The address of this server, as the reader reaches it, without a slash at its end.
-    pub fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         &self.visit.base
     }
 
     /// What the secrets of webhooks are sealed with.
-    pub fn seal(&self) -> &Seal {
+    pub(crate) fn seal(&self) -> &Seal {
         &self.visit.shared.seal
     }
 
     /// Whether cookies are sent over protected connections alone.
-    pub fn is_secure(&self) -> bool {
+    pub(crate) fn is_secure(&self) -> bool {
         self.visit.secure
     }
 
     /// Whether a script asked for a part of the page alone.
-    pub fn is_partial(&self) -> bool {
+    pub(crate) fn is_partial(&self) -> bool {
         self.visit.partial
     }
 
     /// The frame around a page: title, navigation, messages, the token of its forms.
-    pub fn frame(&self, section: Section, title: impl Into<String>) -> Frame {
+    pub(crate) fn frame(&self, section: Section, title: impl Into<String>) -> Frame {
         Frame::new(&self.visit, Some(section), title.into())
     }
 
     /// Begins a change; it ends with [`commit`](Self::commit).
-    pub async fn begin_write(&self) -> Result<Write> {
+    pub(crate) async fn begin_write(&self) -> Result<Write> {
         Ok(self.app().begin_write().await?)
     }
 
     /// Makes a change visible, together with the entry in the audit log that tells of it: what was done, the id of the
     /// record, and what the record is called.
-    pub async fn commit(
+    pub(crate) async fn commit(
         &self,
         mut write: Write,
         action: Action,
@@ -104,7 +104,7 @@ impl Page {
     ///
     /// # Errors
     /// [`Failure::Repeated`] when the form was sent before.
-    pub async fn commit_once(
+    pub(crate) async fn commit_once(
         &self,
         form: &Form,
         mut write: Write,
@@ -122,7 +122,7 @@ impl Page {
     }
 
     /// The person as the audit log names them.
-    pub fn actor(&self) -> Actor {
+    pub(crate) fn actor(&self) -> Actor {
         Actor {
             user: Some(self.viewer.user),
             name: self.viewer.email.clone(),
@@ -131,46 +131,46 @@ impl Page {
     }
 
     /// The page.
-    pub fn show(&self, template: &impl Template) -> Answer {
+    pub(crate) fn show(&self, template: &impl Template) -> Answer {
         html(StatusCode::OK, template)
     }
 
     /// The page again, with what is wrong beside the fields.
-    pub fn show_faults(&self, template: &impl Template) -> Answer {
+    pub(crate) fn show_faults(&self, template: &impl Template) -> Answer {
         html(StatusCode::UNPROCESSABLE_ENTITY, template)
     }
 
     /// Another page.
-    pub fn redirect(&self, to: &str) -> Answer {
+    pub(crate) fn redirect(&self, to: &str) -> Answer {
         redirect(to)
     }
 
     /// Another page, which says this at its top.
-    pub fn redirect_with(&self, to: &str, flash: &Flash) -> Answer {
+    pub(crate) fn redirect_with(&self, to: &str, flash: &Flash) -> Answer {
         redirect_with(&self.visit, to, flash)
     }
 
     /// The page to sign in, which says this at its top, for a reader whose session was just ended.
-    pub fn signed_out(&self, flash: &Flash) -> Answer {
+    pub(crate) fn signed_out(&self, flash: &Flash) -> Answer {
         signed_out(&self.visit, flash)
     }
 }
 
 impl Guest {
     /// The frame around a page for anybody.
-    pub fn frame(&self, title: impl Into<String>) -> Frame {
+    pub(crate) fn frame(&self, title: impl Into<String>) -> Frame {
         Frame::new(&self.0, None, title.into())
     }
 }
 
 /// A page with this status.
-pub fn html(status: StatusCode, template: &impl Template) -> Answer {
+pub(crate) fn html(status: StatusCode, template: &impl Template) -> Answer {
     let text = template.render().map_err(|error| Failure::Internal(error.into()))?;
     Ok(Response::builder().status(status).content_type("text/html; charset=utf-8").body(text))
 }
 
 /// Another page, to be read.
-pub fn redirect(to: &str) -> Answer {
+pub(crate) fn redirect(to: &str) -> Answer {
     let to = HeaderValue::from_str(to).map_err(|error| Failure::Internal(error.into()))?;
     let mut response = Response::builder().status(StatusCode::SEE_OTHER).finish();
     response.headers_mut().insert(header::LOCATION, to);

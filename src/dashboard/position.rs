@@ -6,20 +6,20 @@ use uuid::Uuid;
 use domain::page::{PageRequest, Position, Sort, SortKey};
 
 /// Rows on a page of a list.
-pub const ROWS: u32 = 25;
+pub(crate) const ROWS: u32 = 25;
 
 /// The page that `after` names, newest first; the first one for what names none.
-pub fn request(after: Option<&str>, key: SortKey) -> PageRequest {
+pub(crate) fn request(after: Option<&str>, key: SortKey) -> PageRequest {
     PageRequest { sort: Sort { key, descending: true }, after: after.and_then(read), to: None, limit: ROWS }
 }
 
 /// A position as it stands in an address: milliseconds and id.
-pub fn text(position: Position) -> String {
+pub(crate) fn text(position: Position) -> String {
     format!("{}.{}", position.at.as_millisecond(), position.id.as_simple())
 }
 
 /// The position that a text names.
-pub fn read(text: &str) -> Option<Position> {
+pub(crate) fn read(text: &str) -> Option<Position> {
     let (at, id) = text.split_once('.')?;
     let at = Timestamp::from_millisecond(at.parse().ok()?).ok()?;
     Some(Position { at, id: Uuid::try_parse(id).ok()? })

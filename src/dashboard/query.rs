@@ -6,48 +6,48 @@ use url::form_urlencoded::Serializer;
 use super::form::Form;
 
 /// The field by which a list is looked through to its end, however long that takes.
-pub const FAR: &str = "far";
+pub(crate) const FAR: &str = "far";
 /// What stands in that field where a later page went on to the end, and the first one had not.
-pub const REST: &str = "rest";
+pub(crate) const REST: &str = "rest";
 
 /// The fields behind the `?` of an address. Whatever stands there, it can be read.
 #[derive(Debug, Clone, Default)]
-pub struct Asked(Form);
+pub(crate) struct Asked(Form);
 
 impl Asked {
     /// A field's first value; empty when there is none.
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         self.0.text(name).trim()
     }
 
     /// All values of a field: ticked boxes, chosen rows.
-    pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0.all(name)
     }
 
     /// A field's first value; `None` when it is empty.
-    pub fn given(&self, name: &str) -> Option<String> {
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
         let text = self.text(name);
         (!text.is_empty()).then(|| text.to_owned())
     }
 
     /// Where the page begins; `None` for the first.
-    pub fn after(&self) -> Option<&str> {
+    pub(crate) fn after(&self) -> Option<&str> {
         Some(self.text("after")).filter(|after| !after.is_empty())
     }
 
     /// Whether a list is to be looked through to its end.
-    pub fn is_far(&self) -> bool {
+    pub(crate) fn is_far(&self) -> bool {
         !self.text(FAR).is_empty()
     }
 
     /// Whether this goes on from a first page that had looked only so far.
-    pub fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.after().is_some() && matches!(self.text(FAR), "" | REST)
     }
 
     /// A path with those of these fields that were given.
-    pub fn path(&self, path: &str, fields: &[&str]) -> String {
+    pub(crate) fn path(&self, path: &str, fields: &[&str]) -> String {
         let mut query = Serializer::new(String::new());
         let given = fields.iter().map(|field| (*field, self.text(field)));
         query.extend_pairs(given.filter(|(_, value)| !value.is_empty()));
@@ -56,7 +56,7 @@ impl Asked {
     }
 
     /// Whether one of these fields was given.
-    pub fn any(&self, fields: &[&str]) -> bool {
+    pub(crate) fn any(&self, fields: &[&str]) -> bool {
         fields.iter().any(|field| !self.text(field).is_empty())
     }
 }

@@ -8,7 +8,7 @@ use super::form::Faults;
 use domain::page::Span;
 
 /// The span between two texts, either of which may be empty.
-pub fn span(from: &str, to: &str, faults: &mut Faults) -> Span {
+pub(crate) fn span(from: &str, to: &str, faults: &mut Faults) -> Span {
     let mut read = |field: &str, text: &str| {
         let at = moment(text);
         if at.is_none() && !text.is_empty() {

@@ -29,7 +29,7 @@ pub(super) struct Shared {
 }
 
 /// One request of one browser.
-pub struct Visit {
+pub(crate) struct Visit {
     pub(super) shared: Arc<Shared>,
     /// Who is signed in.
     pub(super) viewer: Option<Viewer>,
@@ -112,7 +112,7 @@ pub(super) fn visit(request: &Request) -> Result<Arc<Visit>, Failure> {
 }
 
 /// A page's reader who need not be signed in.
-pub struct Guest(pub(super) Arc<Visit>);
+pub(crate) struct Guest(pub(super) Arc<Visit>);
 
 impl<'a> FromRequest<'a> for Guest {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {

@@ -8,7 +8,7 @@ pub mod app;
 pub mod outbox;
 
 pub mod error;
-pub mod named;
+mod named;
 pub mod page;
 pub mod retry;
 pub mod rollups;
@@ -25,7 +25,7 @@ pub mod idempotency;
 pub mod keys;
 pub mod live_sessions;
 pub mod orders;
-pub mod passwords;
+mod passwords;
 pub mod recordings;
 pub mod requests;
 pub mod sessions;

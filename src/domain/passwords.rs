@@ -15,9 +15,9 @@ use super::{Error, Result, token};
 use crate::app::App;
 
 /// Characters of a password at least (NIST SP 800-63B asks for 8, and for 15 where nothing else protects an account).
-pub const SHORTEST: usize = 12;
+pub(crate) const SHORTEST: usize = 12;
 /// Bytes of a password at most, so that nobody makes the server chew on megabytes.
-pub const LONGEST_BYTES: usize = 1024;
+pub(crate) const LONGEST_BYTES: usize = 1024;
 
 /// OWASP's recommendation for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19 * 1024;

@@ -68,7 +68,7 @@ const MAX_ID: usize = 200;
 
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     /// The platform's own id of it, unique in the workspace.
     pub id: String,
     /// The key of the workspace.
@@ -83,17 +83,12 @@ macro_rules! actions {
     ($($(#[$doc:meta])* $variant:ident($data:ty) = $kind:literal, $read:expr;)*) => {
         /// What happened.
         #[derive(Debug, Clone, PartialEq, Eq)]
-        pub enum Action { $($(#[$doc])* $variant($data)),* }
+        pub(crate) enum Action { $($(#[$doc])* $variant($data)),* }
 
         /// Every kind of change, as it is written.
-        pub const KINDS: &[&str] = &[$($kind),*];
+        pub(crate) const KINDS: &[&str] = &[$($kind),*];
 
         impl Action {
-            /// The kind as it is written: `order.pay`.
-            pub const fn kind(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind),* }
-            }
-
             /// Reads the data of a change of this kind; `None` when there is no such kind.
             fn read(kind: &str, data: &mut Fields<'_>) -> Option<Self> {
                 match kind {
@@ -140,7 +135,7 @@ actions! {
 ///
 /// # Errors
 /// Every fault of the line, with the change's id where it could be read.
-pub fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<Fault>)> {
+pub(crate) fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<Fault>)> {
     let value = json::read(line).map_err(|faults| (None, faults.into_iter().map(of_text).collect()))?;
     let id = value.get("id").and_then(Value::as_str).map(str::to_owned);
     let faults = Faults::default();

@@ -6,10 +6,10 @@
 //! database.
 
 pub mod apply;
-pub mod change;
+mod change;
 pub mod demo;
 pub mod generate;
-pub mod reject;
+mod reject;
 
 mod actions;
 mod data;

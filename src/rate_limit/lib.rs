@@ -7,7 +7,7 @@
 pub mod logins;
 pub mod memory;
 pub mod store;
-pub mod window;
+mod window;
 
 use std::net::IpAddr;
 

@@ -8,7 +8,7 @@ const MINUTE_MS: i64 = 60_000;
 pub(super) const DAY_MS: i64 = 86_400_000;
 
 /// The UTC day in which a time lies, counted from the epoch.
-pub fn day_of(now_ms: i64) -> i64 {
+pub(crate) fn day_of(now_ms: i64) -> i64 {
     now_ms.div_euclid(DAY_MS)
 }
 

@@ -49,7 +49,8 @@ impl Server {
     /// Puts the server together; `local_url` is the address to name where none is configured.
     ///
     /// # Errors
-    /// When the contract's generated files do not belong together, or a setting cannot stand in a header.
+    /// When the contract's generated files do not belong together, it names an unknown scope, or a setting cannot stand in a
+    /// header.
     pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
         let settings = Settings::new(&app.config, local_url)?;
         let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
@@ -64,7 +65,7 @@ impl Server {
     /// operations and documents of its own.
     ///
     /// # Errors
-    /// When the contract's generated files do not belong together.
+    /// When the contract's generated files do not belong together, or it names an unknown scope.
     pub fn with_version(
         mut self,
         contract: &'static Contract,

@@ -3,6 +3,7 @@
 use poem::{Request, Response};
 
 use super::page;
+use web::access::LogSubject;
 use web::rejection::Rejection;
 
 /// The response as plain text, with a line in the log; `None` when the request is not refused.
@@ -11,8 +12,7 @@ pub(super) fn response(request: &Request) -> Option<Response> {
     let Rejection { status, message } = rejection;
     // There may be thousands of these; the connections' own log line counts them.
     if rejection != Rejection::BUSY {
-        let id = &web::access::of(request).request_id;
-        tracing::info!(request.id = id, status = status.as_u16(), reason = message, "request");
+        web::access::of(request).set(LogSubject::Refused { reason: message });
     }
     Some(page::plain(status, message))
 }

@@ -21,13 +21,13 @@ pub struct Access {
     pub client: IpAddr,
     started: Instant,
     is_head: bool,
-    subject: Mutex<Subject>,
+    subject: Mutex<LogSubject>,
 }
 
 /// What a request is about, for the log.
 #[derive(Debug, Clone, Default)]
-pub enum Subject {
-    /// Something that is not logged here.
+pub enum LogSubject {
+    /// Something that leaves no line.
     #[default]
     Silent,
     /// A call of the API.
@@ -36,6 +36,11 @@ pub enum Subject {
         operation: Option<&'static str>,
         /// The key, once it is known.
         key: Option<KeyId>,
+    },
+    /// A request outside of the API that its connection refused.
+    Refused {
+        /// Why.
+        reason: &'static str,
     },
     /// A page of the dashboard.
     Page {
@@ -53,11 +58,11 @@ impl Access {
     }
 
     /// Sets what the request is about.
-    pub fn set(&self, subject: Subject) {
+    pub fn set(&self, subject: LogSubject) {
         *self.subject.lock().unwrap_or_else(PoisonError::into_inner) = subject;
     }
 
-    /// Microseconds since the request arrived.
+    /// Microseconds from the arrival of the request until now.
     pub fn duration_us(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
@@ -67,8 +72,8 @@ impl Access {
         let duration_us = self.duration_us();
         let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
         match (subject, status.map(|status| status.as_u16())) {
-            (Subject::Silent, _) | (Subject::Page { .. }, None) => {}
-            (Subject::Call { operation, key }, status) => tracing::info!(
+            (LogSubject::Silent, _) | (LogSubject::Page { .. } | LogSubject::Refused { .. }, None) => {}
+            (LogSubject::Call { operation, key }, status) => tracing::info!(
                 request.id = self.request_id,
                 operation = operation.unwrap_or("-"),
                 head = self.is_head.then_some(true),
@@ -78,8 +83,11 @@ impl Access {
                 duration_us,
                 "request"
             ),
-            (Subject::Page { method, path }, Some(status)) => {
+            (LogSubject::Page { method, path }, Some(status)) => {
                 tracing::info!(%method, path, status, duration_us, "page");
+            }
+            (LogSubject::Refused { reason }, Some(status)) => {
+                tracing::info!(request.id = self.request_id, status, reason, "request");
             }
         }
     }

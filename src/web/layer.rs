@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use poem::error::ReadBodyError;
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Body, Endpoint, IntoResponse, Request, Response};
 
@@ -63,32 +64,47 @@ impl<E: Endpoint> Endpoint for Layer<E> {
         let access = Arc::new(Access::new(&request, id, client::address(&request, &self.proxies)));
         request.extensions_mut().insert(Arc::clone(&access));
         let mut line = Line { access, status: None };
-        let outcome = catch(self.inner.call(request)).await;
-        let mut response = match outcome {
-            Ok(Ok(response)) => response.into_response(),
-            Ok(Err(error)) => error.into_response(),
-            Err(panic) => {
-                tracing::error!(request.id = line.access.request_id, panic, "the request failed");
-                StatusCode::INTERNAL_SERVER_ERROR.into()
-            }
-        };
+        let outcome = catch(async {
+            let response = match self.inner.call(request).await {
+                Ok(response) => response.into_response(),
+                Err(error) => error.into_response(),
+            };
+            finish(response, coding, is_head).await.map_err(|error| error.to_string())
+        });
+        let mut response = outcome.await.flatten().unwrap_or_else(|error| {
+            tracing::error!(request.id = line.access.request_id, error, "the request failed");
+            failed()
+        });
         request_id::stamp(&mut response, &line.access.request_id);
-        let response = finished(response, coding, is_head).await;
         line.status = Some(response.status());
         Ok(response)
     }
 }
 
-/// Compresses a response that may be, and takes the body off that `HEAD` does not get.
-async fn finished(response: Response, coding: Option<Coding>, is_head: bool) -> Response {
+/// The response in place of one that could not be made.
+fn failed() -> Response {
+    Response::builder()
+        .status(StatusCode::INTERNAL_SERVER_ERROR)
+        .content_type("text/plain; charset=utf-8")
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .body("The server failed. Try again in a moment.\n")
+}
+
+/// Compresses a response that may be, and removes the body for `HEAD`.
+///
+/// # Errors
+/// When the body cannot be read.
+async fn finish(
+    response: Response,
+    coding: Option<Coding>,
+    is_head: bool,
+) -> Result<Response, ReadBodyError> {
     let compressible = response.data::<Compressible>().cloned();
     if compressible.is_none() && !is_head {
-        return response;
+        return Ok(response);
     }
     let (mut parts, body) = response.into_parts();
-    let Ok(mut body) = body.into_bytes().await else {
-        return StatusCode::INTERNAL_SERVER_ERROR.into();
-    };
+    let mut body = body.into_bytes().await?;
     if let Some(compressible) = compressible {
         parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
         if let Some(coding) = coding.filter(|_| !body.is_empty()) {
@@ -108,7 +124,7 @@ async fn finished(response: Response, coding: Option<Coding>, is_head: bool) -> 
         }
         body = Bytes::new();
     }
-    Response::from_parts(parts, Body::from_bytes(body))
+    Ok(Response::from_parts(parts, Body::from_bytes(body)))
 }
 
 /// Runs a part of a request. A panic becomes its message.
@@ -133,23 +149,72 @@ mod tests {
 
     use super::*;
 
-    async fn answered(method: Method, inner: fn(Request) -> Response) -> Response {
+    async fn respond(method: Method, headers: &[(&str, &str)], inner: fn(Request) -> Response) -> Response {
         let layer = Layer::new(Box::new(|| "made".to_owned()), Vec::new(), make_sync(inner));
-        layer.get_response(Request::builder().method(method).finish()).await
+        let request = Request::builder().method(method);
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        layer.get_response(request.finish()).await
+    }
+
+    fn large(compressible: Compressible) -> Response {
+        let mut response = Response::builder().body("a".repeat(4096));
+        response.set_data(compressible);
+        response
+    }
+
+    async fn body(response: Response) -> Vec<u8> {
+        response.into_body().into_vec().await.unwrap()
     }
 
     #[tokio::test]
     async fn a_panic_is_a_500_with_the_id_of_the_request() {
-        let response = answered(Method::GET, |_| panic!("a secret")).await;
+        let response = respond(Method::GET, &[], |_| panic!("a secret")).await;
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(response.headers()["x-request-id"], "made");
-        assert_eq!(response.into_body().into_string().await.unwrap(), "");
+        assert_eq!(body(response).await, b"The server failed. Try again in a moment.\n");
     }
 
     #[tokio::test]
-    async fn head_gets_the_headers_alone() {
-        let response = answered(Method::HEAD, |_| Response::builder().body("12345")).await;
-        assert_eq!(response.headers()["content-length"], "5");
-        assert_eq!(response.into_body().into_string().await.unwrap(), "");
+    async fn a_body_that_breaks_off_is_a_500_with_the_id_of_the_request() {
+        let response = respond(Method::GET, &[("x-request-id", "mine")], |_| {
+            let broken = futures_util::stream::iter([Err::<Bytes, _>(std::io::Error::other("broken"))]);
+            let mut response = Response::builder().body(Body::from_bytes_stream(broken));
+            response.set_data(Compressible::Once);
+            response
+        });
+        let response = response.await;
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(response.headers()["x-request-id"], "mine");
+    }
+
+    #[tokio::test]
+    async fn only_a_compressible_response_varies_and_is_compressed() {
+        let wants = [("accept-encoding", "gzip")];
+        let plain = respond(Method::GET, &wants, |_| Response::builder().body("a".repeat(4096))).await;
+        assert!(!plain.headers().contains_key("vary") && !plain.headers().contains_key("content-encoding"));
+        let unasked = respond(Method::GET, &[], |_| large(Compressible::Once)).await;
+        assert_eq!(unasked.headers()["vary"], "accept-encoding");
+        assert!(!unasked.headers().contains_key("content-encoding"));
+        let packed = respond(Method::GET, &wants, |_| large(Compressible::Once)).await;
+        assert_eq!(packed.headers()["content-encoding"], "gzip");
+        assert!(body(packed).await.len() < 100);
+        let kept = respond(Method::GET, &wants, |_| {
+            large(Compressible::Kept(Arc::new(Packable::new("b".repeat(4096).into()))))
+        });
+        let kept = kept.await;
+        assert_eq!(kept.headers()["content-encoding"], "gzip");
+    }
+
+    #[tokio::test]
+    async fn head_gets_the_headers_of_get_alone() {
+        let plain = respond(Method::HEAD, &[], |_| Response::builder().body("12345")).await;
+        assert_eq!(plain.headers()["content-length"], "5");
+        assert_eq!(body(plain).await, b"");
+        let wants = [("accept-encoding", "gzip")];
+        let packed = body(respond(Method::GET, &wants, |_| large(Compressible::Once)).await).await.len();
+        let head = respond(Method::HEAD, &wants, |_| large(Compressible::Once)).await;
+        assert_eq!(head.headers()["content-length"], packed.to_string());
+        let unchanged = respond(Method::HEAD, &[], |_| StatusCode::NOT_MODIFIED.into()).await;
+        assert!(!unchanged.headers().contains_key("content-length"));
     }
 }

@@ -20,7 +20,7 @@ mod settle;
 pub mod sign;
 pub mod upkeep;
 pub mod verify;
-pub mod worker;
+mod worker;
 
 pub use worker::Worker;
 

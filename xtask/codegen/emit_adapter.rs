@@ -13,10 +13,10 @@ use super::imports;
 use super::types::Types;
 
 /// Names that a method of the adapter uses itself; `body` is kept from parameters by a rule.
-const OWN: [&str; 2] = ["answer", "call"];
+const OWN: [&str; 2] = ["call", "respond"];
 
 /// The items of `adapter.rs`, for the adapter of that name.
-pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str, library: &Ident) -> TokenStream {
+pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str) -> TokenStream {
     let adapter = format_ident!("{adapter}");
     let tags = served(document);
     let modules: Vec<Ident> = tags.iter().map(|tag| module(tag)).collect();
@@ -26,12 +26,12 @@ pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str, lib
         document.operations.iter().map(|operation| method(document, types, operation)).collect();
     let defaults: TokenStream =
         document.operations.iter().map(|operation| defaults(document, types, operation)).collect();
-    let (tag_enum, scope_enum, scheme) = (tag_enum(&tags), scope_enum(document), scheme(document, library));
+    let (tag_enum, scope_enum, scheme) = (tag_enum(&tags), scope_enum(document), scheme(document));
     let all = quote!(#methods #defaults);
-    let scalars = imports::scalars(library, &all);
+    let scalars = imports::scalars(&all);
     let places = ["Cookie", "Header", "Path", "Query"];
-    let parameters = imports::named(library, "parameter", &places, &methods);
-    let payload = imports::named(library, "payload", &["Bytes", "JsonBody", "Text"], &methods);
+    let parameters = imports::named("parameter", &places, &methods);
+    let payload = imports::named("payload", &["Bytes", "JsonBody", "Text"], &methods);
     let schemas = imports::names(&all, "schemas").then(|| {
         quote!(
             use super::schemas;
@@ -43,12 +43,12 @@ pub(crate) fn adapter(document: &Document, types: &Types<'_>, adapter: &str, lib
         use super::operations;
         #schemas
         use super::{#(#modules),*};
-        use #library::call::Call;
+        use contract_runtime::call::Call;
         #parameters
         #payload
         #scalars
-        use #library::security::{Key, Scheme};
-        use #library::service::answer;
+        use contract_runtime::security::{Key, Scheme};
+        use contract_runtime::service::respond;
 
         #tag_enum
 
@@ -77,7 +77,7 @@ pub(crate) fn module(tag: &Tag) -> Ident {
 }
 
 /// What declares the contract's security scheme.
-fn scheme(document: &Document, library: &Ident) -> TokenStream {
+fn scheme(document: &Document) -> TokenStream {
     let name = document.operations.first().map_or("", |operation| &operation.scheme.text);
     let about = format!(" How callers send their keys: the security scheme `{name}`.");
     quote! {
@@ -86,7 +86,7 @@ fn scheme(document: &Document, library: &Ident) -> TokenStream {
 
         impl Scheme for Keys {
             const NAME: &'static str = #name;
-            const CREDENTIAL: #library::contract::Credential = operations::CREDENTIAL;
+            const CREDENTIAL: contract_runtime::contract::Credential = operations::CREDENTIAL;
         }
     }
 }
@@ -172,7 +172,7 @@ fn method(document: &Document, types: &Types<'_>, operation: &Operation) -> Toke
             #body_argument
         ) -> #module::#response {
             let request = #module::#request { #(#fields)* #body_field };
-            answer(&self.0, &call, self.0.#name(call.clone(), request).await)
+            respond(&self.0, &call, self.0.#name(call.clone(), request).await)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use contract::model::{Document, Webhook};
 use contract::rust_name;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::attributes::{deprecated, docs};
@@ -11,7 +11,7 @@ use super::imports;
 use super::types::{Module, Types};
 
 /// The items of `events.rs`.
-pub(crate) fn events(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
+pub(crate) fn events(document: &Document, types: &Types<'_>) -> TokenStream {
     let names: Vec<&str> = document.webhooks.iter().map(|webhook| &*webhook.name).collect();
     let types_of_events = items(document, types, Module::Events);
     // Without variants a type says nothing, and a match on it is no Rust.
@@ -22,7 +22,7 @@ pub(crate) fn events(document: &Document, types: &Types<'_>, library: &Ident) ->
             use super::schemas;
         )
     });
-    let scalars = imports::scalars(library, &all);
+    let scalars = imports::scalars(&all);
     quote! {
         #schemas
         #scalars

@@ -2,7 +2,7 @@
 
 use contract::model::{Credential, Document, Location, Operation, Parameter, Schema, Shape};
 use contract::rust_name;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::attributes::docs;
@@ -13,12 +13,12 @@ const DESCRIBED: [&str; 8] =
     ["Body", "Contract", "Credential", "Operation", "Parameter", "ParameterKind", "Place", "Split"];
 
 /// The items of `operations.rs`.
-pub(crate) fn operations(document: &Document, stem: &str, library: &Ident) -> TokenStream {
+pub(crate) fn operations(document: &Document, stem: &str) -> TokenStream {
     let items: TokenStream = document.operations.iter().map(|operation| table(document, operation)).collect();
     let statics =
         document.operations.iter().map(|operation| format_ident!("{}", rust_name::constant(&operation.id)));
     let contract = contract(document, stem);
-    let imports = imports::named(library, "contract", &DESCRIBED, &quote!(#contract #items));
+    let imports = imports::named("contract", &DESCRIBED, &quote!(#contract #items));
     quote! {
         use super::document;
         #imports
@@ -70,9 +70,9 @@ fn table(document: &Document, operation: &Operation) -> TokenStream {
     let body = match &operation.body {
         None => quote!(None),
         Some(body) => {
-            let (required, media_type) = (body.required, body.content.media.as_str());
+            let media_type = body.content.media.as_str();
             let schema = &body.content.schema.pointer;
-            quote!(Some(Body { required: #required, media_type: #media_type, schema: #schema }))
+            quote!(Some(Body { media_type: #media_type, schema: #schema }))
         }
     };
     let statuses =

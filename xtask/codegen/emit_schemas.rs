@@ -2,7 +2,7 @@
 
 use contract::model::{Document, EnumShape, Property, Schema};
 use contract::rust_name;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::attributes::{default_expression, docs, validators};
@@ -14,9 +14,9 @@ use super::types::{Module, TypeItem, TypeKind, Types};
 const OWN: [&str; 1] = ["obj"];
 
 /// The items of `schemas.rs`.
-pub(crate) fn schemas(document: &Document, types: &Types<'_>, library: &Ident) -> TokenStream {
+pub(crate) fn schemas(document: &Document, types: &Types<'_>) -> TokenStream {
     let items = items(document, types, Module::Schemas);
-    let scalars = imports::scalars(library, &items);
+    let scalars = imports::scalars(&items);
     quote!(#scalars #items)
 }
 

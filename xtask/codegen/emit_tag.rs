@@ -12,7 +12,6 @@ use super::types::Types;
 
 /// The items of one tag's file.
 pub(crate) fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Names<'_>) -> TokenStream {
-    let library = &format_ident!("{}", names.library);
     let name = format_ident!("{}", rust_name::upper(&tag.name));
     let ambient = names.ambient;
     let about = docs(tag.description.as_deref(), &format!("The operations of `{}`.", tag.name.text));
@@ -26,8 +25,8 @@ pub(crate) fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Nam
             quote!(#request #response)
         })
         .collect();
-    let scalars = imports::scalars(library, &items);
-    let payload = imports::named(library, "payload", &["Bytes", "Json", "Text"], &items);
+    let scalars = imports::scalars(&items);
+    let payload = imports::named("payload", &["Bytes", "Json", "Text"], &items);
     let schemas = imports::names(&items, "schemas").then(|| {
         quote!(
             use super::schemas;
@@ -35,9 +34,9 @@ pub(crate) fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Nam
     });
     quote! {
         #schemas
-        use #library::answer::{Answer, Parts};
-        use #library::call::Call;
-        use #library::service::Service;
+        use contract_runtime::answer::{Answer, Parts};
+        use contract_runtime::call::Call;
+        use contract_runtime::service::Service;
         #payload
         #scalars
 

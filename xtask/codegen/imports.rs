@@ -4,8 +4,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 /// Types of ours that stand for the strings of a format, and one of poem-openapi's for what a PATCH leaves alone.
-pub(crate) fn scalars(library: &Ident, items: &TokenStream) -> TokenStream {
-    let scalars = named(library, "scalar", &["Base64", "Date", "Timestamp", "Uuid"], items);
+pub(crate) fn scalars(items: &TokenStream) -> TokenStream {
+    let scalars = named("scalar", &["Base64", "Date", "Timestamp", "Uuid"], items);
     let undefined = names(items, "MaybeUndefined").then(|| {
         quote!(
             use poem_openapi::types::MaybeUndefined;
@@ -15,19 +15,14 @@ pub(crate) fn scalars(library: &Ident, items: &TokenStream) -> TokenStream {
 }
 
 /// The import of those types of a module of ours that the items name.
-pub(crate) fn named(
-    library: &Ident,
-    module: &str,
-    known: &[&str],
-    items: &TokenStream,
-) -> Option<TokenStream> {
+pub(crate) fn named(module: &str, known: &[&str], items: &TokenStream) -> Option<TokenStream> {
     let module = format_ident!("{module}");
     let used: Vec<Ident> =
         known.iter().filter(|name| names(items, name)).map(|name| format_ident!("{name}")).collect();
     match &used[..] {
         [] => None,
-        [one] => Some(quote!(use #library::#module::#one;)),
-        many => Some(quote!(use #library::#module::{#(#many),*};)),
+        [one] => Some(quote!(use contract_runtime::#module::#one;)),
+        many => Some(quote!(use contract_runtime::#module::{#(#many),*};)),
     }
 }
 

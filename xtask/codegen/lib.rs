@@ -22,10 +22,9 @@ mod types;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use contract::diagnostic::Format;
 use contract::{Contract, Customs, rust_name};
-use quote::format_ident;
 use sha2::{Digest, Sha256};
 
 use self::files::File;
@@ -43,15 +42,13 @@ pub struct Names<'a> {
     pub contract_from_output: &'a str,
     /// The contract's name: `v1`.
     pub stem: &'a str,
-    /// What the generated code calls the server's library.
-    pub library: &'a str,
     /// What the server asks of the contract.
     pub customs: Customs<'a>,
     /// Headers that the server's middleware sets on whole classes of answers, in lower case.
     pub ambient: &'a [&'a str],
 }
 
-/// What the middleware of our server sets.
+/// What this server sets on whole classes of answers.
 const AMBIENT: &[&str] = &[
     "cache-control",
     "etag",
@@ -67,7 +64,7 @@ const AMBIENT: &[&str] = &[
     "x-request-id",
 ];
 
-/// What the library's errors spell so, in every version.
+/// What the error envelope of this project spells so, in every version.
 const ENVELOPE: &[&str] = &["retryAfterSeconds"];
 
 /// The contract that the server serves.
@@ -76,7 +73,6 @@ pub const V1: Names<'static> = Names {
     output: "src/api/generated",
     contract_from_output: "../../../openapi/v1.yaml",
     stem: "v1",
-    library: "contract_runtime",
     customs: Customs {
         beginning: "/api/v1/",
         // As the first description of the API spelled them.
@@ -94,7 +90,6 @@ pub const CONTRACTS: &[Names<'static>] = &[
         output: "tests/second/generated",
         contract_from_output: "../contract.yaml",
         stem: "v2",
-        library: "contract_runtime",
         customs: Customs { beginning: "/api/v2/", spelled: ENVELOPE },
         ambient: AMBIENT,
     },
@@ -126,9 +121,6 @@ pub struct Args {
     /// The folder for its code, which holds nothing else.
     #[arg(long, value_name = "FOLDER", requires = "contract")]
     out: Option<PathBuf>,
-    /// What its code calls the library that it leans on.
-    #[arg(long, value_name = "CRATE", default_value = "contract_runtime", requires = "contract")]
-    library: String,
     /// How findings are printed.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -163,11 +155,6 @@ pub fn run(workspace: &Path, args: &Args) -> anyhow::Result<Verdict> {
 
 /// Generates from a contract that is none of the project's.
 fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow::Result<Verdict> {
-    ensure!(
-        syn::parse_str::<syn::Ident>(&args.library).is_ok() || args.library == "crate",
-        "--library {} is no name of a crate in Rust; write it with underscores",
-        args.library
-    );
     let customs = Customs { beginning: "/", spelled: ENVELOPE };
     // Before the folder is made: a contract that is refused leaves nothing behind.
     let name = contract.to_str().with_context(|| format!("{} is not named in UTF-8", contract.display()))?;
@@ -184,7 +171,6 @@ fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow:
         output: &own.output,
         contract_from_output: &own.contract_from_output,
         stem: &own.stem,
-        library: &args.library,
         customs,
         ambient: AMBIENT,
     };
@@ -227,7 +213,6 @@ fn put(
 pub(crate) fn generate(contract: &Contract, names: &Names<'_>) -> Vec<File> {
     let document = &contract.document;
     let types = Types::new(document);
-    let library = &format_ident!("{}", names.library);
     let digest = digest(&contract.source.text);
     let heading = format!(
         "{}{} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
@@ -244,24 +229,20 @@ pub(crate) fn generate(contract: &Contract, names: &Names<'_>) -> Vec<File> {
         rust(
             "adapter",
             "The traits of all tags as one poem-openapi API.",
-            emit_adapter::adapter(document, &types, &names.adapter(), library),
+            emit_adapter::adapter(document, &types, &names.adapter()),
         ),
         rust(
             "document",
             "The contract itself, for serving.",
             emit_document::document(document, names, &digest),
         ),
-        rust("events", "What webhooks send.", emit_events::events(document, &types, library)),
+        rust("events", "What webhooks send.", emit_events::events(document, &types)),
         rust(
             "operations",
             "The contract as static tables.",
-            emit_operations::operations(document, names.stem, library),
+            emit_operations::operations(document, names.stem),
         ),
-        rust(
-            "schemas",
-            "The types of requests and responses.",
-            emit_schemas::schemas(document, &types, library),
-        ),
+        rust("schemas", "The types of requests and responses.", emit_schemas::schemas(document, &types)),
     ];
     for tag in emit_adapter::served(document) {
         let name = emit_adapter::module(tag).to_string();

@@ -141,7 +141,7 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
     };
     std::fs::create_dir(here.path().join("a")).expect("a folder");
     write("a/my-things.yaml", &changed("", ""));
-    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Verdict::Fresh));
+    assert_eq!(own(&["--out", "b/things"]), Ok(Verdict::Fresh));
     let read =
         |file: &str| std::fs::read_to_string(here.path().join("b/things").join(file)).expect("it is there");
     assert!(
@@ -150,15 +150,10 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
         read("document.rs")
     );
     assert!(read("adapter.rs").contains("pub struct MyThings<S>(pub S);"));
-    assert!(read("things.rs").contains("use my_server::answer"));
+    assert!(read("things.rs").contains("use contract_runtime::answer"));
     // A second time there is nothing to do, and `--check` knows it.
-    assert_eq!(own(&["--out", "b/things", "--library", "my_server", "--check"]), Ok(Verdict::Fresh));
-    assert_eq!(own(&["--out", "b/things", "--library", "my_server"]), Ok(Verdict::Fresh));
-    assert_eq!(
-        own(&["--out", "b/things", "--check"]),
-        Ok(Verdict::Findings),
-        "another library is another text"
-    );
+    assert_eq!(own(&["--out", "b/things", "--check"]), Ok(Verdict::Fresh));
+    assert_eq!(own(&["--out", "b/things"]), Ok(Verdict::Fresh));
 
     // What somebody wrote is left alone.
     let refused = own(&["--out", "a"]).expect_err("the contract stands there");
@@ -174,8 +169,6 @@ fn a_contract_of_ones_own_is_generated_where_one_says() {
         assert_eq!(std::fs::read_to_string(here.path().join(file)).expect("it is there"), text);
         std::fs::remove_file(here.path().join(file)).expect("it is removed");
     }
-    let refused = own(&["--out", "d", "--library", "my-server"]).expect_err("that is no name");
-    assert_eq!(refused, "--library my-server is no name of a crate in Rust; write it with underscores");
     let lone = Line::try_parse_from(["codegen", "--contract", "a/my-things.yaml"]);
     assert!(lone.is_err_and(|error| error.to_string().contains("--out")), "one needs the other");
 }
@@ -188,7 +181,7 @@ fn own(here: &std::path::Path, contract: &str) -> Result<Verdict, String> {
 }
 
 #[test]
-fn the_errors_of_the_library_are_spelled_as_it_spells_them() {
+fn the_error_envelope_may_be_spelled_as_this_project_spells_it() {
     let here = tempfile::tempdir().expect("a folder");
     let second = include_str!("../../tests/second/contract.yaml");
     assert!(second.contains("retryAfterSeconds"), "it has the field");
@@ -276,7 +269,7 @@ fn bound(pattern: &syn::Pat) -> Vec<String> {
 
 #[test]
 fn parameters_may_be_called_as_the_adapter_calls_its_own() {
-    let own = ["call", "answer", "value", "key", "body"];
+    let own = ["call", "respond", "request", "key", "body"];
     let parameters = own.map(|name| format!("{{ name: {name}, in: query, schema: {{ type: string }} }}"));
     let parameters = format!("parameters:\n        - {}\n", parameters.join("\n        - "));
     let adapter = generated(&changed("parameters:\n", &parameters), "adapter.rs");
@@ -297,7 +290,7 @@ fn parameters_may_be_called_as_the_adapter_calls_its_own() {
         let arguments: Vec<String> = arguments.flatten().collect();
         let distinct: BTreeSet<&String> = arguments.iter().collect();
         assert_eq!(distinct.len(), arguments.len(), "an argument stands twice: {arguments:?}");
-        assert!(!arguments.iter().any(|name| name == "answer"), "`answer` is hidden: {arguments:?}");
+        assert!(!arguments.iter().any(|name| name == "respond"), "`respond` is hidden: {arguments:?}");
         looked_at += arguments.len();
     }
     assert_eq!(looked_at, "_key call id".split(' ').count() + own.len());

@@ -68,6 +68,7 @@ fn build(workspace: &Path) -> anyhow::Result<PathBuf> {
     let text = String::from_utf8(output.stdout).context("cargo does not write UTF-8")?;
     let program = text.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        (message["target"]["name"] == "check").then_some(())?;
         Some(PathBuf::from(message["executable"].as_str()?))
     });
     program.context("cargo did not name the program that it built")

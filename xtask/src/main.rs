@@ -33,14 +33,17 @@ enum Command {
     /// Another version of the API is one entry more of CONTRACTS (xtask/codegen/lib.rs).
     ///
     /// With --contract and --out, it generates from a contract of your own, by the same rules: OpenAPI 3.1, names in
-    /// snake_case, one tag and one scope for each operation, the errors that each can answer. The code is the HTTP side of
-    /// this project's server, written against the crate `contract_runtime` (--library names another), and names
-    /// poem_openapi, serde, serde_json and bytes. Headers
-    /// that this server's middleware sets, such as ETag and X-Request-Id, are declared and not filled in. tests/second
-    /// shows how a second version is served: its paths begin with /api/, the contract's name and a slash. With --contract
-    /// nothing checks that.
+    /// snake_case, one tag and one scope for each operation, the error envelope of this project. The code is the HTTP side of
+    /// a server: one trait for each tag, with one method for each operation. It names the crates contract_runtime (a path
+    /// dependency on src/contract_runtime), poem_openapi, serde, serde_json and bytes. Implement the traits and
+    /// `contract_runtime::service::Service`, then hand the adapter to `contract_runtime::router::Router`, which finds the
+    /// operation of a request, validates it (`Route::read`) and calls it (`Route::call`). Headers that this project's server
+    /// sets on all responses, such as ETag and X-Request-Id, are declared and not set.
+    ///
+    /// tests/second shows how a second version is served beside v1: its paths begin with /api/, the contract's name and a
+    /// slash. With --contract nothing checks that.
     Codegen(codegen::Args),
-    /// Hold the contract against the code, both ways, and the generated files against the contract.
+    /// Compare the generated files with the contract, and the contract with the code, the tests and the tables.
     Check {
         /// How findings are printed.
         #[arg(long, value_enum, default_value = "text")]

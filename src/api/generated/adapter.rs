@@ -11,7 +11,7 @@ use contract_runtime::parameter::{Header, Path, Query};
 use contract_runtime::payload::JsonBody;
 use contract_runtime::scalar::Timestamp;
 use contract_runtime::security::{Key, Scheme};
-use contract_runtime::service::answer;
+use contract_runtime::service::respond;
 
 /// The tags of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
@@ -161,7 +161,7 @@ impl<
             language: language.0,
             if_none_match: if_none_match.0,
         };
-        answer(&self.0, &call, self.0.list_courses(call.clone(), request).await)
+        respond(&self.0, &call, self.0.list_courses(call.clone(), request).await)
     }
     /// Fetch one course
     #[oai(
@@ -184,7 +184,7 @@ impl<
             id: id.0,
             if_none_match: if_none_match.0,
         };
-        answer(&self.0, &call, self.0.get_course(call.clone(), request).await)
+        respond(&self.0, &call, self.0.get_course(call.clone(), request).await)
     }
     /// List students with progress and enrollment history
     #[oai(
@@ -271,7 +271,7 @@ impl<
             tag: tag.0,
             if_none_match: if_none_match.0,
         };
-        answer(&self.0, &call, self.0.list_students(call.clone(), request).await)
+        respond(&self.0, &call, self.0.list_students(call.clone(), request).await)
     }
     /// Create a student
     #[oai(
@@ -296,7 +296,7 @@ impl<
             idempotency_key: idempotency_key.0,
             body: body.0,
         };
-        answer(&self.0, &call, self.0.create_student(call.clone(), request).await)
+        respond(&self.0, &call, self.0.create_student(call.clone(), request).await)
     }
     /// List orders with receipts and entitlement history
     #[oai(
@@ -378,7 +378,7 @@ impl<
             paid_before: paid_before.0,
             if_none_match: if_none_match.0,
         };
-        answer(&self.0, &call, self.0.list_orders(call.clone(), request).await)
+        respond(&self.0, &call, self.0.list_orders(call.clone(), request).await)
     }
     /// Enrol a student in a course
     #[oai(
@@ -403,7 +403,7 @@ impl<
             idempotency_key: idempotency_key.0,
             body: body.0,
         };
-        answer(&self.0, &call, self.0.create_enrollment(call.clone(), request).await)
+        respond(&self.0, &call, self.0.create_enrollment(call.clone(), request).await)
     }
     /// Read aggregate revenue and completion metrics
     #[oai(
@@ -449,7 +449,11 @@ impl<
             interval: interval.0,
             if_none_match: if_none_match.0,
         };
-        answer(&self.0, &call, self.0.get_analytics_summary(call.clone(), request).await)
+        respond(
+            &self.0,
+            &call,
+            self.0.get_analytics_summary(call.clone(), request).await,
+        )
     }
 }
 

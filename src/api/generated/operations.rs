@@ -264,7 +264,6 @@ pub static CREATE_STUDENT: Operation = Operation {
         },
     ],
     body: Some(Body {
-        required: true,
         media_type: "application/json",
         schema: "/paths/~1api~1v1~1students/post/requestBody/content/application~1json/schema",
     }),
@@ -406,7 +405,6 @@ pub static CREATE_ENROLLMENT: Operation = Operation {
         },
     ],
     body: Some(Body {
-        required: true,
         media_type: "application/json",
         schema: "/paths/~1api~1v1~1enrollments/post/requestBody/content/application~1json/schema",
     }),

@@ -54,7 +54,7 @@ pub(super) fn own(response: Response) -> Result<Response, ApiError> {
     }
 }
 
-/// Gives the response its final form.
+/// Gives the response its tag and its headers.
 pub(super) async fn finish(
     front: &Front,
     seen: &mut Seen,

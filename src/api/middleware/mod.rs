@@ -1,18 +1,22 @@
-//! Everything around the operations, in the order the contract gives: request id, body cap, authentication, rate
-//! limit, route, scope; then the framework with media type, validation and the operation; then the headers.
+//! Everything around the operations, in the order the contract gives: body cap, authentication, rate limit, route,
+//! scope, media type, validation, the operation; then the headers.
 //!
 //! [`Gate`] answers all paths under `/api`. Whatever happens inside (a framework fault, a panic) leaves it as an
 //! answer of the API, with its envelope and all its headers.
 
+mod authenticate;
 mod body;
-mod caller;
+
 mod finish;
 mod record;
 #[cfg(test)]
 mod tests;
 mod throttle;
 
+use std::str::FromStr;
 use std::sync::Arc;
+
+use anyhow::Context;
 
 use bytes::Bytes;
 use poem::{Endpoint, IntoResponse, Request, Response};
@@ -25,12 +29,12 @@ use super::error::ApiError;
 use super::front::Front;
 use super::pages::{Look, Page, Place};
 use super::patterns;
-use contract_runtime::contract::Contract;
+use contract_runtime::contract::{Contract, Operation};
 use contract_runtime::router::{Found, Router};
 use domain::scope::Scope;
 use rate_limit::{Draw, Standing};
 use record::Record;
-use web::access::{Access, Subject};
+use web::access::{Access, LogSubject};
 use web::layer::catch;
 use web::rejection::Rejection;
 
@@ -41,7 +45,7 @@ pub struct Gate {
 }
 
 /// What is known of a request so far: enough for the headers of its response, however far it came.
-pub(crate) struct Seen {
+struct Seen {
     /// Where the caller stands; `None` until the limiter was asked.
     standing: Option<Standing>,
     /// Set once the request was admitted to an operation.
@@ -65,7 +69,7 @@ impl Gate {
     /// When the contract's generated files do not belong together, or it names a scope that does not exist.
     pub fn new(front: Arc<Front>, contract: &Contract, api: impl OpenApi) -> anyhow::Result<Self> {
         for operation in contract.operations {
-            operation.scope.map(str::parse::<Scope>).transpose()?;
+            needed_scope(operation).with_context(|| format!("the scope of {}", operation.id))?;
         }
         Ok(Self { front, router: Router::new(contract, api, patterns::describe)? })
     }
@@ -82,7 +86,7 @@ impl Gate {
             let error = ApiError::rejected(*rejection);
             if *rejection == Rejection::BUSY {
                 // There may be thousands of them; the connections' own log line counts them.
-                access.set(Subject::Silent);
+                access.set(LogSubject::Silent);
             }
             let (subject, caps) = throttle::bucket(front, access.client, None);
             seen.standing =
@@ -90,7 +94,7 @@ impl Gate {
             return Err(error);
         }
         let body = body::take(&mut request).await;
-        let (principal, look_up) = caller::authenticate(front, &request, access.client).await?;
+        let (principal, look_up) = authenticate::principal(front, &request, access.client).await?;
         seen.record =
             principal.as_ref().map(|principal| Record::begin(front, &request, access.client, principal));
         let (subject, caps) = throttle::bucket(front, access.client, principal.as_ref());
@@ -98,7 +102,7 @@ impl Gate {
         drop(look_up);
         seen.standing = Some(draw.standing());
         let key = principal.as_ref().map(|principal| principal.key);
-        access.set(Subject::Call { operation: None, key });
+        access.set(LogSubject::Call { operation: None, key });
         let body = body?;
         if let Draw::Refused { standing, exhausted, retry_after } = draw {
             return Err(throttle::refuse(standing, exhausted, retry_after));
@@ -111,11 +115,10 @@ impl Gate {
             Found::Nothing => return Err(ApiError::no_such_path()),
         };
         seen.operation = Some(route.operation.id);
-        access.set(Subject::Call { operation: seen.operation, key });
-        if let Some(name) = route.operation.scope
-            && !name.parse().is_ok_and(|scope| principal.scopes.contains(scope))
-        {
-            return Err(ApiError::forbidden(name));
+        access.set(LogSubject::Call { operation: seen.operation, key });
+        let scope = needed_scope(route.operation).map_err(|error| ApiError::internal(error.into()))?;
+        if let Some(scope) = scope.filter(|scope| !principal.scopes.contains(*scope)) {
+            return Err(ApiError::forbidden(scope.as_str()));
         }
 
         let path = request.uri().path_and_query().map_or("", |path| path.as_str());
@@ -146,13 +149,18 @@ impl Gate {
     }
 }
 
+/// The scope that an operation needs.
+fn needed_scope(operation: &Operation) -> Result<Option<Scope>, <Scope as FromStr>::Err> {
+    operation.scope.map(str::parse).transpose()
+}
+
 impl Endpoint for Gate {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let front = &self.front;
         let access = web::access::of(&request);
-        access.set(Subject::Call { operation: None, key: None });
+        access.set(LogSubject::Call { operation: None, key: None });
         let mut seen = Seen {
             standing: None,
             caller: None,

@@ -5,7 +5,7 @@ use poem_openapi::payload::Payload;
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
-use crate::call;
+use crate::call::{self, Input};
 
 /// The media type of texts.
 pub const TEXT: &str = "text/plain";
@@ -30,8 +30,8 @@ impl Text {
         MetaSchema::new("string")
     }
 
-    fn read(bytes: bytes::Bytes) -> poem::Result<Self> {
-        String::from_utf8(bytes.into()).map(Self).map_err(poem::error::InternalServerError)
+    fn read(input: &Input) -> poem::Result<Self> {
+        serde_json::from_value(input.take_value()?).map(Self).map_err(poem::error::InternalServerError)
     }
 }
 
@@ -46,8 +46,8 @@ impl Bytes {
     }
 
     #[allow(clippy::unnecessary_wraps, reason = "the two payloads have one form")]
-    fn read(bytes: bytes::Bytes) -> poem::Result<Self> {
-        Ok(Self(bytes))
+    fn read(input: &Input) -> poem::Result<Self> {
+        Ok(Self(input.body.clone()))
     }
 }
 
@@ -91,7 +91,7 @@ macro_rules! plain {
                 _: &mut RequestBody,
                 _: ExtractParamOptions<()>,
             ) -> poem::Result<Self> {
-                Self::read(call::input(request)?.body.clone())
+                Self::read(call::input(request)?)
             }
         }
     )*};

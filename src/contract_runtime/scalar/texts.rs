@@ -50,7 +50,7 @@ impl Base64 {
     }
 
     /// Whether a text is such bytes.
-    pub fn fits(text: &str) -> bool {
+    pub(crate) fn fits(text: &str) -> bool {
         Self::read(text).is_ok()
     }
 }

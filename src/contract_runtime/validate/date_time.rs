@@ -6,7 +6,7 @@ use jiff::Timestamp;
 ///
 /// # Errors
 /// The reason.
-pub fn check(text: &str) -> Result<(), &'static str> {
+pub(super) fn check(text: &str) -> Result<(), &'static str> {
     const FORM: &str = "must be an RFC 3339 time with its offset from UTC, such as `2026-02-14T09:12:45Z`";
     let bytes = text.as_bytes();
     let shape = b"dddd-dd-ddTdd:dd:dd";

@@ -20,7 +20,10 @@ const UNKNOWN_FIELD: &str = "is not a field of this body";
 pub type DescribePattern = fn(&str) -> Option<String>;
 
 /// The faults behind one error of the validator: JSON pointer and message.
-pub fn describe(error: &ValidationError<'_>, pattern: DescribePattern) -> Vec<(String, String)> {
+pub(super) fn describe(
+    error: &ValidationError<'_>,
+    describe_pattern: DescribePattern,
+) -> Vec<(String, String)> {
     let place = error.instance_path().to_string();
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => unexpected
@@ -34,9 +37,12 @@ pub fn describe(error: &ValidationError<'_>, pattern: DescribePattern) -> Vec<(S
         Kind::PropertyNames { error: inner } => {
             let name = inner.instance().as_str().unwrap_or_default().to_owned();
             let place = format!("{place}/{}", json::escape(&shorten(&name)));
-            vec![(place, format!("has a name that cannot be taken: it {}", sentence(inner, pattern)))]
+            vec![(
+                place,
+                format!("has a name that cannot be taken: it {}", sentence(inner, describe_pattern)),
+            )]
         }
-        _ => vec![(place, sentence(error, pattern))],
+        _ => vec![(place, sentence(error, describe_pattern))],
     }
 }
 

@@ -3,17 +3,18 @@
 //! Owns the reading of queries, headers and bodies and their judgement by the contract's own schemas, compiled
 //! once at start. All faults of a request are found together and written for people. Never looks anything up.
 
-pub mod date_time;
-pub mod message;
+mod date_time;
+mod message;
 pub mod query;
 mod read;
 pub mod schemas;
-pub mod texts;
+pub(crate) mod texts;
 mod widths;
 
 use std::borrow::Cow;
 
 use super::contract::Place;
+pub use message::{DescribePattern, UNKNOWN_PARAMETER};
 
 /// A part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub struct Fault {
     pub message: String,
 }
 
-/// Everything wrong with a request, in the order path, query, header, body.
+/// Everything wrong with a request, in the order path, query, headers, cookies, body.
 pub type Faults = Vec<Fault>;
 
 /// A text of the caller's, cut to a length that fits a message.

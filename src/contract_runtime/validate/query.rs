@@ -50,7 +50,7 @@ fn fault(name: &str, message: &str) -> Fault {
     Fault { place: Part::Query, field: super::shorten(name).into_owned(), message: message.to_owned() }
 }
 
-/// Parameters read of one query; no operation has a quarter of them.
+/// Parameters read of one query.
 const MOST: usize = 64;
 
 struct Malformed;

@@ -6,21 +6,15 @@ use poem::http::{HeaderMap, header};
 
 use super::query;
 
-/// The value of a parameter of the query string, decoded; the first, when it stands there more than once.
-pub fn query(text: &str, name: &str) -> Option<String> {
-    let pairs = query::read(text, |_| true, &mut Vec::new());
-    pairs.into_iter().find(|pair| pair.name == name).map(|pair| pair.value)
-}
-
 /// The items of a header with a list, joined by single commas: several lines are one list (RFC 9110, 5.3).
-pub fn header_list(headers: &HeaderMap, name: &str) -> Option<String> {
+pub(crate) fn header_list(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines: Vec<&str> = headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).collect();
     let items: Vec<&str> = lines.iter().flat_map(|line| line.split(',')).map(str::trim).collect();
     (!lines.is_empty()).then(|| items.join(","))
 }
 
 /// Every value of a cookie, decoded where it is percent-encoded.
-pub fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
+pub(crate) fn cookies(headers: &HeaderMap, name: &str) -> Vec<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.trim_matches('"'));

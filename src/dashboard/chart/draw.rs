@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::scale::Scale;
-use super::{Chart, Series, Shape};
+use super::{Chart, Series};
 
 /// The drawing's own measures; the page scales it to the room there is.
 const WIDTH: f64 = 720.0;
@@ -37,10 +37,7 @@ pub(super) fn svg(chart: &Chart) -> String {
     drawing.grid();
     drawing.labels();
     for (number, series) in chart.series.iter().enumerate() {
-        match chart.shape {
-            Shape::Lines => drawing.line(number, series),
-            Shape::Bars => drawing.bars(number, series),
-        }
+        drawing.line(number, series);
     }
     drawing.svg.push_str("</svg>");
     drawing.svg
@@ -112,28 +109,6 @@ impl Drawing<'_> {
         }
         if !path.is_empty() {
             let _ = write!(self.svg, "<path class=\"line {class}\" d=\"{path}\"/>");
-        }
-    }
-
-    /// A bar from zero for each value, the series side by side; hovering tells what it is.
-    fn bars(&mut self, number: usize, series: &Series) {
-        let chart = self.chart;
-        let room = (WIDTH - self.left) / chart.places.len().max(1) as f64;
-        let wide = (room * 0.72 / chart.series.len() as f64).clamp(0.5, 40.0);
-        let foot = up(&self.scale, 0.0);
-        for (place, value) in series.values.iter().take(chart.places.len()).enumerate() {
-            let Some(value) = value else { continue };
-            let all = wide * chart.series.len() as f64;
-            let x = self.middle(place) - all / 2.0 + wide * number as f64;
-            let y = up(&self.scale, *value);
-            let (top, high) = (y.min(foot), (y - foot).abs());
-            let told = format!("{}: {}, {}", chart.places[place], series.name, (chart.write)(*value));
-            let _ = write!(
-                self.svg,
-                "<rect class=\"bar {}\" x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\"><title>{}</title></rect>",
-                chart.class(&number),
-                escaped(&told)
-            );
         }
     }
 

@@ -16,23 +16,14 @@ use askama::filters::HtmlSafe;
 
 use super::ui::{self, Raw};
 
-pub use spark::Spark;
+pub(crate) use spark::Spark;
 
 /// Series that have a colour of their own.
 const COLOURS: usize = 4;
 
-/// How a series is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// A line through the values.
-    Lines,
-    /// A bar for each value, the series of one place side by side.
-    Bars,
-}
-
 /// One series: a value for each place of the axis, or none where there is nothing to tell.
 #[derive(Debug, Clone)]
-pub struct Series {
+pub(crate) struct Series {
     /// What it shows.
     pub name: String,
     /// As many as the chart has places.
@@ -40,7 +31,7 @@ pub struct Series {
 }
 
 /// A chart. Written into a template as it is: `{{ chart }}`.
-pub struct Chart {
+pub(crate) struct Chart {
     /// What it shows, unit included: "Revenue per day, EUR".
     pub title: String,
     /// What the places of the axis are: "Day".
@@ -49,8 +40,6 @@ pub struct Chart {
     pub places: Vec<String>,
     /// At most four.
     pub series: Vec<Series>,
-    /// Lines or bars.
-    pub shape: Shape,
     /// A value as people read it: `ui::money` for one.
     pub write: Box<dyn Fn(f64) -> String + Send + Sync>,
 }
@@ -65,14 +54,14 @@ struct Figure<'a> {
 
 impl Series {
     /// A series of counts, one for each place.
-    pub fn counts(name: &str, counts: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn counts(name: &str, counts: impl Iterator<Item = f64>) -> Self {
         Self { name: name.to_owned(), values: counts.map(Some).collect() }
     }
 }
 
 impl Chart {
     /// Lines of counts over time; none when there is nothing to count.
-    pub fn of_counts(
+    pub(crate) fn of_counts(
         title: &str,
         axis: &'static str,
         places: Vec<String>,
@@ -81,7 +70,7 @@ impl Chart {
         let mut values = series.iter().flat_map(|series| &series.values);
         let some = values.any(|value| value.is_some_and(|value| value > 0.0));
         let write = Box::new(|value: f64| ui::number(value as i64));
-        some.then(|| Self { title: title.to_owned(), axis, places, series, shape: Shape::Lines, write })
+        some.then(|| Self { title: title.to_owned(), axis, places, series, write })
     }
 
     /// The class that gives a series its colour.
@@ -114,41 +103,36 @@ impl HtmlSafe for Chart {}
 mod tests {
     use super::*;
 
-    fn chart(values: Vec<Option<f64>>, shape: Shape) -> Chart {
+    fn chart(values: Vec<Option<f64>>) -> Chart {
         Chart {
             title: "Calls <per> day".to_owned(),
             axis: "Day",
             places: (1..=values.len()).map(|day| format!("2026-03-{day:02}")).collect(),
             series: vec![Series { name: "A & B".to_owned(), values }],
-            shape,
             write: Box::new(|value| format!("{value:.0}")),
         }
     }
 
     #[test]
     fn a_chart_holds_its_figures_as_text_and_no_style() {
-        for shape in [Shape::Lines, Shape::Bars] {
-            let html = chart(vec![Some(1.0), None, Some(30.0), Some(12.0)], shape).to_string();
-            assert!(!html.contains("style="), "{html}");
-            assert!(!html.contains("NaN") && !html.contains("<per>"), "{html}");
-            assert!(html.contains("<td class=\"number\">30</td>"), "{html}");
-            assert!(html.contains("aria-hidden=\"true\""), "{html}");
-        }
+        let html = chart(vec![Some(1.0), None, Some(30.0), Some(12.0)]).to_string();
+        assert!(!html.contains("style="), "{html}");
+        assert!(!html.contains("NaN") && !html.contains("<per>"), "{html}");
+        assert!(html.contains("<td class=\"number\">30</td>"), "{html}");
+        assert!(html.contains("aria-hidden=\"true\""), "{html}");
     }
 
     #[test]
     fn nothing_is_drawn_of_nothing() {
         for values in [vec![], vec![None, None], vec![Some(0.0)], vec![Some(5.0)]] {
-            for shape in [Shape::Lines, Shape::Bars] {
-                let html = chart(values.clone(), shape).to_string();
-                assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
-            }
+            let html = chart(values).to_string();
+            assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
         }
     }
 
     #[test]
     fn the_drawing_is_as_it_was_agreed() {
-        let chart = chart(vec![Some(0.0), Some(10.0), None, Some(4.0)], Shape::Lines);
+        let chart = chart(vec![Some(0.0), Some(10.0), None, Some(4.0)]);
         insta::assert_snapshot!(draw::svg(&chart).replace('>', ">\n"));
     }
 }

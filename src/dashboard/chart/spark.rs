@@ -15,7 +15,7 @@ const NOTHING: f64 = 2.0;
 
 /// For each place how many succeeded, of how many. Written into a template as it is: `{{ spark }}`.
 #[derive(Debug, Clone)]
-pub struct Spark(pub Vec<(u64, u64)>);
+pub(crate) struct Spark(pub Vec<(u64, u64)>);
 
 impl fmt::Display for Spark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,7 +8,7 @@ piece!(Field<'_>);
 
 /// One choice of a list.
 #[derive(Debug, Clone)]
-pub struct Choice<'a> {
+pub(crate) struct Choice<'a> {
     /// What is sent.
     pub value: &'a str,
     /// What is read.
@@ -37,7 +37,7 @@ enum Control<'a> {
 /// A field: made by [`field`], and shaped by its methods.
 #[derive(Template)]
 #[template(path = "ui/field.html")]
-pub struct Field<'a> {
+pub(crate) struct Field<'a> {
     name: &'a str,
     label: &'a str,
     value: &'a str,
@@ -50,7 +50,7 @@ pub struct Field<'a> {
 }
 
 /// A field of one line, with this name and label.
-pub fn field<'a>(name: &'a str, label: &'a str) -> Field<'a> {
+pub(crate) fn field<'a>(name: &'a str, label: &'a str) -> Field<'a> {
     let control = Control::Line("text");
     Field {
         name,
@@ -67,57 +67,57 @@ pub fn field<'a>(name: &'a str, label: &'a str) -> Field<'a> {
 
 impl<'a> Field<'a> {
     /// What it holds. A password's field never shows what it held.
-    pub fn value(self, value: &'a str) -> Self {
+    pub(crate) fn value(self, value: &'a str) -> Self {
         Self { value, ..self }
     }
 
     /// A sentence below the label.
-    pub fn hint(self, hint: &'a str) -> Self {
+    pub(crate) fn hint(self, hint: &'a str) -> Self {
         Self { hint, ..self }
     }
 
     /// What stands in the empty field: what may be written there.
-    pub fn example(self, example: &'a str) -> Self {
+    pub(crate) fn example(self, example: &'a str) -> Self {
         Self { example, ..self }
     }
 
     /// What is wrong with it: `faults.of("name")`. It goes on after the label: "must have 1 to 200 characters".
-    pub fn fault(self, fault: Option<&'a str>) -> Self {
+    pub(crate) fn fault(self, fault: Option<&'a str>) -> Self {
         Self { fault, ..self }
     }
 
     /// The type of the input: `email`, `password`, `number`, `search`, `date`, `url`.
-    pub fn kind(self, kind: &'a str) -> Self {
+    pub(crate) fn kind(self, kind: &'a str) -> Self {
         Self { control: Control::Line(kind), ..self }
     }
 
     /// A moment, read and given back in UTC. A browser that runs our script shows it in its own zone, says so, and sends UTC.
-    pub fn moment(self) -> Self {
+    pub(crate) fn moment(self) -> Self {
         Self { control: Control::Moment, ..self }
     }
 
     /// Text of many lines.
-    pub fn prose(self) -> Self {
+    pub(crate) fn prose(self) -> Self {
         Self { control: Control::Prose, ..self }
     }
 
     /// One of a list.
-    pub fn select(self, choices: Vec<Choice<'a>>) -> Self {
+    pub(crate) fn select(self, choices: Vec<Choice<'a>>) -> Self {
         Self { control: Control::Select(choices), ..self }
     }
 
     /// Any of a list.
-    pub fn boxes(self, choices: Vec<Choice<'a>>) -> Self {
+    pub(crate) fn boxes(self, choices: Vec<Choice<'a>>) -> Self {
         Self { control: Control::Boxes(choices), ..self }
     }
 
     /// The browser insists on it.
-    pub fn required(self) -> Self {
+    pub(crate) fn required(self) -> Self {
         Self { required: true, ..self }
     }
 
     /// What a password manager may put here: `username`, `current-password`, `new-password`.
-    pub fn autocomplete(self, autocomplete: &'a str) -> Self {
+    pub(crate) fn autocomplete(self, autocomplete: &'a str) -> Self {
         Self { autocomplete, ..self }
     }
 

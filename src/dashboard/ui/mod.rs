@@ -15,12 +15,12 @@ use domain::page::{LOOKED, Position};
 mod fields;
 mod numbers;
 
-pub use fields::{Choice, Field, field};
-pub use numbers::{count, minor_units, money, number, percent};
+pub(crate) use fields::{Choice, field};
+pub(crate) use numbers::{count, minor_units, money, number, percent};
 
 /// HTML that is written as it is. Only for what this program made itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Raw<T = &'static str>(pub T);
+pub(crate) struct Raw<T = &'static str>(pub T);
 
 impl<T: Display> Display for Raw<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,18 +41,18 @@ piece!(Time, CopyId<'_>, Badge<'_>, Empty<'_>, Pager, Confirm<'_>);
 /// A moment: in UTC as it comes, in the viewer's own zone once the script has run, UTC on hover.
 #[derive(Template)]
 #[template(source = r#"<time datetime="{{ machine }}" title="{{ shown }}">{{ shown }}</time>"#, ext = "html")]
-pub struct Time {
+pub(crate) struct Time {
     machine: String,
     shown: String,
 }
 
 /// A moment.
-pub fn time(at: &Timestamp) -> Time {
+pub(crate) fn time(at: &Timestamp) -> Time {
     Time { machine: format!("{at:.3}"), shown: at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string() }
 }
 
 /// A moment that may not have been: the text stands in its place.
-pub fn time_or(at: &Option<Timestamp>, otherwise: &'static str) -> Raw<String> {
+pub(crate) fn time_or(at: &Option<Timestamp>, otherwise: &'static str) -> Raw<String> {
     Raw(at
         .as_ref()
         .map_or_else(|| format!("<span class=\"quiet\">{otherwise}</span>"), |at| time(at).to_string()))
@@ -64,18 +64,18 @@ pub fn time_or(at: &Option<Timestamp>, otherwise: &'static str) -> Raw<String> {
     source = r#"<span class="copied"><code>{{ text }}</code><button type="button" class="copy" data-copy="{{ text }}" aria-label="Copy {{ text }}" hidden></button></span>"#,
     ext = "html"
 )]
-pub struct CopyId<'a> {
+pub(crate) struct CopyId<'a> {
     text: std::borrow::Cow<'a, str>,
 }
 
 /// An id with a button that copies it.
-pub fn id(id: impl Display) -> CopyId<'static> {
+pub(crate) fn id(id: impl Display) -> CopyId<'static> {
     CopyId { text: id.to_string().into() }
 }
 
 /// How a state feels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
+pub(crate) enum Tone {
     /// It works.
     Good,
     /// It wants to be looked at.
@@ -91,13 +91,13 @@ pub enum Tone {
 /// A state in one or two words.
 #[derive(Template)]
 #[template(source = r#"<span class="badge {{ class }}">{{ text }}</span>"#, ext = "html")]
-pub struct Badge<'a> {
+pub(crate) struct Badge<'a> {
     class: &'static str,
     text: &'a str,
 }
 
 /// A state in one or two words.
-pub fn badge(tone: Tone, text: &str) -> Badge<'_> {
+pub(crate) fn badge(tone: Tone, text: &str) -> Badge<'_> {
     let class = match tone {
         Tone::Good => "good",
         Tone::Warn => "warn",
@@ -111,7 +111,7 @@ pub fn badge(tone: Tone, text: &str) -> Badge<'_> {
 /// What a list says when it has nothing: what would be here, and how to begin.
 #[derive(Template)]
 #[template(path = "ui/empty.html")]
-pub struct Empty<'a> {
+pub(crate) struct Empty<'a> {
     title: &'a str,
     text: &'a str,
     /// Address and label of the way on.
@@ -119,13 +119,13 @@ pub struct Empty<'a> {
 }
 
 /// An empty list: what would be here.
-pub fn empty<'a>(title: &'a str, text: &'a str) -> Empty<'a> {
+pub(crate) fn empty<'a>(title: &'a str, text: &'a str) -> Empty<'a> {
     Empty { title, text, next: None }
 }
 
 impl<'a> Empty<'a> {
     /// With the way on: its address and its label.
-    pub fn next(self, href: &'a str, label: &'a str) -> Self {
+    pub(crate) fn next(self, href: &'a str, label: &'a str) -> Self {
         Self { next: Some((href, label)), ..self }
     }
 }
@@ -133,7 +133,7 @@ impl<'a> Empty<'a> {
 /// The ways from one page of a list to the others.
 #[derive(Template)]
 #[template(path = "ui/pager.html")]
-pub struct Pager {
+pub(crate) struct Pager {
     first: Option<String>,
     next: Option<String>,
     /// Back to when was looked, and where all is looked through.
@@ -143,7 +143,7 @@ pub struct Pager {
 }
 
 /// The pager of a list at `path`, which may have a query. `after` is where this page began, `next` where the next one does.
-pub fn pager(path: &str, after: Option<&str>, next: Option<String>) -> Pager {
+pub(crate) fn pager(path: &str, after: Option<&str>, next: Option<String>) -> Pager {
     let glue = if path.contains('?') { '&' } else { '?' };
     Pager {
         first: after.map(|_| path.to_owned()),
@@ -156,7 +156,7 @@ pub fn pager(path: &str, after: Option<&str>, next: Option<String>) -> Pager {
 impl Pager {
     /// Of a list that was looked through no further back than this: a page that is not full offers the rest, at `path` with
     /// `far` in its query.
-    pub fn beyond(self, path: &str, after: Option<Position>, reach: Option<Position>) -> Self {
+    pub(crate) fn beyond(self, path: &str, after: Option<Position>, reach: Option<Position>) -> Self {
         let glue = if path.contains('?') { '&' } else { '?' };
         let far = match after {
             Some(after) => format!("{FAR}={REST}&after={}", position::text(after)),
@@ -167,12 +167,12 @@ impl Pager {
     }
 
     /// Says in its own words what was looked through, where that is more than what is listed: "Of all orders".
-    pub fn among(self, among: &'static str) -> Self {
+    pub(crate) fn among(self, among: &'static str) -> Self {
         Self { among, ..self }
     }
 
     /// Whether there may be more that was not looked at.
-    pub const fn is_cut(&self) -> bool {
+    pub(crate) const fn is_cut(&self) -> bool {
         self.beyond.is_some()
     }
 }
@@ -180,7 +180,7 @@ impl Pager {
 /// The question before something that cannot be taken back: a form of its own, which needs no script.
 #[derive(Template)]
 #[template(path = "ui/confirm.html")]
-pub struct Confirm<'a> {
+pub(crate) struct Confirm<'a> {
     /// The hidden field of the form: `frame.csrf()`.
     pub csrf: Raw<String>,
     /// What will happen, in a sentence or two.

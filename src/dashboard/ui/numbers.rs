@@ -1,7 +1,7 @@
 //! Numbers as people read them: with separators, and always with their unit.
 
 /// A whole number with a comma every three digits.
-pub fn number(number: impl Into<i128>) -> String {
+pub(crate) fn number(number: impl Into<i128>) -> String {
     let number = number.into();
     let digits = number.unsigned_abs().to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
@@ -18,12 +18,12 @@ pub fn number(number: impl Into<i128>) -> String {
 }
 
 /// A whole number as [`number`] writes it, from a template, which passes references.
-pub fn count(count: &(impl Into<i128> + Copy)) -> String {
+pub(crate) fn count(count: &(impl Into<i128> + Copy)) -> String {
     number(*count)
 }
 
 /// An amount in the currency's smallest unit, as `EUR 1,234.50`.
-pub fn money(amount: i64, currency: &str) -> String {
+pub(crate) fn money(amount: i64, currency: &str) -> String {
     let decimals = decimals(currency);
     let unit = 10_u64.pow(decimals);
     let (whole, rest) = (amount.unsigned_abs() / unit, amount.unsigned_abs() % unit);
@@ -38,7 +38,7 @@ pub fn money(amount: i64, currency: &str) -> String {
 /// The amount in the currency's smallest unit that a person means by `1,234.50`; `None` for what is no such amount, or has
 /// more digits after the point than the currency. A comma that does not stand before three digits may be meant as a point, and
 /// is never guessed at.
-pub fn minor_units(text: &str, currency: &str) -> Option<i64> {
+pub(crate) fn minor_units(text: &str, currency: &str) -> Option<i64> {
     let text = text.trim();
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let width = decimals(currency) as usize;
@@ -65,7 +65,7 @@ fn ungrouped(text: &str) -> Option<String> {
 }
 
 /// A share as `98.7 %`; a dash where there is nothing to have a share of.
-pub fn percent(part: u64, whole: u64) -> String {
+pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
     }

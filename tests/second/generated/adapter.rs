@@ -11,7 +11,7 @@ use contract_runtime::parameter::{Cookie, Header, Path, Query};
 use contract_runtime::payload::{Bytes, JsonBody, Text};
 use contract_runtime::scalar::{Date, Timestamp};
 use contract_runtime::security::{Key, Scheme};
-use contract_runtime::service::answer;
+use contract_runtime::service::respond;
 
 /// The tags of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
@@ -128,7 +128,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
             kinds: kinds.0,
             x_marks: x_marks.0,
         };
-        answer(&self.0, &call, self.0.list_things(call.clone(), request).await)
+        respond(&self.0, &call, self.0.list_things(call.clone(), request).await)
     }
     /// Make a thing
     #[oai(
@@ -153,7 +153,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
             theme: theme.0,
             body: body.0,
         };
-        answer(&self.0, &call, self.0.create_thing(call.clone(), request).await)
+        respond(&self.0, &call, self.0.create_thing(call.clone(), request).await)
     }
     /// labelThing
     #[oai(
@@ -178,7 +178,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
             kind: kind.0,
             body: body.0,
         };
-        answer(&self.0, &call, self.0.label_thing(call.clone(), request).await)
+        respond(&self.0, &call, self.0.label_thing(call.clone(), request).await)
     }
     /// Change what is sent and leave the rest alone
     #[oai(
@@ -203,7 +203,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
             kind: kind.0,
             body: body.0,
         };
-        answer(&self.0, &call, self.0.change_thing(call.clone(), request).await)
+        respond(&self.0, &call, self.0.change_thing(call.clone(), request).await)
     }
     /// deleteThing
     #[oai(
@@ -226,7 +226,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
             id: id.0,
             kind: kind.0,
         };
-        answer(&self.0, &call, self.0.delete_thing(call.clone(), request).await)
+        respond(&self.0, &call, self.0.delete_thing(call.clone(), request).await)
     }
     /// pay
     #[oai(
@@ -243,7 +243,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
         body: JsonBody<schemas::Payment>,
     ) -> r#type::PayResponse {
         let request = r#type::PayRequest { body: body.0 };
-        answer(&self.0, &call, self.0.pay(call.clone(), request).await)
+        respond(&self.0, &call, self.0.pay(call.clone(), request).await)
     }
     /// note
     #[oai(
@@ -262,7 +262,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
         let request = r#type::NoteRequest {
             body: body.0,
         };
-        answer(&self.0, &call, self.0.note(call.clone(), request).await)
+        respond(&self.0, &call, self.0.note(call.clone(), request).await)
     }
     /// upload
     #[oai(
@@ -281,7 +281,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
         let request = r#type::UploadRequest {
             body: body.0,
         };
-        answer(&self.0, &call, self.0.upload(call.clone(), request).await)
+        respond(&self.0, &call, self.0.upload(call.clone(), request).await)
     }
 }
 

@@ -176,7 +176,6 @@ pub static CREATE_THING: Operation = Operation {
         },
     ],
     body: Some(Body {
-        required: true,
         media_type: "application/json",
         schema: "/components/requestBodies/NewThing/content/application~1json/schema",
     }),
@@ -207,7 +206,6 @@ pub static LABEL_THING: Operation = Operation {
         },
     ],
     body: Some(Body {
-        required: true,
         media_type: "application/json",
         schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/put/requestBody/content/application~1json/schema",
     }),
@@ -238,7 +236,6 @@ pub static CHANGE_THING: Operation = Operation {
         },
     ],
     body: Some(Body {
-        required: true,
         media_type: "application/json",
         schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/patch/requestBody/content/application~1json/schema",
     }),
@@ -281,7 +278,6 @@ pub static PAY: Operation = Operation {
     scope: Some("write:students"),
     parameters: &[],
     body: Some(Body {
-        required: true,
         media_type: "application/json",
         schema: "/paths/~1api~1v2~1payments/post/requestBody/content/application~1json/schema",
     }),
@@ -297,7 +293,6 @@ pub static NOTE: Operation = Operation {
     scope: Some("write:students"),
     parameters: &[],
     body: Some(Body {
-        required: true,
         media_type: "text/plain",
         schema: "/paths/~1api~1v2~1notes/post/requestBody/content/text~1plain/schema",
     }),
@@ -313,7 +308,6 @@ pub static UPLOAD: Operation = Operation {
     scope: Some("write:students"),
     parameters: &[],
     body: Some(Body {
-        required: true,
         media_type: "application/octet-stream",
         schema: "/paths/~1api~1v2~1files/put/requestBody/content/application~1octet-stream/schema",
     }),

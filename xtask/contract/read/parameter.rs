@@ -101,5 +101,10 @@ fn spread<'n>(reader: &mut Reader<'n>, at: &At<'n>, location: Location, shape: &
         let help = "leave it out: the items of a header are parted by commas";
         reader.error(Code::UnsupportedKeyword, entry, "`explode` says nothing of a header", help);
     }
-    if stated { explode } else { location == Location::Query }
+    if matches!(location, Location::Path | Location::Cookie) && explode && list {
+        let entry = at.node.entry("explode").map_or(at.named, |entry| entry.key.span);
+        let help = "leave it out: here a list is sent as one value, with commas";
+        reader.error(Code::UnsupportedKeyword, entry, "`explode` is supported in the query alone", help);
+    }
+    location == Location::Query && (explode || !stated)
 }

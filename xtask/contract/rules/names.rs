@@ -10,14 +10,13 @@ use crate::sites::{self, Site};
 use crate::source::Span;
 
 /// Modules of the generated folder that are not tags, and crates that its files name.
-const MODULES: [&str; 12] = [
+const MODULES: [&str; 11] = [
     "adapter",
     "bytes",
     "contract_runtime",
     "document",
     "events",
     "operations",
-    "poem",
     "poem_openapi",
     "schemas",
     "serde",

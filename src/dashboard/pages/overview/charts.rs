@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::chart::{Chart, Series, Shape};
+use crate::chart::{Chart, Series};
 use crate::ui;
 use domain::analytics::{DayFigures, Revenue};
 use domain::requests::Day;
@@ -31,7 +31,6 @@ pub(super) fn revenue(figures: &[DayFigures]) -> Vec<Chart> {
             axis: "Day (UTC)",
             places: figures.iter().map(|day| date(day.starts_at)).collect(),
             series: vec![line("Paid", |row| row.gross_amount), line("Refunded", |row| row.refunded_amount)],
-            shape: Shape::Lines,
             write: Box::new(move |value: f64| ui::money(value as i64, &written)),
         }
     };

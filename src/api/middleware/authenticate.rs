@@ -1,4 +1,4 @@
-//! The key of a request.
+//! Who calls, by the key of the request.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use rate_limit::LookUp;
 ///
 /// # Errors
 /// 500 when the database fails.
-pub(super) async fn authenticate<'f>(
+pub(super) async fn principal<'f>(
     front: &'f Front,
     request: &Request,
     client: IpAddr,

@@ -1,0 +1,242 @@
+//! A service of its own behind the router: what it is called with, and what it answers.
+//!
+//! `things` has the form of generated code, as `cargo xtask codegen` writes it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use poem::http::{Method, StatusCode};
+use poem::{Request, Response};
+use serde_json::{Value, json};
+
+use super::answer::Parts;
+use super::call::Call;
+use super::router::{Found, Refusal, Router};
+use super::service::Service;
+use things::{CONTRACT, MoveThingRequest, MoveThingResponse, Things, V1};
+
+/// A contract with one operation, and its code.
+mod things {
+    use poem_openapi::OpenApi;
+
+    use crate::answer::{Answer, Parts};
+    use crate::call::Call;
+    use crate::contract::{Body, Contract, Credential, Operation, Parameter, ParameterKind, Place, Split};
+    use crate::parameter::{Path, Query};
+    use crate::payload::{JSON, Json, JsonBody};
+    use crate::service::{Service, respond};
+
+    pub(super) static CONTRACT: Contract = Contract {
+        stem: "v1",
+        title: "Things",
+        yaml: "",
+        json: r#"{ "schemas": {
+            "text": { "type": "string", "minLength": 1 },
+            "count": { "type": "integer", "format": "int32", "maximum": 9 },
+            "list": { "type": "array", "items": { "type": "integer", "format": "int32" } },
+            "body": {
+                "type": "object",
+                "required": ["by"],
+                "properties": { "by": { "type": "integer", "format": "int32" } },
+                "additionalProperties": false
+            }
+        } }"#,
+        json_path: "",
+        json_3_0: "",
+        operations: &[&MOVE_THING],
+        credential: Credential::Bearer,
+    };
+
+    static MOVE_THING: Operation = Operation {
+        id: "moveThing",
+        method: "POST",
+        path: "/boxes/{box}/things/{thing}",
+        tag: "things",
+        scope: None,
+        parameters: &[
+            // Not in the order of the path.
+            parameter("thing", Place::Path, "/schemas/text", ParameterKind::String),
+            parameter("box", Place::Path, "/schemas/text", ParameterKind::String),
+            parameter("limit", Place::Query, "/schemas/count", ParameterKind::Integer),
+            parameter(
+                "marks",
+                Place::Query,
+                "/schemas/list",
+                ParameterKind::List(&ParameterKind::Integer, Split::Commas),
+            ),
+        ],
+        body: Some(Body { media_type: JSON, schema: "/schemas/body" }),
+        statuses: &[200, 404, 500],
+    };
+
+    const fn parameter(
+        name: &'static str,
+        place: Place,
+        schema: &'static str,
+        kind: ParameterKind,
+    ) -> Parameter {
+        Parameter { name, place, required: matches!(place, Place::Path), schema, kind }
+    }
+
+    pub(super) trait Things: Service {
+        fn move_thing(
+            &self,
+            call: Call<Self::Caller>,
+            request: MoveThingRequest,
+        ) -> impl Future<Output = Result<MoveThingResponse, Self::Error>> + Send;
+    }
+
+    #[derive(Debug, Clone, PartialEq)]
+    pub(super) struct MoveThingRequest {
+        pub(super) thing: String,
+        pub(super) r#box: String,
+        pub(super) limit: i32,
+        pub(super) marks: Option<Vec<i32>>,
+        pub(super) body: MovedThing,
+    }
+
+    #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, poem_openapi::Object)]
+    pub(super) struct MovedThing {
+        pub(super) by: i32,
+    }
+
+    #[derive(Debug, poem_openapi::ApiResponse)]
+    pub(super) enum MoveThingResponse {
+        #[oai(status = 200)]
+        Ok(Json<MovedThing>),
+        #[oai(status = 404)]
+        NotFound(Json<MovedThing>),
+        #[oai(status = 500)]
+        InternalServerError(Json<MovedThing>),
+    }
+
+    impl Answer for MoveThingResponse {
+        fn from_parts(parts: Parts) -> Option<Self> {
+            match parts.status {
+                200 => Some(Self::Ok(Json::Ready(parts.body?))),
+                404 => Some(Self::NotFound(Json::Ready(parts.body?))),
+                500 => Some(Self::InternalServerError(Json::Ready(parts.body?))),
+                _ => None,
+            }
+        }
+
+        fn into_parts(self) -> Parts {
+            let (status, body) = match self {
+                Self::Ok(body) => (200, body),
+                Self::NotFound(body) => (404, body),
+                Self::InternalServerError(body) => (500, body),
+            };
+            Parts { status, headers: Vec::new(), body: Some(body.into_bytes()) }
+        }
+    }
+
+    pub(super) struct V1<S>(pub(super) S);
+
+    fn limit_default() -> i32 {
+        5
+    }
+
+    #[OpenApi]
+    impl<S: Things> V1<S> {
+        #[oai(path = "/boxes/:box/things/:thing", method = "post", operation_id = "moveThing")]
+        async fn move_thing(
+            &self,
+            call: Call<S::Caller>,
+            #[oai(name = "thing")] thing: Path<String>,
+            #[oai(name = "box")] r#box: Path<String>,
+            #[oai(name = "limit", default = "limit_default")] limit: Query<i32>,
+            #[oai(name = "marks", explode = false)] marks: Query<Option<Vec<i32>>>,
+            body: JsonBody<MovedThing>,
+        ) -> MoveThingResponse {
+            let request = MoveThingRequest {
+                thing: thing.0,
+                r#box: r#box.0,
+                limit: limit.0,
+                marks: marks.0,
+                body: body.0,
+            };
+            respond(&self.0, &call, self.0.move_thing(call.clone(), request).await)
+        }
+    }
+}
+
+/// Answers with what it was called with; a negative move is an error of the status that its amount names.
+struct Mover;
+
+impl Service for Mover {
+    type Caller = &'static str;
+    type Error = u16;
+
+    fn error_parts(&self, call: &Call<&'static str>, error: u16) -> Parts {
+        let body = json!({ "error": error, "caller": *call.caller() });
+        Parts { status: error, headers: Vec::new(), body: Some(body.to_string().into()) }
+    }
+
+    fn undocumented(&self, _: &Call<&'static str>, _: u16) -> u16 {
+        500
+    }
+}
+
+impl Things for Mover {
+    async fn move_thing(
+        &self,
+        call: Call<&'static str>,
+        request: MoveThingRequest,
+    ) -> Result<MoveThingResponse, u16> {
+        if request.body.by < 0 {
+            return Err(request.body.by.unsigned_abs() as u16);
+        }
+        let MoveThingRequest { thing, r#box, limit, marks, body } = request;
+        let told = json!([call.caller(), r#box, thing, limit, marks, body.by, call.query().len()]);
+        Ok(MoveThingResponse::Ok(super::payload::Json::Ready(told.to_string().into())))
+    }
+}
+
+/// What becomes of a request with this body.
+async fn outcome(path: &str, body: &str) -> Result<(StatusCode, Value), Refusal> {
+    let router = Router::new(&CONTRACT, V1(Mover), |_| None).unwrap();
+    let request = Request::builder().method(Method::POST).content_type("application/json").uri_str(path);
+    let request = request.finish();
+    let Found::Operation(route, captured) = router.find("POST", request.uri().path()) else {
+        panic!("{path} names no operation");
+    };
+    let input = route.read(&request, captured, Bytes::from(body.to_owned()))?;
+    let response: Response = route.call(Arc::new("ada"), input, request).await.unwrap();
+    let status = response.status();
+    let body = response.into_body().into_json().await.unwrap();
+    Ok((status, body))
+}
+
+#[tokio::test]
+async fn an_operation_is_called_with_what_was_sent() {
+    let (status, told) = outcome("/boxes/a%20b/things/t?limit=7&marks=1,2", "{\"by\": 3.0}").await.unwrap();
+    assert_eq!((status, told), (StatusCode::OK, json!(["ada", "a b", "t", 7, [1, 2], 3, 2])));
+    let (_, told) = outcome("/boxes/b/things/t", "{\"by\": 1}").await.unwrap();
+    assert_eq!(told, json!(["ada", "b", "t", 5, null, 1, 0]));
+}
+
+#[tokio::test]
+async fn an_error_becomes_a_documented_response() {
+    let (status, body) = outcome("/boxes/b/things/t", "{\"by\": -404}").await.unwrap();
+    assert_eq!((status, body), (StatusCode::NOT_FOUND, json!({ "error": 404, "caller": "ada" })));
+    let (status, body) = outcome("/boxes/b/things/t", "{\"by\": -409}").await.unwrap();
+    assert_eq!((status, body["error"].as_u64()), (StatusCode::INTERNAL_SERVER_ERROR, Some(500)));
+}
+
+#[tokio::test]
+async fn all_faults_of_a_request_are_found_together() {
+    let Err(Refusal::Invalid(faults)) = outcome("/boxes/b/things/t?limit=10&x=1", "{\"to\": 1}").await else {
+        panic!("it is valid");
+    };
+    let told: Vec<String> =
+        faults.iter().map(|fault| format!("{:?} {}: {}", fault.place, fault.field, fault.message)).collect();
+    assert_eq!(
+        told,
+        [
+            "Query limit: must be at most 9",
+            "Query x: is not a parameter of this operation",
+            "Body /to: is not a field of this body",
+            "Body /by: is required",
+        ]
+    );
+}
