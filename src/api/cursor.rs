@@ -11,9 +11,7 @@ use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::call::Call;
-use super::error::ApiError;
-use contract_runtime::validate::query::{self, Pair};
+use contract_runtime::validate::query::Pair;
 use domain::page::{Position, Sort, SortKey};
 use foundation::clock;
 use foundation::secret::Key;
@@ -30,17 +28,19 @@ pub struct Cursors {
 }
 
 /// What a cursor is bound to besides its position.
-struct Binding<'a> {
-    workspace: Uuid,
-    operation: &'a str,
-    sort: Sort,
-    query: &'a [Pair],
+pub(crate) struct Binding<'a> {
+    pub(crate) workspace: Uuid,
+    pub(crate) operation: &'a str,
+    pub(crate) sort: Sort,
+    pub(crate) query: &'a [Pair],
 }
 
 /// Why a cursor is refused.
 #[derive(Debug, PartialEq, Eq)]
-enum Refusal {
+pub(crate) enum Refusal {
+    /// It was not issued by this server for this list.
     Forged,
+    /// It was issued for other filters or another sort.
     OtherRequest,
 }
 
@@ -54,7 +54,7 @@ impl Cursors {
         Self { mac }
     }
 
-    fn seal(&self, binding: &Binding<'_>, position: Position) -> String {
+    pub(crate) fn seal(&self, binding: &Binding<'_>, position: Position) -> String {
         let mut bytes = [0_u8; LENGTH];
         bytes[0] = VERSION;
         bytes[1] = sort_byte(binding.sort);
@@ -66,7 +66,7 @@ impl Cursors {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    fn open(&self, binding: &Binding<'_>, text: &str) -> Result<Position, Refusal> {
+    pub(crate) fn open(&self, binding: &Binding<'_>, text: &str) -> Result<Position, Refusal> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| Refusal::Forged)?;
         let bytes: [u8; LENGTH] = bytes.try_into().map_err(|_| Refusal::Forged)?;
         let (held, tag) = bytes.split_at(LENGTH - TAG);
@@ -115,49 +115,6 @@ fn filters(query: &[Pair]) -> [u8; FILTERS] {
     let mut short = [0; FILTERS];
     short.copy_from_slice(&digest.finalize()[..FILTERS]);
     short
-}
-
-fn binding<'a>(call: &'a Call, sort: Sort) -> Binding<'a> {
-    Binding { workspace: call.workspace.uuid(), operation: call.operation.id, sort, query: call.query() }
-}
-
-/// The cursor of the page behind this position.
-pub(crate) fn seal(call: &Call, sort: Sort, position: Position) -> String {
-    call.front.cursors.seal(&binding(call, sort), position)
-}
-
-/// The position that a call's cursor stands for.
-///
-/// # Errors
-/// 422 on `cursor` for one that is not of this list, these filters and this sort.
-pub(crate) fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position>, ApiError> {
-    let Some(text) = cursor else { return Ok(None) };
-    call.front.cursors.open(&binding(call, sort), text).map(Some).map_err(|refusal| {
-        let mut error = ApiError::invalid_query(
-            "cursor",
-            match refusal {
-                Refusal::Forged => "is not a cursor that this list gave out",
-                Refusal::OtherRequest => "was issued for other filters or another sort",
-            },
-        );
-        error.message = "`cursor` does not belong to this request.".into();
-        error
-    })
-}
-
-/// The `Link` header that leads to the next page: this request with another cursor.
-pub(crate) fn link(call: &Call, cursor: &str) -> String {
-    let mut link = format!("<{}?", call.operation.path);
-    for pair in call.query().iter().filter(|pair| pair.name != "cursor") {
-        link.push_str(&query::encode(&pair.name));
-        link.push('=');
-        link.push_str(&query::encode(&pair.value));
-        link.push('&');
-    }
-    link.push_str("cursor=");
-    link.push_str(cursor);
-    link.push_str(">; rel=\"next\"");
-    link
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use serde::ser::SerializeStruct;
 use super::call::Call;
 use super::error::ApiError;
 use contract_runtime::answer::Parts;
+use contract_runtime::contract::JSON;
 use contract_runtime::contract::Operation;
-use contract_runtime::payload::JSON;
 use contract_runtime::validate::{Fault, Faults, Part, UNKNOWN_PARAMETER};
 
 impl ApiError {

@@ -15,8 +15,8 @@ use poem::Response;
 use poem::http::{HeaderMap, HeaderValue, header};
 
 use super::generated::operations::{GET_COURSE, LIST_COURSES};
+use contract_runtime::contract::JSON;
 use contract_runtime::contract::Operation;
-use contract_runtime::payload::JSON;
 use domain::app::App;
 use domain::courses::catalogue;
 use foundation::id::WorkspaceId;

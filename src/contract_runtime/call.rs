@@ -8,8 +8,10 @@ use poem::{FromRequest, Request, RequestBody};
 use serde_json::Value;
 
 use super::contract::Operation;
-use super::router::Captured;
 use super::validate::query::Pair;
+
+/// The parameters of a path, decoded, in the order of the path.
+pub type Captured = Vec<(&'static str, String)>;
 
 /// The parameters and the body of a request, after validation.
 #[derive(Debug)]

@@ -2,6 +2,13 @@
 //!
 //! The tables are generated (`generated/operations.rs`); this file owns their shape and nothing else.
 
+/// The media type of JSON.
+pub const JSON: &str = "application/json";
+/// The media type of texts.
+pub const TEXT: &str = "text/plain";
+/// The media type of bytes.
+pub const BYTES: &str = "application/octet-stream";
+
 /// A contract, as the server serves it.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract {

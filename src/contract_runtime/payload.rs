@@ -5,7 +5,7 @@
 
 mod plain;
 
-pub use plain::{BYTES, Bytes, TEXT, Text};
+pub use plain::{Bytes, Text};
 
 use poem::{IntoResponse, Request, RequestBody, Response};
 use poem_openapi::payload::Payload;
@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
 use super::call;
+use super::contract::JSON;
 
 /// A JSON body: a value still to be written, or bytes that stand for one.
 #[derive(Debug, Clone)]
@@ -26,9 +27,6 @@ pub enum Json<T> {
     /// Sent as they are.
     Ready(bytes::Bytes),
 }
-
-/// The media type of JSON.
-pub const JSON: &str = "application/json";
 
 impl<T: Serialize> Json<T> {
     /// The body's bytes.

@@ -12,7 +12,7 @@ use poem::http::{HeaderMap, HeaderValue, Method, header};
 use poem::{Endpoint, Request, Response};
 use poem_openapi::OpenApi;
 
-use super::call::{Call, Input};
+use super::call::{Call, Captured, Input};
 use super::contract::{Contract, Operation};
 use super::validate::schemas::{self, Schemas};
 use super::validate::{DescribePattern, Faults, query};
@@ -41,9 +41,6 @@ pub struct Route {
     schemas: Schemas,
     endpoint: BoxEndpoint<'static>,
 }
-
-/// The path's parameters, decoded, in the order of the path.
-pub type Captured = Vec<(&'static str, String)>;
 
 /// What a method and path name.
 pub enum Found<'r> {
@@ -263,7 +260,7 @@ mod tests {
 
     use super::*;
     use crate::contract::Credential;
-    use crate::payload::JSON;
+    use crate::contract::JSON;
 
     const fn operation(method: &'static str, path: &'static str) -> Operation {
         Operation {

@@ -21,9 +21,11 @@ mod things {
 
     use crate::answer::{Answer, Parts};
     use crate::call::Call;
-    use crate::contract::{Body, Contract, Credential, Operation, Parameter, ParameterKind, Place, Split};
+    use crate::contract::{
+        Body, Contract, Credential, JSON, Operation, Parameter, ParameterKind, Place, Split,
+    };
     use crate::parameter::{Path, Query};
-    use crate::payload::{JSON, Json, JsonBody};
+    use crate::payload::{Json, JsonBody};
     use crate::service::{Service, respond};
 
     pub(super) static CONTRACT: Contract = Contract {

@@ -10,7 +10,7 @@ use utoipa_swagger_ui::{Config, Url};
 
 use super::page;
 use contract_runtime::contract::Contract;
-use contract_runtime::payload::JSON;
+use contract_runtime::contract::JSON;
 use web::compress::Packable;
 use web::etag;
 use web::layer::Compressible;

@@ -9,7 +9,7 @@ use poem::{Body, Request, Response};
 use super::{Seen, throttle};
 use crate::error::ApiError;
 use crate::front::Front;
-use contract_runtime::payload::JSON;
+use contract_runtime::contract::JSON;
 use rate_limit::Standing;
 use web::etag;
 use web::layer::Compressible;

@@ -1,11 +1,11 @@
 //! What all lists share: sort, spans of time, the page asked for and the way to the next one.
 
 use crate::call::Call;
-use crate::cursor;
+use crate::cursor::{Binding, Refusal};
 use crate::error::{ApiError, Reply};
 use crate::generated::schemas::{CourseSort, OrderSort, Pagination, StudentSort};
 use contract_runtime::scalar::Timestamp;
-use contract_runtime::validate::{Fault, Faults, Part};
+use contract_runtime::validate::{Fault, Faults, Part, query};
 use domain::page::{PageRequest, Position, Sort, SortKey, Span};
 
 /// The page that a call asks for.
@@ -13,15 +13,58 @@ use domain::page::{PageRequest, Position, Sort, SortKey, Span};
 /// # Errors
 /// 422 on `cursor`.
 pub(super) fn page(call: &Call, sort: Sort, limit: i32, cursor: Option<&str>) -> Reply<PageRequest> {
-    let after = cursor::open(call, sort, cursor)?;
+    let after = open(call, sort, cursor)?;
     Ok(PageRequest { sort, after, to: None, limit: u32::try_from(limit).unwrap_or(1) })
 }
 
 /// How a page tells where the next one begins: in the body and as `Link`.
 pub(super) fn onward(call: &Call, sort: Sort, next: Option<Position>) -> (Pagination, Option<String>) {
-    let cursor = next.map(|position| cursor::seal(call, sort, position));
-    let link = cursor.as_deref().map(|cursor| cursor::link(call, cursor));
+    let cursor = next.map(|position| seal(call, sort, position));
+    let link = cursor.as_deref().map(|cursor| link(call, cursor));
     (Pagination { has_more: cursor.is_some(), cursor }, link)
+}
+
+fn binding<'a>(call: &'a Call, sort: Sort) -> Binding<'a> {
+    Binding { workspace: call.workspace.uuid(), operation: call.operation.id, sort, query: call.query() }
+}
+
+/// The cursor of the page behind this position.
+fn seal(call: &Call, sort: Sort, position: Position) -> String {
+    call.front.cursors.seal(&binding(call, sort), position)
+}
+
+/// The position that a call's cursor stands for.
+///
+/// # Errors
+/// 422 on `cursor` for one that is not of this list, these filters and this sort.
+fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position>, ApiError> {
+    let Some(text) = cursor else { return Ok(None) };
+    call.front.cursors.open(&binding(call, sort), text).map(Some).map_err(|refusal| {
+        let mut error = ApiError::invalid_query(
+            "cursor",
+            match refusal {
+                Refusal::Forged => "is not a cursor that this list gave out",
+                Refusal::OtherRequest => "was issued for other filters or another sort",
+            },
+        );
+        error.message = "`cursor` does not belong to this request.".into();
+        error
+    })
+}
+
+/// The `Link` header that leads to the next page: this request with another cursor.
+fn link(call: &Call, cursor: &str) -> String {
+    let mut link = format!("<{}?", call.operation.path);
+    for pair in call.query().iter().filter(|pair| pair.name != "cursor") {
+        link.push_str(&query::encode(&pair.name));
+        link.push('=');
+        link.push_str(&query::encode(&pair.value));
+        link.push('&');
+    }
+    link.push_str("cursor=");
+    link.push_str(cursor);
+    link.push_str(">; rel=\"next\"");
+    link
 }
 
 /// Gathers the spans of a list's filters, and what is wrong with them.

@@ -6,11 +6,7 @@ use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaR
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
 use crate::call::{self, Input};
-
-/// The media type of texts.
-pub const TEXT: &str = "text/plain";
-/// The media type of bytes.
-pub const BYTES: &str = "application/octet-stream";
+use crate::contract::{BYTES, TEXT};
 
 /// A body of `text/plain`, in UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,9 +11,8 @@ use super::message::DescribePattern;
 use super::query::{self, Pair};
 use super::read::{self, read};
 use super::{Fault, Faults, Part, date_time, message, texts, widths};
-use crate::contract::{Operation, Parameter, ParameterKind, Place};
+use crate::contract::{BYTES, Operation, Parameter, ParameterKind, Place, TEXT};
 use crate::json::{self as strict_json, MAX_FAULTS};
-use crate::payload::{BYTES, TEXT};
 use crate::scalar::Base64;
 
 /// Under this name the contract's document is known to the schemas.
