@@ -22,7 +22,8 @@ use domain::sessions;
 use foundation::secret::{MasterKey, Purpose, Seal};
 use rate_limit::logins::Attempts;
 use web::access::LogSubject;
-use web::layer::{Compressible, catch};
+use web::compress::Compressible;
+use web::layer::catch;
 
 /// Bytes that a form may have: far more than any of ours.
 const MOST_FORM_BYTES: usize = 256 * 1024;
@@ -125,12 +126,13 @@ impl Endpoint for Dashboard {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        if let Some(mut file) = assets::find(request.uri().path()) {
-            file.set_data(Compressible::Once);
+        let access = web::access::of(&request);
+        access.allow_compression(Compressible::Once);
+        if let Some(file) = assets::find(request.uri().path()) {
             return Ok(file);
         }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        web::access::of(&request).set(LogSubject::Page { method, path });
+        access.set(LogSubject::Page { method, path });
         let mut response = match Visit::of(&self.shared, &request).await {
             Ok(visit) => self.visited(&Arc::new(visit), request).await,
             Err(failure) => {
@@ -139,7 +141,6 @@ impl Endpoint for Dashboard {
             }
         };
         guard(response.headers_mut());
-        response.set_data(Compressible::Once);
         Ok(response)
     }
 }

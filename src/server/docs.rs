@@ -11,9 +11,8 @@ use utoipa_swagger_ui::{Config, Url};
 use super::page;
 use contract_runtime::contract::Contract;
 use contract_runtime::contract::JSON;
-use web::compress::Packable;
+use web::compress::{Compressible, Packable};
 use web::etag;
-use web::layer::Compressible;
 
 /// What Swagger UI needs: its own scripts; styles and images that it writes into the page itself.
 const SWAGGER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -109,13 +108,12 @@ impl Document {
         let response = Response::builder()
             .header(header::CACHE_CONTROL, "public, no-cache")
             .header(header::ETAG, self.tag.clone());
-        let mut response = if etag::is_held(request.headers(), &self.tag) {
+        web::access::of(request).allow_compression(Compressible::Kept(Arc::clone(&self.body)));
+        if etag::is_held(request.headers(), &self.tag) {
             response.status(StatusCode::NOT_MODIFIED).finish()
         } else {
             let response = response.content_type(self.media_type).body(self.body.plain().clone());
             page::guard(response, "default-src 'none'; frame-ancestors 'none'")
-        };
-        response.set_data(Compressible::Kept(Arc::clone(&self.body)));
-        response
+        }
     }
 }

@@ -4,13 +4,15 @@
 //! line too, without a status.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use poem::Request;
 use poem::http::{Method, StatusCode};
 
 use foundation::id::KeyId;
+
+use super::compress::Compressible;
 
 /// A request while it is answered. [`of`] finds it.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ pub struct Access {
     started: Instant,
     is_head: bool,
     subject: Mutex<LogSubject>,
+    compressible: OnceLock<Compressible>,
 }
 
 /// What a request is about, for the log.
@@ -54,12 +57,28 @@ pub enum LogSubject {
 impl Access {
     pub(crate) fn new(request: &Request, request_id: String, client: IpAddr) -> Self {
         let is_head = request.method() == Method::HEAD;
-        Self { request_id, client, started: Instant::now(), is_head, subject: Mutex::default() }
+        Self {
+            request_id,
+            client,
+            started: Instant::now(),
+            is_head,
+            subject: Mutex::default(),
+            compressible: OnceLock::new(),
+        }
     }
 
     /// Sets what the request is about.
     pub fn set(&self, subject: LogSubject) {
         *self.subject.lock().unwrap_or_else(PoisonError::into_inner) = subject;
+    }
+
+    /// Has the response compressed when the client accepts that. The first call decides.
+    pub fn allow_compression(&self, compressible: Compressible) {
+        self.compressible.get_or_init(|| compressible);
+    }
+
+    pub(crate) fn compressible(&self) -> Option<&Compressible> {
+        self.compressible.get()
     }
 
     /// Microseconds from the arrival of the request until now.

@@ -3,7 +3,7 @@
 //! Negotiates by itself: the framework's own middleware does not know `zstd` by its name and takes a coding that
 //! was refused with `q=0`.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use poem::http::{HeaderMap, header};
@@ -76,6 +76,15 @@ impl Coding {
         let packed = Compress::new(plain, algorithm).with_quality(level).into_response();
         packed.into_body().into_bytes().await.ok().filter(|packed| packed.len() < body.len())
     }
+}
+
+/// A response that may be compressed.
+#[derive(Debug)]
+pub enum Compressible {
+    /// This one time.
+    Once,
+    /// This body, which is sent again and again.
+    Kept(Arc<Packable>),
 }
 
 /// A body that is sent again and again: each of its codings is made once, when it is first wanted.

@@ -13,7 +13,7 @@ use poem::{Body, Endpoint, IntoResponse, Request, Response};
 use foundation::config::Network;
 
 use super::access::Access;
-use super::compress::{Coding, Packable};
+use super::compress::{Coding, Compressible};
 use super::{client, request_id};
 
 /// Makes the id of a request that has none of its own.
@@ -24,15 +24,6 @@ pub struct Layer<E> {
     new_request_id: NewRequestId,
     proxies: Vec<Network>,
     inner: E,
-}
-
-/// Marks a response that may be compressed, as data of the response.
-#[derive(Debug, Clone)]
-pub enum Compressible {
-    /// This one time.
-    Once,
-    /// This body, which is sent again and again.
-    Kept(Arc<Packable>),
 }
 
 impl<E> Layer<E> {
@@ -69,7 +60,8 @@ impl<E: Endpoint> Endpoint for Layer<E> {
                 Ok(response) => response.into_response(),
                 Err(error) => error.into_response(),
             };
-            finish(response, coding, is_head).await.map_err(|error| error.to_string())
+            let compressible = line.access.compressible();
+            finish(response, compressible, coding, is_head).await.map_err(|error| error.to_string())
         });
         let mut response = outcome.await.flatten().unwrap_or_else(|error| {
             tracing::error!(request.id = line.access.request_id, error, "the request failed");
@@ -96,10 +88,10 @@ fn failed() -> Response {
 /// When the body cannot be read.
 async fn finish(
     response: Response,
+    compressible: Option<&Compressible>,
     coding: Option<Coding>,
     is_head: bool,
 ) -> Result<Response, ReadBodyError> {
-    let compressible = response.data::<Compressible>().cloned();
     if compressible.is_none() && !is_head {
         return Ok(response);
     }
@@ -148,6 +140,8 @@ mod tests {
     use poem::endpoint::make_sync;
 
     use super::*;
+    use crate::access;
+    use crate::compress::Packable;
 
     async fn respond(method: Method, headers: &[(&str, &str)], inner: fn(Request) -> Response) -> Response {
         let layer = Layer::new(Box::new(|| "made".to_owned()), Vec::new(), make_sync(inner));
@@ -156,10 +150,9 @@ mod tests {
         layer.get_response(request.finish()).await
     }
 
-    fn large(compressible: Compressible) -> Response {
-        let mut response = Response::builder().body("a".repeat(4096));
-        response.set_data(compressible);
-        response
+    fn large(request: &Request, compressible: Compressible) -> Response {
+        access::of(request).allow_compression(compressible);
+        Response::builder().body("a".repeat(4096))
     }
 
     async fn body(response: Response) -> Vec<u8> {
@@ -176,11 +169,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_that_breaks_off_is_a_500_with_the_id_of_the_request() {
-        let response = respond(Method::GET, &[("x-request-id", "mine")], |_| {
+        let response = respond(Method::GET, &[("x-request-id", "mine")], |request| {
+            access::of(&request).allow_compression(Compressible::Once);
             let broken = futures_util::stream::iter([Err::<Bytes, _>(std::io::Error::other("broken"))]);
-            let mut response = Response::builder().body(Body::from_bytes_stream(broken));
-            response.set_data(Compressible::Once);
-            response
+            Response::builder().body(Body::from_bytes_stream(broken))
         });
         let response = response.await;
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
@@ -192,14 +184,15 @@ mod tests {
         let wants = [("accept-encoding", "gzip")];
         let plain = respond(Method::GET, &wants, |_| Response::builder().body("a".repeat(4096))).await;
         assert!(!plain.headers().contains_key("vary") && !plain.headers().contains_key("content-encoding"));
-        let unasked = respond(Method::GET, &[], |_| large(Compressible::Once)).await;
+        let unasked = respond(Method::GET, &[], |request| large(&request, Compressible::Once)).await;
         assert_eq!(unasked.headers()["vary"], "accept-encoding");
         assert!(!unasked.headers().contains_key("content-encoding"));
-        let packed = respond(Method::GET, &wants, |_| large(Compressible::Once)).await;
+        let packed = respond(Method::GET, &wants, |request| large(&request, Compressible::Once)).await;
         assert_eq!(packed.headers()["content-encoding"], "gzip");
         assert!(body(packed).await.len() < 100);
-        let kept = respond(Method::GET, &wants, |_| {
-            large(Compressible::Kept(Arc::new(Packable::new("b".repeat(4096).into()))))
+        let kept = respond(Method::GET, &wants, |request| {
+            let kept = Arc::new(Packable::new("b".repeat(4096).into()));
+            large(&request, Compressible::Kept(kept))
         });
         let kept = kept.await;
         assert_eq!(kept.headers()["content-encoding"], "gzip");
@@ -211,8 +204,10 @@ mod tests {
         assert_eq!(plain.headers()["content-length"], "5");
         assert_eq!(body(plain).await, b"");
         let wants = [("accept-encoding", "gzip")];
-        let packed = body(respond(Method::GET, &wants, |_| large(Compressible::Once)).await).await.len();
-        let head = respond(Method::HEAD, &wants, |_| large(Compressible::Once)).await;
+        let packed = body(respond(Method::GET, &wants, |request| large(&request, Compressible::Once)).await)
+            .await
+            .len();
+        let head = respond(Method::HEAD, &wants, |request| large(&request, Compressible::Once)).await;
         assert_eq!(head.headers()["content-length"], packed.to_string());
         let unchanged = respond(Method::HEAD, &[], |_| StatusCode::NOT_MODIFIED.into()).await;
         assert!(!unchanged.headers().contains_key("content-length"));

@@ -11,8 +11,9 @@ use crate::error::ApiError;
 use crate::front::Front;
 use contract_runtime::contract::JSON;
 use rate_limit::Standing;
+use web::access::Access;
+use web::compress::Compressible;
 use web::etag;
-use web::layer::Compressible;
 
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
@@ -57,6 +58,7 @@ pub(super) fn own(response: Response) -> Result<Response, ApiError> {
 /// Gives the response its tag and its headers.
 pub(super) async fn finish(
     front: &Front,
+    access: &Access,
     seen: &mut Seen,
     conditions: &Conditions,
     response: Response,
@@ -106,10 +108,9 @@ pub(super) async fn finish(
             headers.append(header::LINK, link.clone());
         }
     }
-    let mut response = Response::from_parts(parts, Body::from_bytes(body));
-    response.set_data(match &seen.page {
+    access.allow_compression(match &seen.page {
         Some(page) => Compressible::Kept(Arc::clone(&page.body)),
         None => Compressible::Once,
     });
-    response
+    Response::from_parts(parts, Body::from_bytes(body))
 }

@@ -176,7 +176,7 @@ impl Endpoint for Gate {
             outcome.unwrap_or_else(|panic| Err(ApiError::internal(anyhow::anyhow!("panicked: {panic}"))));
         let response = outcome
             .unwrap_or_else(|error| error.into_response(&access.request_id, &front.settings.public_url));
-        let response = finish::finish(front, &mut seen, &conditions, response).await;
+        let response = finish::finish(front, &access, &mut seen, &conditions, response).await;
         if let Some(record) = seen.record.take() {
             record.end(front, &access, &seen, response.status().as_u16());
         }
