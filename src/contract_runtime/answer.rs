@@ -1,7 +1,7 @@
 //! A response taken apart into status, headers and bytes, and put together again.
 //!
-//! Generated response enums implement [`Answer`], so that one mechanism can keep an answer (idempotency)
-//! and turn an error into the variant that the contract documents for its status.
+//! Generated response enums implement [`Answer`], so that a service can store a response and repeat it, and an error
+//! becomes the variant that the contract documents for its status.
 
 use bytes::Bytes;
 
