@@ -1,11 +1,11 @@
-//! What students did, by bucket of time and course.
+//! Student activity, summed by course and time bucket.
 
 use std::collections::BTreeMap;
 
 use sea_orm::entity::prelude::*;
 
 use crate::{
-    rollups::{self, Grain, Piece},
+    rollups::{self, BucketRange, Grain},
     table,
 };
 
@@ -25,29 +25,29 @@ table::declare!(
         /// When the bucket begins.
         #[sea_orm(primary_key, auto_increment = false)]
         pub starts_at: i64,
-        /// Which share of the sums: writers that run together write different ones.
+        /// The shard of the sums. Concurrent writers write different shards, so they do not wait for each other.
         #[sea_orm(primary_key, auto_increment = false)]
         pub shard: i16,
-        /// Students made in the bucket, less those of them deleted since.
+        /// Students created in the bucket and not deleted since.
         pub students_new: i64,
-        /// Enrolments made in the bucket, less those of them deleted since: the completion cohort.
+        /// Enrollments created in the bucket and not deleted since: the completion cohort.
         pub enrollments_created: i64,
-        /// Enrolments revoked in the bucket, less those made active again since.
+        /// Enrollments revoked in the bucket and not reactivated since.
         pub enrollments_revoked: i64,
-        /// Of the enrolments made in the bucket, those stored as active.
+        /// Enrollments created in the bucket whose stored status is active.
         pub enrollments_active: i64,
-        /// Of the enrolments made in the bucket, those completed.
+        /// Enrollments created in the bucket that are completed.
         pub cohort_completed: i64,
-        /// Of the enrolments made in the bucket, the sum of their percentages.
+        /// The sum of the completion percentages of the enrollments created in the bucket.
         pub cohort_percent_sum: i64,
         /// Certificates issued in the bucket.
         pub certificates_issued: i64,
     }
 );
 
-/// What a sum is over.
+/// The key of a sum, without the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Bucket {
+pub struct ActivityBucket {
     /// The workspace.
     pub workspace_id: Uuid,
     /// The course, or [`rollups::ALL_COURSES`].
@@ -59,26 +59,26 @@ pub struct Bucket {
 }
 
 rollups::sums!(
-    /// The sums of a bucket, or what a change adds to them; the fields are those of [`Model`].
-    pub struct Sums {
-        /// Students made.
+    /// The sums of a bucket, or the amounts that a change adds to them. The fields are those of [`Model`].
+    pub struct ActivitySums {
+        /// Students created.
         pub students_new: i64,
-        /// Enrolments made.
+        /// Enrollments created.
         pub enrollments_created: i64,
-        /// Enrolments revoked.
+        /// Enrollments revoked.
         pub enrollments_revoked: i64,
-        /// Enrolments stored as active.
+        /// Enrollments whose stored status is active.
         pub enrollments_active: i64,
-        /// Enrolments completed.
+        /// Enrollments completed.
         pub cohort_completed: i64,
-        /// The sum of the enrolments' percentages.
+        /// The sum of the enrollments' completion percentages.
         pub cohort_percent_sum: i64,
         /// Certificates issued.
         pub certificates_issued: i64,
     }
 );
 
-/// What a sum is over; the shard comes with it.
+/// The columns of [`ActivityBucket`]. With the shard, they are the primary key.
 const BUCKET: [Column; 4] = [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt];
 
 const SUMS: [Column; 7] = [
@@ -91,29 +91,30 @@ const SUMS: [Column; 7] = [
     Column::CertificatesIssued,
 ];
 
-/// What one transaction adds, collected so that it is written at its end, each bucket once.
+/// The changes of one transaction, merged by bucket and written once at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Deltas(BTreeMap<Bucket, Sums>);
+pub struct ActivityDeltas(BTreeMap<ActivityBucket, ActivitySums>);
 
-impl Deltas {
-    /// Adds to a bucket.
-    pub fn add(&mut self, bucket: Bucket, sums: Sums) {
+impl ActivityDeltas {
+    /// Adds the sums to a bucket.
+    pub fn add(&mut self, bucket: ActivityBucket, sums: ActivitySums) {
         *self.0.entry(bucket).or_default() += sums;
     }
 
-    /// Writes what was collected into one shard, in the order of the buckets, so that two writers never wait
-    /// for each other crosswise. Nothing is left.
+    /// Writes the collected changes to one shard and clears them. Buckets are written in key order, so that two concurrent
+    /// writers cannot deadlock.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn flush<C: ConnectionTrait>(&mut self, conn: &C, shard: i16) -> Result<(), DbErr> {
-        let changed = std::mem::take(&mut self.0).into_iter().filter(|(_, sums)| *sums != Sums::default());
+        let changed =
+            std::mem::take(&mut self.0).into_iter().filter(|(_, sums)| *sums != ActivitySums::default());
         let rows = changed.map(|(bucket, sums)| row(bucket, sums, shard)).collect();
         rollups::add::<_, Entity>(conn, rows, BUCKET.into_iter().chain([Column::Shard]), SUMS).await
     }
 }
 
-fn row(bucket: Bucket, sums: Sums, shard: i16) -> Model {
+fn row(bucket: ActivityBucket, sums: ActivitySums, shard: i16) -> Model {
     Model {
         workspace_id: bucket.workspace_id,
         course_id: bucket.course_id,
@@ -130,29 +131,29 @@ fn row(bucket: Bucket, sums: Sums, shard: i16) -> Model {
     }
 }
 
-/// What happened in one workspace, over all courses or in one, in each part of these pieces. Parts without anything
-/// are left out.
+/// Returns the activity of one workspace, in one course or in all courses, for each part of the ranges. Parts without activity
+/// are omitted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn sums_of<C: ConnectionTrait>(
     conn: &C,
     workspace: Uuid,
     course: Option<Uuid>,
-    pieces: &[Piece],
-) -> Result<Vec<(usize, Sums)>, DbErr> {
+    pieces: &[BucketRange],
+) -> Result<Vec<(usize, ActivitySums)>, DbErr> {
     let columns = SUMS.map(|sum| sum.to_string());
     let statement =
         rollups::read::statement(conn, "activity_rollups", None, &columns, workspace, course, pieces);
     let rows = conn.query_all_raw(statement).await?;
-    rows.iter().map(|row| Ok((rollups::read::part(row)?, Sums::from_row(row, 1)?))).collect()
+    rows.iter().map(|row| Ok((rollups::read::part(row)?, ActivitySums::from_row(row, 1)?))).collect()
 }
 
-/// Moves rows of buckets that began before this moment into the first shard, of each grain as many as the limit at most, the
-/// oldest first; says how many. The sums stay what they are.
+/// Moves up to `limit` rows of one grain into the first shard, oldest first, and returns the number of rows moved. Only buckets
+/// that begin before `before` are affected. The totals do not change.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn fold<C: ConnectionTrait>(conn: &C, grain: Grain, before: i64, limit: u32) -> Result<u64, DbErr> {
     rollups::fold::fold(conn, "activity_rollups", &BUCKET, &SUMS, grain, before, limit).await
 }

@@ -1,4 +1,4 @@
-//! API keys: who may call, and with which scopes.
+//! API keys and their scopes.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -9,7 +9,7 @@ use sea_orm::{
 use crate::{InWorkspace, StringList, scope, statement, table};
 
 table::declare!(
-    /// One API key. The secret itself is nowhere.
+    /// One API key. The secret is not stored, only its hash.
     #[sea_orm(table_name = "api_keys")]
     pub struct Model {
         /// The key's id.
@@ -17,10 +17,10 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// What its owner calls it.
+        /// The name chosen by the owner.
         #[sea_orm(column_type = "Text")]
         pub name: String,
-        /// The scopes it grants.
+        /// The granted scopes.
         pub scopes: StringList,
         /// SHA-256 of the whole secret, 32 bytes.
         #[sea_orm(unique)]
@@ -31,38 +31,38 @@ table::declare!(
         /// The last four characters of the secret, for display.
         #[sea_orm(column_type = "Text")]
         pub last4: String,
-        /// The key's own limit of requests a minute; `None` uses the workspace's. Unless `operator_quota` is set, the workspace's limits
-        /// it as well.
+        /// The key's own limit of requests per minute; `None` uses the workspace's. Unless `operator_quota` is set, the
+        /// workspace's limit applies as well.
         pub per_minute: Option<i32>,
-        /// The key's own limit of requests a UTC day, likewise.
+        /// The key's own limit of requests per UTC day; `None` uses the workspace's, as above.
         pub per_day: Option<i32>,
-        /// When it was made.
+        /// When it was created.
         pub created_at: i64,
-        /// When it was last used, to within the interval at which that is saved.
+        /// When it was last used. Written at intervals, so the value may lag behind.
         pub last_used_at: Option<i64>,
-        /// When it ends by itself.
+        /// When it expires.
         pub expires_at: Option<i64>,
         /// When it was revoked.
         pub revoked_at: Option<i64>,
-        /// Whether the operator gave the quota, which may then exceed the workspace's.
+        /// Whether the operator set the quota. Such a quota may exceed the workspace's.
         pub operator_quota: bool,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The workspace's keys, oldest first, revoked ones included.
+    /// Returns the workspace's keys, oldest first, including revoked keys.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn list<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, self.select().order_by_asc(Column::CreatedAt).order_by_asc(Column::Id)).await
     }
 
-    /// Revokes a key. False when it is not there or was revoked before.
+    /// Revokes a key. Returns `false` when the key does not exist or is already revoked.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn revoke<C: ConnectionTrait>(self, conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
         let update = Entity::update_many()
             .col_expr(Column::RevokedAt, Expr::value(at))
@@ -73,19 +73,20 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// The key with this secret, in whichever workspace: the key is what names the workspace.
+/// Returns the key with this secret hash. Searches all workspaces, since the key determines the workspace.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_secret_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find().filter(Column::SecretHash.eq(hash.to_vec()))).await
 }
 
-/// The ids and secret hashes of keys in all workspaces that were not revoked, by id: those after an id, so many at most.
+/// Returns the ids and secret hashes of up to `limit` keys that are not revoked, across workspaces, ordered by id and starting
+/// after `after`.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
-pub async fn digests<C: ConnectionTrait>(
+pub async fn secret_hashes<C: ConnectionTrait>(
     conn: &C,
     after: Option<Uuid>,
     limit: u64,
@@ -98,26 +99,26 @@ pub async fn digests<C: ConnectionTrait>(
     select.into_tuple().all(conn).await
 }
 
-/// The key with this id, in whichever workspace, for the operator's commands.
+/// Returns the key with this id. Searches all workspaces, for the operator's commands.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// The keys revoked at or after this moment, in all workspaces: what a cache of keys must forget.
+/// Returns the keys revoked at or after `since`, across workspaces, so that caches can drop them.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn revoked_since<C: ConnectionTrait>(conn: &C, since: i64) -> Result<Vec<Model>, DbErr> {
     statement::all(conn, Entity::find().filter(Column::RevokedAt.gte(since))).await
 }
 
-/// Remembers that a key was used, unless a later use is known.
+/// Records that a key was used, unless a later use is recorded.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn touch<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<(), DbErr> {
     let earlier = Column::LastUsedAt.is_null().or(Column::LastUsedAt.lt(at));
     let update = Entity::update_many()

@@ -1,9 +1,9 @@
-//! How many API requests a workspace made on each UTC day, by what came of them.
+//! API requests per workspace and UTC day, counted by outcome.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
 
-use crate::{Span, rollups, statement, table};
+use crate::{SpanMs, rollups, statement, table};
 
 table::declare!(
     /// The requests of one workspace on one day.
@@ -15,45 +15,45 @@ table::declare!(
         /// The start of the UTC day.
         #[sea_orm(primary_key, auto_increment = false)]
         pub day: i64,
-        /// Answered below 400.
+        /// Requests with a status below 400.
         pub succeeded: i64,
-        /// Answered from 400 to 499, without those of the next column.
+        /// Requests with a status from 400 to 499, except 429.
         pub refused: i64,
-        /// Answered with 429.
+        /// Requests with status 429.
         pub limited: i64,
-        /// Answered from 500 on.
+        /// Requests with a status of 500 or above.
         pub failed: i64,
     }
 );
 
-/// Adds requests to the sums, of many workspaces at once; no workspace may have a day twice.
+/// Adds requests to the counts, for any number of workspaces. The same workspace and day must not occur twice.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn add<C: ConnectionTrait>(conn: &C, mut sums: Vec<Model>) -> Result<(), DbErr> {
-    // In one order, so that two processes saving at once wait for each other instead of locking crosswise.
+    // A fixed order prevents deadlocks between two processes that write at the same time.
     sums.sort_unstable_by_key(|row| (row.workspace_id, row.day));
     let counts = [Column::Succeeded, Column::Refused, Column::Limited, Column::Failed];
     rollups::add::<_, Entity>(conn, sums, [Column::WorkspaceId, Column::Day], counts).await
 }
 
-/// The workspace's days in a span, oldest first; days without a request are left out.
+/// Returns the workspace's days in a time span, oldest first. Days without requests are omitted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn of_workspace<C: ConnectionTrait>(
     conn: &C,
     workspace: Uuid,
-    days: Span,
+    days: SpanMs,
 ) -> Result<Vec<Model>, DbErr> {
-    let rows = Entity::find().filter(Column::WorkspaceId.eq(workspace)).filter(days.holds(Column::Day));
+    let rows = Entity::find().filter(Column::WorkspaceId.eq(workspace)).filter(days.contains(Column::Day));
     statement::all(conn, rows.order_by_asc(Column::Day)).await
 }
 
-/// Forgets the days before this one.
+/// Deletes the days before `day` and returns the number of rows deleted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn delete_before<C: ConnectionTrait>(conn: &C, day: i64) -> Result<u64, DbErr> {
     Ok(Entity::delete_many().filter(Column::Day.lt(day)).exec(conn).await?.rows_affected)
 }

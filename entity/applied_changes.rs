@@ -1,4 +1,4 @@
-//! Which of the platform's changes were applied, so that each is applied once.
+//! Changes of the platform's change feed that were applied, so that each change is applied once.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{QuerySelect, sea_query::OnConflict};
@@ -6,13 +6,13 @@ use sea_orm::{QuerySelect, sea_query::OnConflict};
 use crate::{statement, table};
 
 table::declare!(
-    /// One applied change. The workspace is named by its key, since a change may be what creates it.
+    /// One applied change. It refers to the workspace by key, since the change may be the one that creates the workspace.
     #[sea_orm(table_name = "applied_changes")]
     pub struct Model {
         /// The workspace's key.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub workspace_key: String,
-        /// The change's id, the platform's own.
+        /// The change's id, assigned by the platform.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub change_id: String,
         /// When it was applied.
@@ -20,24 +20,24 @@ table::declare!(
     }
 );
 
-/// Records a change as applied. False when it was before, and then there is nothing to do.
+/// Records a change as applied. Returns `false` when it was applied before; the caller must then skip it.
 ///
-/// On PostgreSQL it waits for a running transaction that applies the same change.
+/// On PostgreSQL, waits for a running transaction that applies the same change.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Result<bool, DbErr> {
-    let taken = OnConflict::columns([Column::WorkspaceKey, Column::ChangeId]).do_nothing().to_owned();
-    statement::insert_unless::<_, _, ActiveModel>(conn, model, taken).await
+    let on_conflict = OnConflict::columns([Column::WorkspaceKey, Column::ChangeId]).do_nothing().to_owned();
+    statement::insert_unless::<_, _, ActiveModel>(conn, model, on_conflict).await
 }
 
-/// Records changes as applied, all of one workspace. Those of the ids that were not recorded before.
+/// Records changes of one workspace as applied. Returns the ids that were not applied before.
 ///
-/// On PostgreSQL it waits for a running transaction that applies one of the same changes; ids should be sorted, so
-/// that two of them never wait for each other crosswise.
+/// On PostgreSQL, waits for running transactions that apply one of the same changes. Pass the ids sorted, so that two such
+/// transactions cannot deadlock.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn insert_new<C: ConnectionTrait>(
     conn: &C,
     workspace_key: &str,
@@ -52,16 +52,17 @@ pub async fn insert_new<C: ConnectionTrait>(
         change_id: (*id).to_owned(),
         applied_at,
     };
-    let taken = OnConflict::columns([Column::WorkspaceKey, Column::ChangeId]).do_nothing().to_owned();
-    let mut insert = statement::insertion::<_, ActiveModel>(change_ids.iter().map(model));
-    insert.on_conflict(taken).returning_col(Column::ChangeId);
+    let on_conflict = OnConflict::columns([Column::WorkspaceKey, Column::ChangeId]).do_nothing().to_owned();
+    let mut insert = statement::insert_statement::<_, ActiveModel>(change_ids.iter().map(model));
+    insert.on_conflict(on_conflict).returning_col(Column::ChangeId);
     conn.query_all(&insert).await?.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
-/// Those of the workspace's changes that were applied, in no particular order: to pass over a batch quickly.
+/// Returns those of the change ids that were already applied, in no particular order, so that a batch of known changes is
+/// skipped quickly.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn applied<C: ConnectionTrait>(
     conn: &C,
     workspace_key: &str,

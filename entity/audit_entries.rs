@@ -1,4 +1,4 @@
-//! The audit log: who did what when, from where. Written with the change it tells of, never changed.
+//! The audit log of a workspace. Entries are written in the transaction of the change that they record, and never modified.
 
 use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 use crate::{InWorkspace, Keyset, scope, statement, table};
 
 table::declare!(
-    /// One thing that was done.
+    /// One audited action.
     #[sea_orm(table_name = "audit_entries")]
     pub struct Model {
         /// The entry's id.
@@ -14,36 +14,36 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The person, when one did it.
+        /// The user; `None` when it was not a user of the dashboard.
         pub user_id: Option<Uuid>,
-        /// The person's address at that time, or the name of what did it.
+        /// The user's email address at that time, or the name of the command or process.
         #[sea_orm(column_type = "Text")]
         pub actor: String,
-        /// What was done, in one word.
+        /// The action's name.
         #[sea_orm(column_type = "Text")]
         pub action: String,
-        /// The id of the record; empty when there is none.
+        /// The id of the affected record; empty without a record.
         #[sea_orm(column_type = "Text")]
         pub subject: String,
-        /// What the record was called; empty when it has no name.
+        /// The name of the affected record; empty without a name.
         #[sea_orm(column_type = "Text")]
         pub detail: String,
-        /// The client address; empty when it was done on the server.
+        /// The client's IP address; empty when it was done on the server.
         #[sea_orm(column_type = "Text")]
         pub address: String,
-        /// The token of the form that did it, 16 bytes, when the form may be sent once; unique in the workspace.
+        /// The token of the submitted form, 16 bytes, if the form may be submitted only once; unique in the workspace.
         pub form: Option<Vec<u8>>,
-        /// When.
+        /// When it was done.
         pub created_at: i64,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// One page of the log.
+    /// Returns one page of the log.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn page<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -52,7 +52,7 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(self.select(), Column::CreatedAt)).await
     }
 
-    /// When each person last did one of these things, for those who did.
+    /// Returns when each user last performed one of these actions. Users who never did are omitted.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.

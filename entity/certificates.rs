@@ -3,10 +3,10 @@
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, sea_query::OnConflict};
 
-use crate::{InWorkspace, Span, scope, statement, table};
+use crate::{InWorkspace, SpanMs, scope, statement, table};
 
 table::declare!(
-    /// One certificate. The recipient is a snapshot: it outlives the student.
+    /// One certificate. The recipient's name is a copy, so it remains when the student is deleted.
     #[sea_orm(table_name = "certificates")]
     pub struct Model {
         /// The certificate's id.
@@ -14,16 +14,16 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// Who earned it; unique together with the course, none once that student is deleted.
+        /// The student, unique together with the course; `None` after the student is deleted.
         pub student_id: Option<Uuid>,
         /// The course.
         pub course_id: Uuid,
-        /// The enrolment that earned it; none once that is gone.
+        /// The completed enrollment; `None` after it is deleted.
         pub enrollment_id: Option<Uuid>,
-        /// The number people see, unique in the workspace.
+        /// The number shown to people, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub number: String,
-        /// The name on it, if it was known.
+        /// The recipient's name, if known at issue.
         #[sea_orm(column_type = "Text", nullable)]
         pub recipient_name: Option<String>,
         /// When it was issued.
@@ -33,18 +33,18 @@ table::declare!(
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The certificate with this number.
+    /// Returns the certificate with this number.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
     }
 
-    /// The certificate of this student for this course.
+    /// Returns the certificate of this student for this course.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_pair<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -55,26 +55,26 @@ impl InWorkspace<Entity> {
         statement::one(conn, pair).await
     }
 
-    /// Writes a new certificate unless the student has one for the course. True when it was written.
+    /// Inserts a certificate unless the student has one for the course. Returns whether it was inserted.
     ///
     /// # Errors
-    /// When the database does, a taken number included.
+    /// Returns [`DbErr`] when the statement fails, also when the number is taken.
     pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
-        let taken = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
-        statement::insert_unless(conn, self.owned(model), taken).await
+        let on_conflict = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
+        statement::insert_unless(conn, self.scoped_row(model), on_conflict).await
     }
 
-    /// The certificates issued in a span, of one course or of all. For the short edges of an analytics window.
+    /// Returns the certificates issued in a time span, for one course or for all.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn issued_in<C: ConnectionTrait>(
         self,
         conn: &C,
         course: Option<Uuid>,
-        span: Span,
+        span: SpanMs,
     ) -> Result<Vec<Model>, DbErr> {
         let course = Condition::all().add_option(course.map(|course| Column::CourseId.eq(course)));
-        statement::all(conn, self.select().filter(course).filter(span.holds(Column::IssuedAt))).await
+        statement::all(conn, self.select().filter(course).filter(span.contains(Column::IssuedAt))).await
     }
 }

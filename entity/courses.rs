@@ -1,20 +1,20 @@
-//! Courses.
+//! The courses of a workspace.
 
 use sea_orm::Condition;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait as _, Func, SimpleExpr};
 
-use crate::{InWorkspace, Keyset, Span, scope, search, statement, table};
+use crate::{InWorkspace, Keyset, SpanMs, scope, search, statement, table};
 
-/// Whether a course can be seen and sold.
+/// The stored status of a course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
-pub enum Status {
-    /// Seen by its makers only.
+pub enum StoredCourseStatus {
+    /// Visible to its authors only.
     Draft,
-    /// Seen and sold.
+    /// Visible and on sale.
     Published,
-    /// Seen, no longer sold.
+    /// Visible but no longer on sale.
     Archived,
 }
 
@@ -27,76 +27,76 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's own name for it, unique in the workspace.
+        /// The platform's key, unique in the workspace.
         #[sea_orm(column_type = "Text", nullable)]
         pub key: Option<String>,
-        /// The name in addresses, unique in the workspace.
+        /// The name used in URLs, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub slug: String,
         /// The title.
         #[sea_orm(column_type = "Text")]
         pub title: String,
-        /// What it is about.
+        /// The description.
         #[sea_orm(column_type = "Text", nullable)]
         pub description: Option<String>,
-        /// The language's tag.
+        /// The language tag (BCP 47).
         #[sea_orm(column_type = "Text", nullable)]
         pub language: Option<String>,
-        /// Whether it can be seen and sold.
-        pub status: Status,
-        /// Its picture.
+        /// The status.
+        pub status: StoredCourseStatus,
+        /// The URL of the image.
         #[sea_orm(column_type = "Text", nullable)]
         pub image_url: Option<String>,
-        /// Its page.
+        /// The URL of the course page.
         #[sea_orm(column_type = "Text", nullable)]
         pub url: Option<String>,
-        /// The price in minor units; set together with the currency.
+        /// The price in minor units. Set if and only if the currency is.
         pub price_amount: Option<i64>,
         /// The price's currency, ISO 4217.
         #[sea_orm(column_type = "Text", nullable)]
         pub price_currency: Option<String>,
-        /// How many modules it has.
+        /// The number of modules.
         pub module_count: i32,
-        /// How many lessons it has.
+        /// The number of lessons.
         pub lesson_count: i32,
-        /// How long its lessons take together.
+        /// The total duration of the lessons.
         pub duration_seconds: i64,
         /// When it was first published.
         pub published_at: Option<i64>,
         /// When it was archived.
         pub archived_at: Option<i64>,
-        /// When it was made.
+        /// When it was created.
         pub created_at: i64,
-        /// When the server last recorded a change of it.
+        /// When it was last changed, in the server's time.
         pub updated_at: i64,
     }
 );
 scope::tenant!(keyed);
 
-/// Which courses a list holds. Everything given must hold.
+/// Filters courses. All specified conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CourseFilter {
-    /// Courses in this state.
-    pub status: Option<Status>,
+pub struct CourseRowFilter {
+    /// Courses with this status.
+    pub status: Option<StoredCourseStatus>,
     /// The course with this slug.
     pub slug: Option<String>,
-    /// Courses in this language: the whole tag, without regard to case.
+    /// Courses in this language. Compares the whole tag, ignoring case.
     pub language: Option<String>,
-    /// Courses with this text in their title or slug.
+    /// Courses whose title or slug contains this string.
     pub search: Option<String>,
-    /// Courses made in this span.
-    pub created: Span,
-    /// Courses changed in this span.
-    pub updated: Span,
+    /// Courses created in this time span.
+    pub created: SpanMs,
+    /// Courses last changed in this time span.
+    pub updated: SpanMs,
 }
 
-impl CourseFilter {
+impl CourseRowFilter {
     fn condition(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.status.map(|status| Column::Status.eq(status)))
             .add_option(self.slug.as_deref().map(|slug| Column::Slug.eq(slug)))
             .add_option(self.language.as_deref().map(|language| {
-                // Tags are ASCII, and so is what `lower` knows of on SQLite; the index is over the same.
+                // Language tags are ASCII, and SQLite's `lower` folds ASCII only. The index uses the same expression.
                 SimpleExpr::from(Func::lower(Column::Language.into_expr())).eq(language.to_ascii_lowercase())
             }))
             .add_option(
@@ -108,22 +108,22 @@ impl CourseFilter {
 }
 
 impl InWorkspace<Entity> {
-    /// The course with this slug.
+    /// Returns the course with this slug.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_slug<C: ConnectionTrait>(self, conn: &C, slug: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Slug.eq(slug))).await
     }
 
-    /// One page of courses.
+    /// Returns one page of courses.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn page<C: ConnectionTrait>(
         self,
         conn: &C,
-        filter: &CourseFilter,
+        filter: &CourseRowFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
         statement::all(conn, keyset.page(self.select().filter(filter.condition(&keyset)), Column::UpdatedAt))

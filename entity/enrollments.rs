@@ -1,4 +1,4 @@
-//! Enrolments: which student may attend which course, and how far they are.
+//! Enrollments: the access of students to courses, and their progress.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -6,62 +6,62 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait, OnConflict},
 };
 
-use crate::{InWorkspace, Span, scope, statement, table};
+use crate::{InWorkspace, SpanMs, scope, statement, table};
 
-/// How an enrolment is stored. Expiry is not: it comes by itself, see [`Standing`].
+/// The stored status of an enrollment. Expiry is not stored but derived from the time, see [`EffectiveStatus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
-pub enum Status {
-    /// The student may attend, until it expires.
+pub enum StoredEnrollmentStatus {
+    /// The student has access until the enrollment expires.
     Active,
-    /// Every lesson is done.
+    /// Every lesson is completed.
     Completed,
-    /// Access was taken away.
+    /// Access was revoked.
     Revoked,
 }
 
-/// Where an enrolment came from.
+/// How an enrollment was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
-pub enum Source {
-    /// An integration made it.
+pub enum StoredEnrollmentSource {
+    /// Created by an integration through the API.
     Api,
-    /// An order paid for it.
+    /// Paid for by an order.
     Order,
-    /// A person made it.
+    /// Created by a person.
     Manual,
-    /// It was brought from elsewhere.
+    /// Imported from another system.
     Import,
 }
 
-/// How an enrolment stands at a moment: its stored status, or expired when an active one has run out.
+/// The status of an enrollment at a point in time: the stored status, or expired for an active enrollment whose end has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
-    /// The student may attend.
+pub enum EffectiveStatus {
+    /// The student has access.
     Active,
-    /// Every lesson is done.
+    /// Every lesson is completed.
     Completed,
-    /// It was active and has run out.
+    /// It was active and its end has passed.
     Expired,
-    /// Access was taken away.
+    /// Access was revoked.
     Revoked,
 }
 
-impl Standing {
-    /// True for the rows that are stored as it wants them. It is spelled out and not bound, since those that are active have an
-    /// index of their own.
-    pub(crate) fn stored(self) -> Expr {
+impl EffectiveStatus {
+    /// Returns the condition on the stored status. It is a literal and not a parameter, since a partial index covers the
+    /// active rows.
+    pub(crate) fn stored_condition(self) -> Expr {
         let status = match self {
-            Self::Active | Self::Expired => Status::Active,
-            Self::Completed => Status::Completed,
-            Self::Revoked => Status::Revoked,
+            Self::Active | Self::Expired => StoredEnrollmentStatus::Active,
+            Self::Completed => StoredEnrollmentStatus::Completed,
+            Self::Revoked => StoredEnrollmentStatus::Revoked,
         };
         Column::Status.into_expr().eq(Expr::Constant(status.to_value().into()))
     }
 
-    /// What else is true at `now` of the rows that are [stored](Self::stored) so and stand so; [`Model::standing_at`] says
-    /// the same of one row.
-    pub(crate) fn lasts_at(self, now: i64) -> Option<Expr> {
+    /// Returns the further condition at `now` on rows that match [`stored_condition`](Self::stored_condition).
+    /// [`Model::status_at`] is the counterpart for one row.
+    pub(crate) fn time_condition(self, now: i64) -> Option<Expr> {
         match self {
             Self::Active => Some(Column::ExpiresAt.is_null().or(Column::ExpiresAt.gt(now))),
             Self::Expired => Some(Column::ExpiresAt.lte(now)),
@@ -71,10 +71,10 @@ impl Standing {
 }
 
 table::declare!(
-    /// One enrolment.
+    /// One enrollment.
     #[sea_orm(table_name = "enrollments")]
     pub struct Model {
-        /// The enrolment's id.
+        /// The enrollment's id.
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: Uuid,
         /// The workspace.
@@ -83,68 +83,70 @@ table::declare!(
         pub student_id: Uuid,
         /// The course.
         pub course_id: Uuid,
-        /// How it is stored; [`Model::standing_at`] says how it stands.
-        pub status: Status,
-        /// Where it came from.
-        pub source: Source,
-        /// The order that paid for it.
+        /// The stored status; see [`Model::status_at`].
+        pub status: StoredEnrollmentStatus,
+        /// How it was created.
+        pub source: StoredEnrollmentSource,
+        /// The order that pays for it, if any.
         pub order_id: Option<Uuid>,
-        /// How many lessons are done.
+        /// The number of completed lessons.
         pub completed_lessons: i32,
-        /// How many lessons there are.
+        /// The number of lessons of the course.
         pub total_lessons: i32,
-        /// When a lesson was last done.
+        /// When a lesson was last completed.
         pub last_activity_at: Option<i64>,
-        /// When access was given, last time.
+        /// When access was last granted.
         pub enrolled_at: i64,
-        /// When access ends by itself.
+        /// When access expires.
         pub expires_at: Option<i64>,
-        /// When the last lesson was done.
+        /// When the last lesson was completed.
         pub completed_at: Option<i64>,
-        /// When access was taken away.
+        /// When access was revoked.
         pub revoked_at: Option<i64>,
-        /// Why access was taken away.
+        /// Why access was revoked.
         #[sea_orm(column_type = "Text", nullable)]
         pub revoke_reason: Option<String>,
-        /// When it was made.
+        /// When it was created.
         pub created_at: i64,
-        /// When the server last recorded a change of it.
+        /// When it was last changed, in the server's time.
         pub updated_at: i64,
-        /// The latest end of the grants, kept while an order pays for the access: [`WITHOUT_END`] for one without end, `None` without
-        /// a grant.
+        /// The latest end of the grants, stored while an order pays for the access: [`WITHOUT_END`] for a grant without end,
+        /// `None` without a grant.
         pub granted_until: Option<i64>,
     }
 );
 scope::tenant!();
 
-/// The end of a grant that has none.
+/// The end of a grant that does not expire.
 pub const WITHOUT_END: i64 = i64::MAX;
 
 impl Model {
-    /// Until when grants give access, whether or not an order pays for it; `None` when there was no grant.
-    pub fn granted(&self) -> Option<i64> {
+    /// Returns when the grants of access end, regardless of any order; `None` without a grant.
+    pub fn grant_end(&self) -> Option<i64> {
         match self.order_id {
             Some(_) => self.granted_until,
             None => Some(self.expires_at.unwrap_or(WITHOUT_END)),
         }
     }
 
-    /// How the enrolment stands at `now`.
-    pub fn standing_at(&self, now: i64) -> Standing {
+    /// Returns the status at `now`.
+    pub fn status_at(&self, now: i64) -> EffectiveStatus {
         match self.status {
-            Status::Active if self.expires_at.is_some_and(|end| end <= now) => Standing::Expired,
-            Status::Active => Standing::Active,
-            Status::Completed => Standing::Completed,
-            Status::Revoked => Standing::Revoked,
+            StoredEnrollmentStatus::Active if self.expires_at.is_some_and(|end| end <= now) => {
+                EffectiveStatus::Expired
+            }
+            StoredEnrollmentStatus::Active => EffectiveStatus::Active,
+            StoredEnrollmentStatus::Completed => EffectiveStatus::Completed,
+            StoredEnrollmentStatus::Revoked => EffectiveStatus::Revoked,
         }
     }
 }
 
 impl InWorkspace<Entity> {
-    /// The enrolment of this student in this course.
+    /// Returns the enrollment of this student in this course.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_pair<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -154,10 +156,10 @@ impl InWorkspace<Entity> {
         statement::one(conn, self.pair(student, course)).await
     }
 
-    /// The enrolment of this student in this course, locked until the transaction ends.
+    /// Locks the enrollment of this student in this course until the transaction ends, and returns it.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn lock_pair<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -171,45 +173,46 @@ impl InWorkspace<Entity> {
         self.select().filter(Column::StudentId.eq(student)).filter(Column::CourseId.eq(course))
     }
 
-    /// Writes a new enrolment unless the student has one for the course. True when it was written.
+    /// Inserts an enrollment unless the student has one for the course. Returns whether it was inserted.
     ///
-    /// On PostgreSQL it waits for a running transaction that enrols the same pair and then gives false.
+    /// On PostgreSQL, waits for a running transaction that inserts the same pair, and then returns `false`.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn insert_if_absent<C: ConnectionTrait>(self, conn: &C, model: Model) -> Result<bool, DbErr> {
-        let taken = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
-        statement::insert_unless(conn, self.owned(model), taken).await
+        let on_conflict = OnConflict::columns([Column::StudentId, Column::CourseId]).do_nothing().to_owned();
+        statement::insert_unless(conn, self.scoped_row(model), on_conflict).await
     }
 
-    /// The enrolments of these students, newest first within each.
+    /// Returns the enrollments of these students, newest first for each student.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_students<C: ConnectionTrait>(
         self,
         conn: &C,
         students: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {
-        let mut enrollments = self.among(conn, Column::StudentId, students).await?;
+        let mut enrollments = self.with_ids_in(conn, Column::StudentId, students).await?;
         enrollments.sort_unstable_by(|a, b| {
             (a.student_id, b.created_at, b.id).cmp(&(b.student_id, a.created_at, a.id))
         });
         Ok(enrollments)
     }
 
-    /// The enrolments that these orders paid for, in no particular order.
+    /// Returns the enrollments that these orders pay for, in no particular order.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
-        self.among(conn, Column::OrderId, orders).await
+        self.with_ids_in(conn, Column::OrderId, orders).await
     }
 
-    /// One batch of a course's enrolments by student, beginning after a student: for changes to them all.
+    /// Returns up to `limit` enrollments of a course, ordered by student and starting after a student. Used to change all
+    /// enrollments in batches.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_course<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -227,54 +230,55 @@ impl InWorkspace<Entity> {
         statement::all(conn, batch).await
     }
 
-    /// The enrolments made in a span, of one course or of all. For the short edges of an analytics window.
+    /// Returns the enrollments created in a time span, of one course or of all.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn created_in<C: ConnectionTrait>(
         self,
         conn: &C,
         course: Option<Uuid>,
-        span: Span,
+        span: SpanMs,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.in_course(course).filter(span.holds(Column::CreatedAt))).await
+        statement::all(conn, self.in_course(course).filter(span.contains(Column::CreatedAt))).await
     }
 
-    /// How many of the enrolments made in a span are stored as active but have expired by `now`.
+    /// Counts the enrollments created in a time span whose stored status is active but which have expired by `now`.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn count_expired<C: ConnectionTrait>(
         self,
         conn: &C,
         course: Option<Uuid>,
-        span: Span,
+        span: SpanMs,
         now: i64,
     ) -> Result<u64, DbErr> {
-        // Those that have expired are few, so that their index is to be used and not that of the span.
-        let made = self.in_course(course).filter(span.holds_unindexed(Column::CreatedAt));
-        let ran_out = Condition::all().add_option(Standing::Expired.lasts_at(now));
-        statement::count(conn, made.filter(Standing::Expired.stored()).filter(ran_out)).await
+        // Expired enrollments are few, so their index is used rather than that of the creation time.
+        let created = self.in_course(course).filter(span.contains_unindexed(Column::CreatedAt));
+        let expired = Condition::all().add_option(EffectiveStatus::Expired.time_condition(now));
+        statement::count(conn, created.filter(EffectiveStatus::Expired.stored_condition()).filter(expired))
+            .await
     }
 
-    /// The enrolments revoked in a span, of one course or of all. For the short edges of an analytics window.
+    /// Returns the enrollments revoked in a time span, of one course or of all.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn revoked_in<C: ConnectionTrait>(
         self,
         conn: &C,
         course: Option<Uuid>,
-        span: Span,
+        span: SpanMs,
     ) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.in_course(course).filter(span.holds(Column::RevokedAt))).await
+        statement::all(conn, self.in_course(course).filter(span.contains(Column::RevokedAt))).await
     }
 
-    /// How many enrolments were completed in each step of `step_ms` of the span, by the step's start; steps without any
-    /// are left out.
+    /// Counts the enrollments completed in each step of `step_ms` in a time span, by the start of the step. Steps without any
+    /// are omitted.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn completed_in<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -289,7 +293,7 @@ impl InWorkspace<Entity> {
         rows.iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).collect()
     }
 
-    /// The enrolments of one course, found by something else, or of all.
+    /// Selects the enrollments of one course or of all. The condition on the course uses no index.
     fn in_course(&self, course: Option<Uuid>) -> Select<Entity> {
         let course = course.map(|course| statement::unindexed(Column::CourseId.eq(course)));
         self.select().filter(Condition::all().add_option(course))

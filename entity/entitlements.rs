@@ -1,19 +1,19 @@
-//! What an order entitles to.
+//! Entitlements: the courses that an order gives access to.
 
 use sea_orm::Set;
 use sea_orm::entity::prelude::*;
 
 use crate::{InWorkspace, scope, table};
 
-/// Whether an entitlement holds.
+/// The status of an entitlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
-pub enum Status {
-    /// It holds, until it expires.
+pub enum StoredEntitlementStatus {
+    /// It gives access until it expires.
     Active,
-    /// It was taken back.
+    /// It was revoked.
     Revoked,
-    /// It ran out.
+    /// It expired.
     Expired,
 }
 
@@ -30,50 +30,55 @@ table::declare!(
         pub order_id: Uuid,
         /// The course.
         pub course_id: Uuid,
-        /// The enrolment that came of it; none once that is gone.
+        /// The enrollment that it created; `None` after that is deleted.
         pub enrollment_id: Option<Uuid>,
-        /// Whether it holds.
-        pub status: Status,
-        /// When it was given.
+        /// The status.
+        pub status: StoredEntitlementStatus,
+        /// When it was granted.
         pub granted_at: i64,
-        /// When it ends by itself.
+        /// When it expires.
         pub expires_at: Option<i64>,
-        /// When it was taken back.
+        /// When it was revoked.
         pub revoked_at: Option<i64>,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The entitlements of these orders, by order and time.
+    /// Returns the entitlements of these orders, sorted by order and time.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
-        let mut entitlements = self.among(conn, Column::OrderId, orders).await?;
-        entitlements.sort_unstable_by_key(|one| (one.order_id, one.granted_at, one.id));
+        let mut entitlements = self.with_ids_in(conn, Column::OrderId, orders).await?;
+        entitlements.sort_unstable_by_key(|entitlement| {
+            (entitlement.order_id, entitlement.granted_at, entitlement.id)
+        });
         Ok(entitlements)
     }
 
-    /// Revokes an entitlement.
+    /// Revokes an entitlement. Returns `false` when it does not exist.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
     pub async fn revoke<C: ConnectionTrait>(self, conn: &C, id: Uuid, at: i64) -> Result<bool, DbErr> {
-        let changes =
-            ActiveModel { status: Set(Status::Revoked), revoked_at: Set(Some(at)), ..Default::default() };
+        let changes = ActiveModel {
+            status: Set(StoredEntitlementStatus::Revoked),
+            revoked_at: Set(Some(at)),
+            ..Default::default()
+        };
         self.update(conn, id, changes).await
     }
 
-    /// The entitlements behind these enrolments, in no particular order.
+    /// Returns the entitlements of these enrollments, in no particular order.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_enrollments<C: ConnectionTrait>(
         self,
         conn: &C,
         enrollments: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {
-        self.among(conn, Column::EnrollmentId, enrollments).await
+        self.with_ids_in(conn, Column::EnrollmentId, enrollments).await
     }
 }

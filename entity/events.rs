@@ -1,4 +1,4 @@
-//! The outbox: what happened, with the exact bytes that tell of it.
+//! Events, with the exact bytes of their webhook body.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -17,22 +17,22 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The event's type, such as `order.paid`; the column is called `type`.
+        /// The event type, such as `order.paid`. The column is named `type`.
         #[sea_orm(column_name = "type", column_type = "Text")]
         pub kind: String,
-        /// When it happened.
+        /// When the event happened.
         pub created_at: i64,
-        /// The body to sign and send, to the byte.
+        /// The exact body to sign and send.
         pub body: Vec<u8>,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The workspace's events after a position, oldest first.
+    /// Returns up to `limit` events of the workspace after a position, oldest first.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn after<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -52,10 +52,10 @@ impl InWorkspace<Entity> {
         statement::all(conn, page).await
     }
 
-    /// How many events the workspace has of each type.
+    /// Counts the workspace's events by type.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn counts<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<(String, i64)>, DbErr> {
         let counts = self
             .select()
@@ -68,11 +68,12 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Looks at events whose ids were made before this one, as many as the limit at most, behind the id where it ended the
-/// last time; deletes those that no delivery tells of. Gives where it ended, and `None` once it has seen them all.
+/// Checks up to `limit` events with ids between `after` and `before`, in id order, and deletes those without a delivery or
+/// pending fan-out. Returns the number of rows deleted and the last id checked, to be passed as `after` next time. The id is
+/// `None` when no events are left.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn prune<C: ConnectionTrait>(
     conn: &C,
     before: Uuid,
@@ -80,14 +81,15 @@ pub async fn prune<C: ConnectionTrait>(
     limit: u32,
 ) -> Result<(u64, Option<Uuid>), DbErr> {
     let after = after.unwrap_or(Uuid::nil());
-    let last = "SELECT id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS seen
+    let last =
+        "SELECT id FROM (SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS batch
         ORDER BY id DESC LIMIT 1";
     let last = statement::raw(conn, last, [after.into(), before.into(), i64::from(limit).into()]);
     let Some(last) = conn.query_one_raw(last).await? else { return Ok((0, None)) };
     let last: Uuid = last.try_get_by_index(0)?;
-    let silent = "DELETE FROM events WHERE id > $1 AND id <= $2
+    let delete = "DELETE FROM events WHERE id > $1 AND id <= $2
         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.event_id = events.id)
         AND NOT EXISTS (SELECT 1 FROM webhook_fanouts AS f WHERE f.event_id = events.id)";
-    let gone = statement::execute(conn, silent, [after.into(), last.into()]).await?;
-    Ok((gone, Some(last)))
+    let deleted = statement::execute(conn, delete, [after.into(), last.into()]).await?;
+    Ok((deleted, Some(last)))
 }

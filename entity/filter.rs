@@ -1,4 +1,4 @@
-//! What the lists share: spans of time and keyset pages.
+//! Time spans and keyset pagination, shared by the lists.
 
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, Order, QueryFilter, QueryOrder, QuerySelect,
@@ -9,94 +9,94 @@ use uuid::Uuid;
 
 use crate::{scope::Tenant, statement};
 
-/// A span of milliseconds since the epoch; a missing end is open.
+/// A time span in milliseconds since the epoch. A missing end is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
-    /// The first millisecond inside.
+pub struct SpanMs {
+    /// The first millisecond, included.
     pub from: Option<i64>,
-    /// The first millisecond after.
+    /// The end, excluded.
     pub until: Option<i64>,
 }
 
-impl Span {
-    /// The span with both ends.
+impl SpanMs {
+    /// Creates a span with both ends.
     pub const fn between(from: i64, until: i64) -> Self {
         Self { from: Some(from), until: Some(until) }
     }
 
-    /// What lies in both spans.
+    /// Returns the intersection of two spans.
     pub(crate) fn and(self, other: Self) -> Self {
         let until = [self.until, other.until].into_iter().flatten().min();
         Self { from: Ord::max(self.from, other.from), until }
     }
 
-    /// True for the column's values inside the span.
-    pub(crate) fn holds(self, column: impl ColumnTrait) -> Condition {
+    /// Returns the condition that the column's value lies in the span.
+    pub(crate) fn contains(self, column: impl ColumnTrait) -> Condition {
         Condition::all()
             .add_option(self.from.map(|from| column.gte(from)))
             .add_option(self.until.map(|until| column.lt(until)))
     }
 }
 
-impl Span {
-    /// The same as [`holds`](Self::holds) where another condition finds the rows.
-    pub(crate) fn holds_unindexed(self, column: impl ColumnTrait) -> Condition {
+impl SpanMs {
+    /// Like [`contains`](Self::contains), but no index serves it. Used where another condition finds the rows.
+    pub(crate) fn contains_unindexed(self, column: impl ColumnTrait) -> Condition {
         Condition::all()
             .add_option(self.from.map(|from| statement::unindexed(column.gte(from))))
             .add_option(self.until.map(|until| statement::unindexed(column.lt(until))))
     }
 }
 
-/// One page of a list, found by the position of the last item before it.
+/// One page of a list, starting after the position of a row (keyset pagination).
 ///
-/// Rows are ordered by `column`, then by id, both in the same direction, so that the position is unique and pages
-/// neither skip nor repeat when rows come and go.
+/// Rows are ordered by `column`, then by id, both in the same direction. This makes positions unique, so that pages neither
+/// skip nor repeat rows when rows are inserted or deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keyset<C> {
-    /// The time column that orders the list; one that an index starts with.
+    /// The time column that orders the list. An index must start with it.
     pub column: C,
-    /// Newest first.
+    /// Whether the newest row comes first.
     pub descending: bool,
-    /// The column's value and the id of the last item already seen.
+    /// The column's value and the id of the last row of the previous page.
     pub after: Option<(i64, Uuid)>,
-    /// The column's value and the id of the last item that may be looked at; none looks to the end.
+    /// The column's value and the id of the last row that may be read; `None` reads to the end of the list.
     pub to: Option<(i64, Uuid)>,
-    /// How many rows to read: one more than the page shows tells whether there are more.
+    /// The maximum number of rows. Read one more than the page shows to detect a next page.
     pub limit: u64,
-    /// Only rows last changed before this moment: the horizon of a complete delta sync.
+    /// Only rows last changed before this time: the upper bound of a complete delta sync.
     pub below_updated_at: Option<i64>,
 }
 
 impl<C: ColumnTrait> Keyset<C> {
-    /// True for the column's values inside a span that the list is filtered by.
+    /// Returns the condition for a time span by which the list is filtered.
     ///
-    /// The positions between which a page is read imply the ends of the span. SQLite would begin or end reading at either,
-    /// so that such an end is only checked: otherwise the last page would read all that stands before it.
-    pub(crate) fn within(&self, column: C, span: Span) -> Condition {
+    /// The positions `after` and `to` imply ends of the span. SQLite might start or stop reading at either of the two, so an
+    /// implied end must not use the index: otherwise the last page would read all rows before it.
+    pub(crate) fn within(&self, column: C, span: SpanMs) -> Condition {
         if column.as_str() != self.column.as_str() {
-            return span.holds(column);
+            return span.contains(column);
         }
-        let (from, until) = (Span { until: None, ..span }, Span { from: None, ..span });
+        let (from, until) = (SpanMs { until: None, ..span }, SpanMs { from: None, ..span });
         let (near, far) = if self.descending { (until, from) } else { (from, until) };
-        let held = |end: Span, implied: bool| {
-            if implied { end.holds_unindexed(column) } else { end.holds(column) }
+        let bound = |end: SpanMs, implied: bool| {
+            if implied { end.contains_unindexed(column) } else { end.contains(column) }
         };
-        held(near, self.after.is_some()).add(held(far, self.to.is_some()))
+        bound(near, self.after.is_some()).add(bound(far, self.to.is_some()))
     }
 
-    /// The position of the row so many places down that others follow; none where the list ends with it or before. Read from
-    /// the index alone, where it holds the rows' conditions.
-    pub(crate) async fn reach<D: ConnectionTrait, E>(
+    /// Returns the position of the row number `row_count`, or `None` when no row follows it. Reads only the index if it covers
+    /// the conditions of the rows.
+    pub(crate) async fn position_at<D: ConnectionTrait, E>(
         self,
         conn: &D,
         rows: Select<E>,
-        many: u64,
+        row_count: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr>
     where
         E: Tenant + EntityTrait<Column = C>,
     {
         let last = Self { limit: 2, below_updated_at: None, ..self };
-        let last = last.page(rows, self.column).offset(many.saturating_sub(1));
+        let last = last.page(rows, self.column).offset(row_count.saturating_sub(1));
         let last = last.select_only().column(self.column).column(E::ID).into_tuple();
         match last.all(conn).await?.as_slice() {
             [last, _] => Ok(Some(*last)),
@@ -104,32 +104,32 @@ impl<C: ColumnTrait> Keyset<C> {
         }
     }
 
-    /// True for the rows behind a position, or for those up to it, with itself.
-    fn side<E>(&self, (at, id): (i64, Uuid), behind: bool) -> Expr
+    /// Returns the condition for rows after a position, or for rows up to and including it.
+    fn compared_to<E>(&self, (at, id): (i64, Uuid), after: bool) -> Expr
     where
         E: Tenant + EntityTrait<Column = C>,
     {
-        let there = Expr::tuple([Expr::value(at), Expr::value(id)]);
-        let here = Expr::tuple([Expr::col(self.column.as_column_ref()), Expr::col(E::ID.as_column_ref())]);
-        match (behind, self.descending) {
-            (true, true) => here.lt(there),
-            (true, false) => here.gt(there),
-            (false, true) => here.gte(there),
-            (false, false) => here.lte(there),
+        let position = Expr::tuple([Expr::value(at), Expr::value(id)]);
+        let row = Expr::tuple([Expr::col(self.column.as_column_ref()), Expr::col(E::ID.as_column_ref())]);
+        match (after, self.descending) {
+            (true, true) => row.lt(position),
+            (true, false) => row.gt(position),
+            (false, true) => row.gte(position),
+            (false, false) => row.lte(position),
         }
     }
 
-    /// The query narrowed to this page.
+    /// Restricts the query to this page.
     pub(crate) fn page<E>(self, select: Select<E>, updated_at: C) -> Select<E>
     where
         E: Tenant + EntityTrait<Column = C>,
     {
         let order = if self.descending { Order::Desc } else { Order::Asc };
-        let behind = self.after.map(|position| self.side::<E>(position, true));
-        let up_to = self.to.map(|position| self.side::<E>(position, false));
+        let after = self.after.map(|position| self.compared_to::<E>(position, true));
+        let up_to = self.to.map(|position| self.compared_to::<E>(position, false));
         let horizon = self.below_updated_at.map(|horizon| updated_at.lt(horizon));
         select
-            .filter(Condition::all().add_option(behind).add_option(up_to).add_option(horizon))
+            .filter(Condition::all().add_option(after).add_option(up_to).add_option(horizon))
             .order_by(self.column, order.clone())
             .order_by(E::ID, order)
             .limit(self.limit)

@@ -1,4 +1,4 @@
-//! Answers kept under the caller's idempotency key, and the claims of those still being made.
+//! Responses stored by idempotency key, and claims of requests that are still running.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -8,13 +8,13 @@ use sea_orm::{
 
 use crate::{statement, table};
 
-/// How far a request under an idempotency key is.
+/// The state of a request with an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
-pub enum State {
-    /// Somebody works on it, until the claim runs out.
+pub enum IdempotencyState {
+    /// A claim is held until it expires; no response is stored yet.
     Running,
-    /// Its answer is kept.
+    /// The response is stored.
     Done,
 }
 
@@ -25,110 +25,115 @@ table::declare!(
         /// The API key.
         #[sea_orm(primary_key, auto_increment = false)]
         pub api_key_id: Uuid,
-        /// The caller's idempotency key.
+        /// The idempotency key sent by the caller.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub idempotency_key: String,
-        /// A digest of the request, 32 bytes: the same key must come with the same request.
+        /// A digest of the request, 32 bytes. The same key must be sent with the same request.
         pub fingerprint: Vec<u8>,
-        /// How far it is.
-        pub state: State,
-        /// Names the claim, so that only its holder finishes or releases it.
+        /// The state.
+        pub state: IdempotencyState,
+        /// Identifies the claim, so that only its holder completes or releases it.
         pub claim_token: Uuid,
-        /// When the claim runs out and another may take it.
+        /// When the claim expires and another request may take the key.
         pub claimed_until: i64,
-        /// The answer's status, once done.
+        /// The status of the response, once done.
         pub status: Option<i32>,
-        /// The answer's headers, once done, in the caller's own notation.
+        /// The headers of the response, once done, in a format chosen by the calling code.
         #[sea_orm(column_type = "Text", nullable)]
         pub headers: Option<String>,
-        /// The answer's body, once done, to the byte.
+        /// The exact body of the response, once done.
         pub body: Option<Vec<u8>>,
         /// When it was claimed.
         pub created_at: i64,
-        /// When it is forgotten.
+        /// When the record expires.
         pub expires_at: i64,
     }
 );
 
-/// A wish to be the one who answers a request.
+/// A request to claim an idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct ClaimRequest {
     /// The API key.
     pub api_key_id: Uuid,
-    /// The caller's idempotency key.
+    /// The idempotency key sent by the caller.
     pub idempotency_key: String,
     /// A digest of the request.
     pub fingerprint: [u8; 32],
-    /// A name of this claim that no other has.
+    /// A unique token of this claim.
     pub token: Uuid,
-    /// The moment of the claim.
+    /// The current time.
     pub now: i64,
-    /// When the claim runs out.
+    /// When the claim expires.
     pub until: i64,
-    /// When the record is forgotten.
+    /// When the record expires.
     pub expires_at: i64,
 }
 
-/// What came of a claim.
+/// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claimed {
-    /// The claim holds: the request is new, or whoever worked on it let its claim run out.
-    Mine,
-    /// Another request has the key: the record as it stands.
+pub enum ClaimResult {
+    /// The claim succeeded: the key is new, or the earlier claim or record has expired.
+    Acquired,
+    /// Another request holds the key, or its response is stored. Contains the record.
     Taken(Box<Model>),
 }
 
-/// An answer to keep.
+/// A response to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct RecordedResponse {
     /// The status.
     pub status: i32,
-    /// The headers, in the caller's own notation.
+    /// The headers, in a format chosen by the calling code.
     pub headers: String,
-    /// The body, to the byte.
+    /// The exact body.
     pub body: Vec<u8>,
 }
 
-impl Claim {
-    /// Takes the key unless somebody else holds it or its answer is kept.
+impl ClaimRequest {
+    /// Claims the key unless another claim is active or a response is stored.
     ///
-    /// On PostgreSQL it waits for a running transaction that claims the same key.
+    /// On PostgreSQL, waits for a running transaction that claims the same key.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn take<C: ConnectionTrait>(&self, conn: &C) -> Result<Claimed, DbErr> {
+    /// Returns [`DbErr`] when the statement fails.
+    pub async fn acquire<C: ConnectionTrait>(&self, conn: &C) -> Result<ClaimResult, DbErr> {
         loop {
-            if statement::insert_unless::<_, _, ActiveModel>(conn, self.record(), self.unless_held()).await? {
-                return Ok(Claimed::Mine);
+            if statement::insert_unless::<_, _, ActiveModel>(conn, self.record(), self.on_conflict()).await? {
+                return Ok(ClaimResult::Acquired);
             }
             let record = Entity::find_by_id((self.api_key_id, self.idempotency_key.clone()));
             if let Some(record) = statement::one(conn, record).await? {
-                return Ok(Claimed::Taken(Box::new(record)));
+                return Ok(ClaimResult::Taken(Box::new(record)));
             }
-            // It was released between the two statements: try again.
+            // The key was released between the two statements: try again.
         }
     }
 
-    /// Keeps the answer. False when the claim ran out and another took it: the caller must then roll back.
+    /// Stores the response. Returns `false` when the claim expired and another request took the key: the caller must then roll
+    /// back.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn finish<C: ConnectionTrait>(&self, conn: &C, answer: Answer) -> Result<bool, DbErr> {
+    /// Returns [`DbErr`] when the statement fails.
+    pub async fn finish<C: ConnectionTrait>(
+        &self,
+        conn: &C,
+        response: RecordedResponse,
+    ) -> Result<bool, DbErr> {
         let update = Entity::update_many()
-            .col_expr(Column::State, Expr::value(State::Done))
-            .col_expr(Column::Status, Expr::value(answer.status))
-            .col_expr(Column::Headers, Expr::value(answer.headers))
-            .col_expr(Column::Body, Expr::value(answer.body))
-            .filter(self.held());
+            .col_expr(Column::State, Expr::value(IdempotencyState::Done))
+            .col_expr(Column::Status, Expr::value(response.status))
+            .col_expr(Column::Headers, Expr::value(response.headers))
+            .col_expr(Column::Body, Expr::value(response.body))
+            .filter(self.claim_condition());
         Ok(update.exec(conn).await?.rows_affected > 0)
     }
 
-    /// Gives the key back without an answer, so that the request can be tried again.
+    /// Releases the key without a response, so that the request can be retried.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn release<C: ConnectionTrait>(&self, conn: &C) -> Result<(), DbErr> {
-        Entity::delete_many().filter(self.held()).exec(conn).await.map(drop)
+        Entity::delete_many().filter(self.claim_condition()).exec(conn).await.map(drop)
     }
 
     fn record(&self) -> Model {
@@ -136,7 +141,7 @@ impl Claim {
             api_key_id: self.api_key_id,
             idempotency_key: self.idempotency_key.clone(),
             fingerprint: self.fingerprint.to_vec(),
-            state: State::Running,
+            state: IdempotencyState::Running,
             claim_token: self.token,
             claimed_until: self.until,
             status: None,
@@ -147,9 +152,9 @@ impl Claim {
         }
     }
 
-    /// Writes over a record whose claim ran out or whose time is over, and over no other.
-    fn unless_held(&self) -> OnConflict {
-        let abandoned = Column::State.eq(State::Running).and(Column::ClaimedUntil.lte(self.now));
+    /// Replaces an existing record only if the claim or the record itself has expired.
+    fn on_conflict(&self) -> OnConflict {
+        let abandoned = Column::State.eq(IdempotencyState::Running).and(Column::ClaimedUntil.lte(self.now));
         OnConflict::columns([Column::ApiKeyId, Column::IdempotencyKey])
             .update_columns([
                 Column::Fingerprint,
@@ -166,22 +171,22 @@ impl Claim {
             .to_owned()
     }
 
-    fn held(&self) -> Condition {
+    fn claim_condition(&self) -> Condition {
         Condition::all()
             .add(Column::ApiKeyId.eq(self.api_key_id))
             .add(Column::IdempotencyKey.eq(self.idempotency_key.as_str()))
-            .add(Column::State.eq(State::Running))
+            .add(Column::State.eq(IdempotencyState::Running))
             .add(Column::ClaimToken.eq(self.token))
     }
 }
 
-/// Forgets records whose time is over, as many as the limit at most, and says how many.
+/// Deletes up to `limit` expired records and returns the number of rows deleted.
 ///
-/// PostgreSQL looks again at a record that another transaction changed meanwhile, but only at what the deletion itself says of
-/// it: what was chosen by its time must still be over then, or a claim made at that moment would go.
+/// The deletion repeats the condition on the expiry: PostgreSQL rechecks only the deletion's own conditions on a row that
+/// another transaction has changed meanwhile, and would otherwise delete a new claim.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn delete_expired<C: ConnectionTrait>(conn: &C, now: i64, limit: u64) -> Result<u64, DbErr> {
     let batch = Entity::find()
         .select_only()

@@ -1,4 +1,4 @@
-//! Which lessons an enrolment has done.
+//! The completed lessons of an enrollment.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
@@ -6,10 +6,10 @@ use sea_orm::sea_query::OnConflict;
 use crate::{statement, table};
 
 table::declare!(
-    /// One lesson done.
+    /// One completed lesson.
     #[sea_orm(table_name = "lesson_completions")]
     pub struct Model {
-        /// The enrolment.
+        /// The enrollment.
         #[sea_orm(primary_key, auto_increment = false)]
         pub enrollment_id: Uuid,
         /// The lesson.
@@ -17,41 +17,41 @@ table::declare!(
         pub lesson_id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// When it was done.
+        /// When it was completed.
         pub completed_at: i64,
     }
 );
 
-/// Records a lesson as done. False when it was done before.
+/// Records a lesson as completed. Returns `false` when it was completed before.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn insert_if_absent<C: ConnectionTrait>(conn: &C, model: Model) -> Result<bool, DbErr> {
-    let taken = OnConflict::columns([Column::EnrollmentId, Column::LessonId]).do_nothing().to_owned();
-    statement::insert_unless::<_, _, ActiveModel>(conn, model, taken).await
+    let on_conflict = OnConflict::columns([Column::EnrollmentId, Column::LessonId]).do_nothing().to_owned();
+    statement::insert_unless::<_, _, ActiveModel>(conn, model, on_conflict).await
 }
 
-/// Writes lessons done that were not done before, many a statement.
+/// Inserts completed lessons, in batches. None of them may exist.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn insert_many<C: ConnectionTrait>(conn: &C, rows: Vec<Model>) -> Result<(), DbErr> {
     statement::insert_many::<_, Model, ActiveModel>(conn, rows).await
 }
 
-/// How many lessons the enrolment has done.
+/// Counts the completed lessons of an enrollment.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn count<C: ConnectionTrait>(conn: &C, workspace: Uuid, enrollment: Uuid) -> Result<u64, DbErr> {
-    let done = Entity::find().filter(Column::WorkspaceId.eq(workspace));
-    statement::count(conn, done.filter(Column::EnrollmentId.eq(enrollment))).await
+    let completed = Entity::find().filter(Column::WorkspaceId.eq(workspace));
+    statement::count(conn, completed.filter(Column::EnrollmentId.eq(enrollment))).await
 }
 
-/// The lessons that these enrolments have done, in no particular order.
+/// Returns the completed lessons of these enrollments, in no particular order.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn of_enrollments<C: ConnectionTrait>(
     conn: &C,
     workspace: Uuid,
@@ -60,6 +60,6 @@ pub async fn of_enrollments<C: ConnectionTrait>(
     if enrollments.is_empty() {
         return Ok(Vec::new());
     }
-    let done = Entity::find().filter(Column::WorkspaceId.eq(workspace));
-    statement::all(conn, done.filter(Column::EnrollmentId.is_in(statement::padded(enrollments)))).await
+    let completed = Entity::find().filter(Column::WorkspaceId.eq(workspace));
+    statement::all(conn, completed.filter(Column::EnrollmentId.is_in(statement::padded(enrollments)))).await
 }

@@ -4,21 +4,21 @@ use sea_orm::entity::prelude::*;
 
 use crate::{InWorkspace, scope, table};
 
-/// What a lesson is made of.
+/// The type of a lesson's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
-pub enum Kind {
-    /// A film.
+pub enum StoredLessonType {
+    /// A video.
     Video,
-    /// A recording to listen to.
+    /// An audio recording.
     Audio,
     /// A text to read.
     Text,
-    /// A file to take away.
+    /// A file to download.
     Download,
-    /// Questions with answers.
+    /// A quiz.
     Quiz,
-    /// Work to hand in.
+    /// An assignment to submit.
     Assignment,
     /// A live session.
     Live,
@@ -37,36 +37,36 @@ table::declare!(
         pub course_id: Uuid,
         /// The module.
         pub module_id: Uuid,
-        /// The platform's own name for it, unique in the workspace.
+        /// The platform's key, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub key: String,
         /// The title.
         #[sea_orm(column_type = "Text")]
         pub title: String,
-        /// What it is made of; the column is called `type`.
+        /// The content type. The column is named `type`.
         #[sea_orm(column_name = "type")]
-        pub kind: Kind,
-        /// Its place in the module.
+        pub kind: StoredLessonType,
+        /// The position in the module.
         pub position: i32,
-        /// How long it takes, where that can be said.
+        /// The duration, if known.
         pub duration_seconds: Option<i64>,
-        /// Whether it can be seen without being enrolled.
+        /// Whether it is visible without an enrollment.
         pub free_preview: bool,
     }
 );
 scope::tenant!(keyed);
 
 impl InWorkspace<Entity> {
-    /// The lessons of these courses, by course, module and place.
+    /// Returns the lessons of these courses, sorted by course, module and position.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_courses<C: ConnectionTrait>(
         self,
         conn: &C,
         courses: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {
-        let mut lessons = self.among(conn, Column::CourseId, courses).await?;
+        let mut lessons = self.with_ids_in(conn, Column::CourseId, courses).await?;
         lessons
             .sort_unstable_by_key(|lesson| (lesson.course_id, lesson.module_id, lesson.position, lesson.id));
         Ok(lessons)

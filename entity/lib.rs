@@ -1,14 +1,14 @@
-//! The tables: one file each, with the row's type and the finders that domain may use.
+//! Database tables: one module per table, with the row type and the queries that other crates may use.
 //!
-//! Whatever belongs to a workspace is reached through `in_workspace(id)`, so that a query which forgets the
-//! workspace cannot be written. Rows carry plain UUIDs and milliseconds since the epoch; nothing here knows typed
-//! ids, a clock, or a rule of the product. Every function takes a connection or a transaction alike.
+//! Tables whose rows belong to a workspace are accessed through `in_workspace(id)`, so a query cannot omit the workspace. Rows
+//! hold plain UUIDs and milliseconds since the epoch: this crate has no typed ids, no clock and no business rules. Every
+//! function accepts a connection or a transaction.
 
 mod children;
 mod filter;
-mod gathered;
 mod scope;
 mod search;
+mod sqlite_json_rows;
 mod statement;
 mod table;
 mod text;
@@ -53,7 +53,7 @@ pub mod webhook_subscriptions;
 pub mod webhook_topics;
 pub mod workspaces;
 
-pub use filter::{Keyset, Span};
+pub use filter::{Keyset, SpanMs};
 pub use scope::{InWorkspace, Keyed, Tenant};
 pub use sea_orm::ActiveValue::{self, NotSet, Set};
 pub use table::Row;

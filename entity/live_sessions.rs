@@ -4,15 +4,15 @@ use sea_orm::entity::prelude::*;
 
 use crate::{scope, table};
 
-/// How far a live session is.
+/// The status of a live session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
-pub enum Status {
-    /// Still to come.
+pub enum StoredLiveSessionStatus {
+    /// Not started yet.
     Scheduled,
-    /// Running.
+    /// In progress.
     Live,
-    /// Over.
+    /// Ended.
     Ended,
 }
 
@@ -25,7 +25,7 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's own name for it, unique in the workspace.
+        /// The platform's key, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub key: String,
         /// The course it belongs to.
@@ -33,17 +33,17 @@ table::declare!(
         /// The title.
         #[sea_orm(column_type = "Text")]
         pub title: String,
-        /// How far it is.
-        pub status: Status,
-        /// When it is to start.
+        /// The status.
+        pub status: StoredLiveSessionStatus,
+        /// When it is scheduled to start.
         pub scheduled_at: Option<i64>,
         /// When it started.
         pub started_at: Option<i64>,
         /// When it ended.
         pub ended_at: Option<i64>,
-        /// When it was made.
+        /// When it was created.
         pub created_at: i64,
-        /// When the server last recorded a change of it.
+        /// When it was last changed, in the server's time.
         pub updated_at: i64,
     }
 );

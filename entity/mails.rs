@@ -1,6 +1,6 @@
-//! Mail to be sent: a row is a message with all of its text until it is settled, and the rows that are due are the queue.
+//! The mail queue: each row is a message with its whole content until it is settled. Rows that are due are the queue.
 //!
-//! A worker takes rows with a [lease](Lease) and settles each under it; a row whose lease ran out is due again.
+//! A worker claims rows with a [lease](MailLease) and settles each under it. A row whose lease has expired is due again.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -10,17 +10,17 @@ use sea_orm::{
 
 use crate::{InWorkspace, scope, statement, table};
 
-/// How far a mail is.
+/// The state of a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
-pub enum State {
-    /// Still to be sent.
+pub enum MailState {
+    /// Not sent yet.
     #[sea_orm(num_value = 0)]
     Pending,
-    /// Taken by the transport.
+    /// Accepted by the transport.
     #[sea_orm(num_value = 1)]
     Sent,
-    /// Given up.
+    /// Not sent: failed permanently or canceled.
     #[sea_orm(num_value = 2)]
     Dead,
 }
@@ -34,32 +34,32 @@ table::declare!(
         pub id: Uuid,
         /// The workspace it is about.
         pub workspace_id: Uuid,
-        /// Which of the messages it is.
+        /// The kind of message.
         #[sea_orm(column_type = "Text")]
         pub kind: String,
-        /// The address it goes to.
+        /// The recipient's email address.
         #[sea_orm(column_type = "Text")]
         pub recipient: String,
         /// The subject line.
         #[sea_orm(column_type = "Text")]
         pub subject: String,
-        /// The part in plain text; empty once settled.
+        /// The plain text part; empty once settled.
         #[sea_orm(column_type = "Text")]
         pub text_body: String,
-        /// The part in HTML; empty once settled.
+        /// The HTML part; empty once settled.
         #[sea_orm(column_type = "Text")]
         pub html_body: String,
-        /// How far it is.
-        pub state: State,
-        /// Attempts made so far.
+        /// The state.
+        pub state: MailState,
+        /// The number of attempts so far.
         pub attempts: i32,
-        /// When a worker may take it, or the end of the lease of the one that has it; nothing once settled.
+        /// When it is due, or when the current lease expires; `None` once settled.
         pub due_at: Option<i64>,
-        /// Names the lease of the worker that has it.
+        /// The token of the worker's lease.
         pub lease_token: Option<Uuid>,
-        /// When it was written.
+        /// When it was created.
         pub created_at: i64,
-        /// When the transport took it.
+        /// When the transport accepted it.
         pub sent_at: Option<i64>,
         /// Why the last attempt failed.
         #[sea_orm(column_type = "Text", nullable)]
@@ -69,24 +69,24 @@ table::declare!(
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The workspace's mails, oldest first.
+    /// Returns up to `limit` mails of the workspace, oldest first.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn list<C: ConnectionTrait>(self, conn: &C, limit: u64) -> Result<Vec<Model>, DbErr> {
         let oldest = self.select().order_by_asc(Column::CreatedAt).order_by_asc(Column::Id).limit(limit);
         statement::all(conn, oldest).await
     }
 
-    /// The workspace's mails that are still to be sent, those under a lease included.
+    /// Returns the workspace's mails that are not sent yet, including leased mails.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn pending<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.checked().filter(Column::DueAt.is_not_null())).await
+        statement::all(conn, self.select_unindexed().filter(Column::DueAt.is_not_null())).await
     }
 
-    /// How many of the workspace's mails of these kinds were written in this span, its ends included.
+    /// Counts the workspace's mails of these kinds that were created in a time span, both ends included.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -100,12 +100,12 @@ impl InWorkspace<Entity> {
         statement::count(conn, written.filter(Column::Kind.is_in(kinds.iter().copied()))).await
     }
 
-    /// Settles mails that must not be sent any more as dead, for this reason; their text goes. An attempt that is under way
-    /// may still arrive, and is not repeated.
+    /// Cancels pending mails: settles them as dead with this reason and deletes their content. An attempt in flight may still
+    /// be delivered, and is not repeated. Returns the number of mails canceled.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the statement fails.
-    pub async fn withdraw<C: ConnectionTrait>(
+    pub async fn cancel<C: ConnectionTrait>(
         self,
         conn: &C,
         ids: &[Uuid],
@@ -115,65 +115,65 @@ impl InWorkspace<Entity> {
             return Ok(0);
         }
         let update = Entity::update_many()
-            .col_expr(Column::State, Expr::value(State::Dead))
+            .col_expr(Column::State, Expr::value(MailState::Dead))
             .col_expr(Column::DueAt, Expr::value(None::<i64>))
             .col_expr(Column::LeaseToken, Expr::value(None::<Uuid>))
             .col_expr(Column::TextBody, Expr::value(""))
             .col_expr(Column::HtmlBody, Expr::value(""))
             .col_expr(Column::LastError, Expr::value(reason))
-            .filter(self.inside())
+            .filter(self.is_in_workspace())
             .filter(Column::DueAt.is_not_null())
             .filter(Column::Id.is_in(statement::padded(ids)));
         Ok(update.exec(conn).await?.rows_affected)
     }
 }
 
-/// The right to settle the rows that were taken with it, until it runs out and another takes them.
+/// A lease: the right to settle the claimed rows until it expires and another worker claims them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lease {
-    /// A name of this lease that no other has.
+pub struct MailLease {
+    /// A unique token of this lease.
     pub token: Uuid,
-    /// When it runs out.
+    /// When the lease expires.
     pub until: i64,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
-    /// The transport took it, then.
+pub enum MailOutcome {
+    /// The transport accepted it at this time.
     Sent(i64),
-    /// It failed, and is tried again.
-    Again {
-        /// When.
+    /// It failed and is retried.
+    Retry {
+        /// When the next attempt is due.
         due_at: i64,
         /// Why it failed.
         error: String,
     },
-    /// It failed for good.
+    /// It failed permanently, for this reason.
     Dead(String),
 }
 
-/// Whether a mail is due by then. Takes nothing.
+/// Returns whether a mail is due by `by`. Claims nothing.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn any_due<C: ConnectionTrait>(conn: &C, by: i64) -> Result<bool, DbErr> {
     let due = Entity::find().select_only().column(Column::Id).filter(Column::DueAt.lte(by));
-    // In order, so that an index answers it even where the statistics are from a time when most mail was due.
+    // Ordered, so that the database uses the index even when its statistics are stale.
     let due = due.order_by_asc(Column::DueAt).limit(1);
     Ok(conn.query_one(&due.into_query()).await?.is_some())
 }
 
-/// Takes mails that are due by then, the longest waiting first. Belongs into a transaction.
+/// Claims up to `limit` mails that are due by `by`, longest waiting first. Call it in a transaction.
 ///
-/// On PostgreSQL it passes over rows that another worker is taking; on SQLite the transaction is alone.
+/// On PostgreSQL, skips rows that another worker is claiming. On SQLite, the write transaction is exclusive.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn claim<C: ConnectionTrait>(
     conn: &C,
     by: i64,
-    lease: Lease,
+    lease: MailLease,
     limit: u64,
 ) -> Result<Vec<Model>, DbErr> {
     let due = Entity::find()
@@ -182,42 +182,42 @@ pub async fn claim<C: ConnectionTrait>(
         .order_by_asc(Column::Id)
         .limit(limit)
         .lock_with_behavior(LockType::Update, LockBehavior::SkipLocked);
-    let mut taken = statement::all(conn, due).await?;
-    if taken.is_empty() {
-        return Ok(taken);
+    let mut claimed = statement::all(conn, due).await?;
+    if claimed.is_empty() {
+        return Ok(claimed);
     }
-    let ids: Vec<Uuid> = taken.iter().map(|mail| mail.id).collect();
+    let ids: Vec<Uuid> = claimed.iter().map(|mail| mail.id).collect();
     let update = Entity::update_many()
         .col_expr(Column::LeaseToken, Expr::value(lease.token))
         .col_expr(Column::DueAt, Expr::value(lease.until))
         .filter(Column::Id.is_in(statement::padded(&ids)));
     update.exec(conn).await?;
-    for mail in &mut taken {
+    for mail in &mut claimed {
         (mail.lease_token, mail.due_at) = (Some(lease.token), Some(lease.until));
     }
-    Ok(taken)
+    Ok(claimed)
 }
 
-/// Records an attempt; with the last one, the text of the mail goes. False when the lease ran out and another took the
-/// mail: then nothing is changed.
+/// Records the outcome of an attempt. Settling a mail deletes its content. Returns `false` when the lease has expired and
+/// another worker claimed the mail: then nothing is changed.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn settle<C: ConnectionTrait>(
     conn: &C,
     id: Uuid,
     token: Uuid,
-    settled: Settled,
+    outcome: MailOutcome,
 ) -> Result<bool, DbErr> {
-    let (state, due_at, sent_at, error) = match settled {
-        Settled::Sent(at) => (State::Sent, None, Some(at), None),
-        Settled::Again { due_at, error } => (State::Pending, Some(due_at), None, Some(error)),
-        Settled::Dead(error) => (State::Dead, None, None, Some(error)),
+    let (state, due_at, sent_at, error) = match outcome {
+        MailOutcome::Sent(at) => (MailState::Sent, None, Some(at), None),
+        MailOutcome::Retry { due_at, error } => (MailState::Pending, Some(due_at), None, Some(error)),
+        MailOutcome::Dead(error) => (MailState::Dead, None, None, Some(error)),
     };
     let update = match state {
-        State::Pending => Entity::update_many(),
-        // The text may hold a link, and nobody needs it any more.
-        State::Sent | State::Dead => Entity::update_many()
+        MailState::Pending => Entity::update_many(),
+        // The content may contain a link that grants access, and is no longer needed.
+        MailState::Sent | MailState::Dead => Entity::update_many()
             .col_expr(Column::TextBody, Expr::value(""))
             .col_expr(Column::HtmlBody, Expr::value("")),
     };
@@ -232,10 +232,10 @@ pub async fn settle<C: ConnectionTrait>(
     Ok(update.exec(conn).await?.rows_affected > 0)
 }
 
-/// Deletes settled mails that were written before then, as many as the limit at most, and says how many.
+/// Deletes up to `limit` settled mails that were created before `before`, and returns the number of rows deleted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn delete_settled<C: ConnectionTrait>(conn: &C, before: i64, limit: u64) -> Result<u64, DbErr> {
     let batch = Entity::find()
         .filter(Column::DueAt.is_null())

@@ -15,29 +15,29 @@ table::declare!(
         pub workspace_id: Uuid,
         /// The course.
         pub course_id: Uuid,
-        /// The platform's own name for it, unique in the workspace.
+        /// The platform's key, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub key: String,
         /// The title.
         #[sea_orm(column_type = "Text")]
         pub title: String,
-        /// Its place in the course.
+        /// The position in the course.
         pub position: i32,
     }
 );
 scope::tenant!(keyed);
 
 impl InWorkspace<Entity> {
-    /// The modules of these courses, by course and place.
+    /// Returns the modules of these courses, sorted by course and position.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_courses<C: ConnectionTrait>(
         self,
         conn: &C,
         courses: &[Uuid],
     ) -> Result<Vec<Model>, DbErr> {
-        let mut modules = self.among(conn, Column::CourseId, courses).await?;
+        let mut modules = self.with_ids_in(conn, Column::CourseId, courses).await?;
         modules.sort_unstable_by_key(|module| (module.course_id, module.position, module.id));
         Ok(modules)
     }

@@ -1,4 +1,4 @@
-//! What was bought with an order.
+//! The items of an order.
 
 use sea_orm::entity::prelude::*;
 
@@ -15,30 +15,30 @@ table::declare!(
         pub workspace_id: Uuid,
         /// The order.
         pub order_id: Uuid,
-        /// Its place in the order.
+        /// The position in the order.
         pub position: i32,
-        /// The course that was bought.
+        /// The purchased course.
         pub course_id: Uuid,
         /// The course's title at payment.
         #[sea_orm(column_type = "Text")]
         pub title: String,
-        /// How many were bought.
+        /// The quantity.
         pub quantity: i32,
-        /// The price of one.
+        /// The unit price.
         pub unit_amount: i64,
-        /// The price of all.
+        /// The total price of the item.
         pub total_amount: i64,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The items of these orders, by order and place.
+    /// Returns the items of these orders, sorted by order and position.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
-        let mut items = self.among(conn, Column::OrderId, orders).await?;
+        let mut items = self.with_ids_in(conn, Column::OrderId, orders).await?;
         items.sort_unstable_by_key(|item| (item.order_id, item.position, item.id));
         Ok(items)
     }

@@ -1,19 +1,19 @@
-//! Orders, each with its receipt and a snapshot of its customer.
+//! Orders, each with its receipt and a copy of the customer's data at payment.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QuerySelect, sea_query::Query};
 
-use crate::{InWorkspace, Keyset, Span, children::Children, order_items, scope, search, statement, table};
+use crate::{InWorkspace, Keyset, SpanMs, children::Children, order_items, scope, search, statement, table};
 
-/// How much of an order was paid back.
+/// The refund status of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
-pub enum Status {
-    /// Nothing.
+pub enum StoredOrderStatus {
+    /// Nothing was refunded.
     Paid,
-    /// Some of it.
+    /// A part was refunded.
     PartiallyRefunded,
-    /// All of it.
+    /// The full amount was refunded.
     Refunded,
 }
 
@@ -26,78 +26,78 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's own name for it, unique in the workspace.
+        /// The platform's key, unique in the workspace.
         #[sea_orm(column_type = "Text", nullable)]
         pub key: Option<String>,
-        /// The number people see, unique in the workspace.
+        /// The number shown to people, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub number: String,
-        /// Who bought; none once that student is deleted.
+        /// The student who bought it; `None` after the student is deleted.
         pub student_id: Option<Uuid>,
-        /// The customer's address at payment.
+        /// The customer's email address at payment.
         #[sea_orm(column_type = "Text")]
         pub customer_email: String,
         /// The customer's name at payment.
         #[sea_orm(column_type = "Text", nullable)]
         pub customer_name: Option<String>,
-        /// How much was paid back.
-        pub status: Status,
-        /// ISO 4217.
+        /// The refund status.
+        pub status: StoredOrderStatus,
+        /// The currency, ISO 4217.
         #[sea_orm(column_type = "Text")]
         pub currency: String,
-        /// The items' sum.
+        /// The sum of the items.
         pub subtotal_amount: i64,
-        /// What was taken off.
+        /// The discount.
         pub discount_amount: i64,
-        /// What was put on for tax.
+        /// The tax.
         pub tax_amount: i64,
-        /// What was paid.
+        /// The amount paid.
         pub total_amount: i64,
-        /// What was paid back, all refunds together.
+        /// The amount refunded, summed over all refunds.
         pub refunded_amount: i64,
-        /// The receipt's number.
+        /// The receipt number.
         #[sea_orm(column_type = "Text")]
         pub receipt_number: String,
-        /// Where the receipt can be read.
+        /// The URL of the receipt.
         #[sea_orm(column_type = "Text", nullable)]
         pub receipt_url: Option<String>,
-        /// When the receipt was made out.
+        /// When the receipt was issued.
         pub receipt_issued_at: i64,
         /// When it was paid.
         pub paid_at: i64,
-        /// When it was made: when it was paid.
+        /// When it was created, which is when it was paid.
         pub created_at: i64,
-        /// When the server last recorded a change of it, its refunds or entitlements.
+        /// When the order, its refunds or entitlements were last changed, in the server's time.
         pub updated_at: i64,
     }
 );
 scope::tenant!(keyed);
 
-/// Which orders a list holds. Everything given must hold.
+/// Filters orders. All specified conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OrderFilter {
+pub struct OrderRowFilter {
     /// Orders of this student.
     pub student_id: Option<Uuid>,
-    /// Orders with an item of this course.
+    /// Orders with an item for this course.
     pub course_id: Option<Uuid>,
-    /// Orders in this state.
-    pub status: Option<Status>,
+    /// Orders with this status.
+    pub status: Option<StoredOrderStatus>,
     /// Orders in this currency.
     pub currency: Option<String>,
     /// The order with this number.
     pub number: Option<String>,
-    /// Orders with this text in their number or their customer's address or name; with an id, the order with it.
+    /// Orders whose number, customer email or customer name contains this string. With an id, the order with this id instead.
     pub search: Option<(String, Option<Uuid>)>,
-    /// Orders paid in this span.
-    pub paid: Span,
-    /// Orders made in this span.
-    pub created: Span,
-    /// Orders changed in this span.
-    pub updated: Span,
+    /// Orders paid in this time span.
+    pub paid: SpanMs,
+    /// Orders created in this time span.
+    pub created: SpanMs,
+    /// Orders last changed in this time span.
+    pub updated: SpanMs,
 }
 
-impl OrderFilter {
-    /// What the order's own row tells.
+impl OrderRowFilter {
+    /// Returns the conditions on the order's own row.
     fn own(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.student_id.map(|student| Column::StudentId.eq(student)))
@@ -108,18 +108,18 @@ impl OrderFilter {
                 Some(id) => Condition::all().add(Column::Id.eq(*id)),
                 None => search::anywhere([Column::Number, Column::CustomerEmail, Column::CustomerName], text),
             }))
-            .add(self.made(keyset))
+            .add(self.created(keyset))
             .add(keyset.within(Column::UpdatedAt, self.updated))
     }
 
-    /// When it was made. An order is made by being paid: its two times are one, and both spans are looked for in the column by
-    /// which the list is sorted, where that is one of the two.
-    fn made(&self, keyset: &Keyset<Column>) -> Condition {
+    /// Returns the conditions on the creation and payment times. An order is created when it is paid, so the two times are
+    /// equal and both spans apply to the column by which the list is sorted.
+    fn created(&self, keyset: &Keyset<Column>) -> Condition {
         let column = if matches!(keyset.column, Column::PaidAt) { Column::PaidAt } else { Column::CreatedAt };
         keyset.within(column, self.paid.and(self.created))
     }
 
-    /// The items asked for, by order, if any are.
+    /// Returns the requested items by order; `None` when the filter does not name a course.
     fn items(&self, workspace: Uuid) -> Option<Children> {
         let rows = Query::select()
             .from(order_items::Entity)
@@ -127,20 +127,20 @@ impl OrderFilter {
             .and_where(order_items::Column::CourseId.eq(self.course_id?))
             .take();
         let parent = order_items::Column::OrderId.as_column_ref().into();
-        Some(Children { rows, also: None, parent })
+        Some(Children { rows, further_condition: None, parent })
     }
 }
 
 impl InWorkspace<Entity> {
-    /// The order with this number.
+    /// Returns the order with this number.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_number<C: ConnectionTrait>(self, conn: &C, number: &str) -> Result<Option<Model>, DbErr> {
         statement::one(conn, self.select().filter(Column::Number.eq(number))).await
     }
 
-    /// The ids of the students who bought the orders with these ids or keys.
+    /// Returns the ids of the students who bought the orders with these ids or keys.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -153,18 +153,18 @@ impl InWorkspace<Entity> {
         if ids.is_empty() && keys.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.named(ids, keys).filter(Column::StudentId.is_not_null());
+        let rows = self.by_ids_or_keys(ids, keys).filter(Column::StudentId.is_not_null());
         rows.select_only().column(Column::StudentId).into_tuple().all(conn).await
     }
 
-    /// One page of orders, without what hangs on them.
+    /// Returns one page of orders, without items, refunds and entitlements.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn page<C: ConnectionTrait>(
         self,
         conn: &C,
-        filter: &OrderFilter,
+        filter: &OrderRowFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
         let select =
@@ -172,50 +172,50 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
-    /// When the order was paid that stands so many places down the list, and its id; none where no other follows it.
+    /// Returns the payment time and id of the order at position `row_count` in the list, or `None` when no order follows it.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn reach<C: ConnectionTrait>(
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn position_at<C: ConnectionTrait>(
         self,
         conn: &C,
-        paid: Span,
+        paid: SpanMs,
         keyset: Keyset<Column>,
-        many: u64,
+        row_count: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.select().filter(keyset.within(Column::PaidAt, paid));
-        keyset.reach(conn, rows, many).await
+        keyset.position_at(conn, rows, row_count).await
     }
 
-    /// Moves the orders' `updated_at` to the recording time, for a change of what is shown with them.
+    /// Sets `updated_at` of the orders to `at`, after a change of the data shown with them.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 
-    /// The ids of a student's orders, for what must happen to them when the student goes.
+    /// Returns a student's orders.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_student<C: ConnectionTrait>(self, conn: &C, student: Uuid) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.checked().filter(Column::StudentId.eq(student))).await
+        statement::all(conn, self.select_unindexed().filter(Column::StudentId.eq(student))).await
     }
 
-    /// The orders paid in a span, of one course or of all. For the short edges of an analytics window.
+    /// Returns the orders paid in a time span, of one course or of all.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn paid_in<C: ConnectionTrait>(
         self,
         conn: &C,
         course: Option<Uuid>,
-        span: Span,
+        span: SpanMs,
     ) -> Result<Vec<Model>, DbErr> {
-        let filter = OrderFilter { course_id: course, ..OrderFilter::default() };
-        let bought = filter.items(self.workspace()).map(|items| items.exist_for::<Entity>());
-        let paid = span.holds(Column::PaidAt).add_option(bought);
+        let filter = OrderRowFilter { course_id: course, ..OrderRowFilter::default() };
+        let has_course = filter.items(self.workspace()).map(|items| items.exist_for::<Entity>());
+        let paid = span.contains(Column::PaidAt).add_option(has_course);
         statement::all(conn, self.select().filter(paid)).await
     }
 }
@@ -227,11 +227,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn when_it_was_paid_bounds_a_list_by_when_it_was_made() {
-        let filter = OrderFilter {
-            paid: Span::between(7, 20),
-            created: Span::between(5, 9),
-            ..OrderFilter::default()
+    fn payment_and_creation_spans_bound_the_sorted_column() {
+        let filter = OrderRowFilter {
+            paid: SpanMs::between(7, 20),
+            created: SpanMs::between(5, 9),
+            ..OrderRowFilter::default()
         };
         let own = |column| {
             let keyset =

@@ -1,18 +1,18 @@
-//! Events and their deliveries on their way into the outbox: gathered while a transaction runs, written at its end.
+//! Collects events and their deliveries while a transaction runs, and writes them at its end.
 //!
-//! A change with many events, and an event with many listeners, then take a few statements instead of one for each.
+//! So a change with many events, or an event with many subscriptions, takes a few statements instead of one per row.
 
 use sea_orm::{ConnectionTrait, DbErr};
 
-use crate::webhook_fanouts::{self, Rest};
+use crate::webhook_fanouts::{self, PendingFanout};
 use crate::{events, statement, webhook_deliveries};
 
-/// What a transaction adds to the outbox.
+/// The rows that a transaction adds to the outbox.
 #[derive(Debug, Default)]
 pub struct Outbox {
     events: Vec<events::Model>,
     deliveries: Vec<webhook_deliveries::Model>,
-    rests: Vec<Rest>,
+    fanouts: Vec<PendingFanout>,
 }
 
 impl Outbox {
@@ -26,21 +26,21 @@ impl Outbox {
         self.deliveries.extend(deliveries);
     }
 
-    /// Adds the subscriptions that get their deliveries of an event later.
-    pub fn push_rest(&mut self, rest: Rest) {
-        self.rests.push(rest);
+    /// Adds an event's fan-out: the subscriptions that get their deliveries later.
+    pub fn push_fanout(&mut self, fanout: PendingFanout) {
+        self.fanouts.push(fanout);
     }
 
-    /// Writes all of it. Each row names its workspace: whoever made it had that from the change.
+    /// Writes all rows. Each row already has its workspace, from the change.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when a statement fails.
     pub async fn flush<C: ConnectionTrait>(&mut self, conn: &C) -> Result<(), DbErr> {
         statement::insert_many::<_, _, events::ActiveModel>(conn, std::mem::take(&mut self.events)).await?;
         let deliveries = std::mem::take(&mut self.deliveries);
         statement::insert_many::<_, _, webhook_deliveries::ActiveModel>(conn, deliveries).await?;
-        for rest in std::mem::take(&mut self.rests) {
-            webhook_fanouts::insert(conn, rest).await?;
+        for fanout in std::mem::take(&mut self.fanouts) {
+            webhook_fanouts::insert(conn, fanout).await?;
         }
         Ok(())
     }

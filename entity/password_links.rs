@@ -1,54 +1,54 @@
-//! Links by which a person sets a password, once. The token itself is nowhere.
+//! Single-use links for setting a password. Only the hash of the token is stored.
 
 use sea_orm::entity::prelude::*;
 
 use crate::{InWorkspace, scope, statement, table};
 
 table::declare!(
-    /// One link that was not used yet.
+    /// One unused link.
     #[sea_orm(table_name = "password_links")]
     pub struct Model {
         /// The link's id.
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: Uuid,
-        /// The workspace of the person.
+        /// The user's workspace.
         pub workspace_id: Uuid,
-        /// The person.
+        /// The user.
         pub user_id: Uuid,
         /// SHA-256 of the token, 32 bytes.
         #[sea_orm(unique)]
         pub token_hash: Vec<u8>,
-        /// When it was made.
+        /// When it was created.
         pub created_at: i64,
-        /// From then on it opens nothing.
+        /// When it expires.
         pub expires_at: i64,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// Deletes all links of a person.
+    /// Deletes all links of a user and returns the number of rows deleted.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn delete_of<C: ConnectionTrait>(self, conn: &C, user: Uuid) -> Result<u64, DbErr> {
-        let delete = Entity::delete_many().filter(self.inside()).filter(Column::UserId.eq(user));
+        let delete = Entity::delete_many().filter(self.is_in_workspace()).filter(Column::UserId.eq(user));
         Ok(delete.exec(conn).await?.rows_affected)
     }
 }
 
-/// The link with this token, in whichever workspace: the token is what names the workspace.
+/// Returns the link with this token hash. Searches all workspaces, since the token determines the workspace.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_token_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find().filter(Column::TokenHash.eq(hash.to_vec()))).await
 }
 
-/// Deletes the links that have expired by then, and says how many there were.
+/// Deletes the links that have expired by `by` and returns the number of rows deleted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn delete_expired<C: ConnectionTrait>(conn: &C, by: i64) -> Result<u64, DbErr> {
     Ok(Entity::delete_many().filter(Column::ExpiresAt.lte(by)).exec(conn).await?.rows_affected)
 }

@@ -1,4 +1,4 @@
-//! The limiter's counts of a UTC day, kept so that they survive a restart.
+//! Daily request counts of the rate limiter, stored so that they survive a restart.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
@@ -6,33 +6,33 @@ use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query};
 use crate::{Row, statement, table};
 
 table::declare!(
-    /// How often one subject called on one day.
+    /// The requests of one subject on one day.
     #[sea_orm(table_name = "rate_usage")]
     pub struct Model {
-        /// Who is counted: a key or a client address.
+        /// The counted subject: an API key or a client address.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub subject: String,
         /// The start of the UTC day.
         #[sea_orm(primary_key, auto_increment = false)]
         pub day: i64,
-        /// The calls so far.
+        /// The number of requests so far.
         pub used: i64,
     }
 );
 
-/// Adds calls to the counts, many subjects at once; no subject may occur twice on one day. Returns the counts as they are then,
-/// in no particular order.
+/// Adds requests to the counts of any number of subjects, and returns the new counts in no particular order. The same subject
+/// and day must not occur twice.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn add<C: ConnectionTrait>(conn: &C, mut calls: Vec<Model>) -> Result<Vec<Model>, DbErr> {
-    // In one order, so that two processes saving at once wait for each other instead of locking crosswise.
+    // A fixed order prevents deadlocks between two processes that write at the same time.
     calls.sort_unstable_by(|a, b| (&a.subject, a.day).cmp(&(&b.subject, b.day)));
     let sum = Expr::col((Entity, Column::Used)).add(Expr::col(("excluded", Column::Used)));
     let mut sums = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();
     while calls.peek().is_some() {
-        let mut statement = statement::insertion::<_, ActiveModel>(calls.by_ref().take(200));
+        let mut statement = statement::insert_statement::<_, ActiveModel>(calls.by_ref().take(200));
         statement.on_conflict(
             OnConflict::columns([Column::Subject, Column::Day]).value(Column::Used, sum.clone()).to_owned(),
         );
@@ -44,19 +44,19 @@ pub async fn add<C: ConnectionTrait>(conn: &C, mut calls: Vec<Model>) -> Result<
     Ok(sums)
 }
 
-/// The calls of one subject on one day; 0 when none are known.
+/// Returns the requests of one subject on one day; 0 if none are recorded.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn used<C: ConnectionTrait>(conn: &C, subject: &str, day: i64) -> Result<i64, DbErr> {
     let row = Entity::find_by_id((subject.to_owned(), day));
     Ok(statement::one(conn, row).await?.map_or(0, |row| row.used))
 }
 
-/// The counts of these subjects on one day; those without a call are left out.
+/// Returns the counts of these subjects on one day. Subjects without requests are omitted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn used_by<C: ConnectionTrait>(
     conn: &C,
     subjects: Vec<String>,
@@ -69,18 +69,18 @@ pub async fn used_by<C: ConnectionTrait>(
         .await
 }
 
-/// All counts of one day.
+/// Returns all counts of one day.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn of_day<C: ConnectionTrait>(conn: &C, day: i64) -> Result<Vec<Model>, DbErr> {
     statement::all(conn, Entity::find().filter(Column::Day.eq(day))).await
 }
 
-/// Forgets the days before this one.
+/// Deletes the days before `day` and returns the number of rows deleted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn delete_before<C: ConnectionTrait>(conn: &C, day: i64) -> Result<u64, DbErr> {
     Ok(Entity::delete_many().filter(Column::Day.lt(day)).exec(conn).await?.rows_affected)
 }

@@ -13,22 +13,22 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's own name for it, unique in the workspace.
+        /// The platform's key, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub key: String,
-        /// The session it recorded.
+        /// The recorded live session.
         pub live_session_id: Uuid,
         /// The title.
         #[sea_orm(column_type = "Text")]
         pub title: String,
-        /// How long it is.
+        /// The duration.
         pub duration_seconds: i64,
-        /// How big it is.
+        /// The size.
         pub size_bytes: i64,
-        /// Its media type.
+        /// The media type.
         #[sea_orm(column_type = "Text")]
         pub content_type: String,
-        /// When it was ready.
+        /// When it became available.
         pub created_at: i64,
     }
 );

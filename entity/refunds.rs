@@ -1,8 +1,8 @@
-//! What was paid back of an order.
+//! Refunds of orders.
 
 use sea_orm::entity::prelude::*;
 
-use crate::{InWorkspace, Span, scope, statement, table};
+use crate::{InWorkspace, SpanMs, scope, statement, table};
 
 table::declare!(
     /// One refund, in minor units of the order's currency.
@@ -15,33 +15,33 @@ table::declare!(
         pub workspace_id: Uuid,
         /// The order.
         pub order_id: Uuid,
-        /// How much was paid back.
+        /// The refunded amount.
         pub amount: i64,
-        /// Why.
+        /// The reason.
         #[sea_orm(column_type = "Text", nullable)]
         pub reason: Option<String>,
-        /// When.
+        /// When it was refunded.
         pub created_at: i64,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The refunds of these orders, by order and time.
+    /// Returns the refunds of these orders, sorted by order and time.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_orders<C: ConnectionTrait>(self, conn: &C, orders: &[Uuid]) -> Result<Vec<Model>, DbErr> {
-        let mut refunds = self.among(conn, Column::OrderId, orders).await?;
+        let mut refunds = self.with_ids_in(conn, Column::OrderId, orders).await?;
         refunds.sort_unstable_by_key(|refund| (refund.order_id, refund.created_at, refund.id));
         Ok(refunds)
     }
 
-    /// The refunds made in a span. For the short edges of an analytics window.
+    /// Returns the refunds created in a time span.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.select().filter(span.holds(Column::CreatedAt))).await
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: SpanMs) -> Result<Vec<Model>, DbErr> {
+        statement::all(conn, self.select().filter(span.contains(Column::CreatedAt))).await
     }
 }

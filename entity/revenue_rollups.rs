@@ -1,11 +1,11 @@
-//! Revenue by bucket of time, course and currency.
+//! Revenue, summed by course, currency and time bucket.
 
 use std::collections::BTreeMap;
 
 use sea_orm::entity::prelude::*;
 
 use crate::{
-    rollups::{self, Grain, Piece},
+    rollups::{self, BucketRange, Grain},
     table,
 };
 
@@ -28,27 +28,27 @@ table::declare!(
         /// ISO 4217.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub currency: String,
-        /// Which share of the sums: writers that run together write different ones.
+        /// The shard of the sums. Concurrent writers write different shards, so they do not wait for each other.
         #[sea_orm(primary_key, auto_increment = false)]
         pub shard: i16,
         /// Orders paid.
         pub orders: i64,
-        /// Refunds made.
+        /// Refunds issued.
         pub refunds: i64,
-        /// Paid.
+        /// The amount paid.
         pub gross_amount: i64,
-        /// Taken off before.
+        /// The discounts.
         pub discount_amount: i64,
-        /// Tax in what was paid.
+        /// The tax included in the amount paid.
         pub tax_amount: i64,
-        /// Paid back.
+        /// The amount refunded.
         pub refunded_amount: i64,
     }
 );
 
-/// What a sum is over.
+/// The key of a sum, without the shard.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Bucket {
+pub struct RevenueBucket {
     /// The workspace.
     pub workspace_id: Uuid,
     /// The course, or [`rollups::ALL_COURSES`].
@@ -62,24 +62,24 @@ pub struct Bucket {
 }
 
 rollups::sums!(
-    /// The sums of a bucket, or what a change adds to them.
-    pub struct Sums {
+    /// The sums of a bucket, or the amounts that a change adds to them.
+    pub struct RevenueSums {
         /// Orders paid.
         pub orders: i64,
-        /// Refunds made.
+        /// Refunds issued.
         pub refunds: i64,
-        /// Paid.
+        /// The amount paid.
         pub gross_amount: i64,
-        /// Taken off before.
+        /// The discounts.
         pub discount_amount: i64,
-        /// Tax in what was paid.
+        /// The tax included in the amount paid.
         pub tax_amount: i64,
-        /// Paid back.
+        /// The amount refunded.
         pub refunded_amount: i64,
     }
 );
 
-/// What a sum is over; the shard comes with it.
+/// The columns of [`RevenueBucket`]. With the shard, they are the primary key.
 const BUCKET: [Column; 5] =
     [Column::WorkspaceId, Column::CourseId, Column::Grain, Column::StartsAt, Column::Currency];
 
@@ -92,29 +92,30 @@ const SUMS: [Column; 6] = [
     Column::RefundedAmount,
 ];
 
-/// What one transaction adds, collected so that it is written at its end, each bucket once.
+/// The changes of one transaction, merged by bucket and written once at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Deltas(BTreeMap<Bucket, Sums>);
+pub struct RevenueDeltas(BTreeMap<RevenueBucket, RevenueSums>);
 
-impl Deltas {
-    /// Adds to a bucket.
-    pub fn add(&mut self, bucket: Bucket, sums: Sums) {
+impl RevenueDeltas {
+    /// Adds the sums to a bucket.
+    pub fn add(&mut self, bucket: RevenueBucket, sums: RevenueSums) {
         *self.0.entry(bucket).or_default() += sums;
     }
 
-    /// Writes what was collected into one shard, in the order of the buckets, so that two writers never wait
-    /// for each other crosswise. Nothing is left.
+    /// Writes the collected changes to one shard and clears them. Buckets are written in key order, so that two concurrent
+    /// writers cannot deadlock.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn flush<C: ConnectionTrait>(&mut self, conn: &C, shard: i16) -> Result<(), DbErr> {
-        let changed = std::mem::take(&mut self.0).into_iter().filter(|(_, sums)| *sums != Sums::default());
+        let changed =
+            std::mem::take(&mut self.0).into_iter().filter(|(_, sums)| *sums != RevenueSums::default());
         let rows = changed.map(|(bucket, sums)| row(bucket, sums, shard)).collect();
         rollups::add::<_, Entity>(conn, rows, BUCKET.into_iter().chain([Column::Shard]), SUMS).await
     }
 }
 
-fn row(bucket: Bucket, sums: Sums, shard: i16) -> Model {
+fn row(bucket: RevenueBucket, sums: RevenueSums, shard: i16) -> Model {
     Model {
         workspace_id: bucket.workspace_id,
         course_id: bucket.course_id,
@@ -131,17 +132,17 @@ fn row(bucket: Bucket, sums: Sums, shard: i16) -> Model {
     }
 }
 
-/// The revenue of one workspace, over all courses or of one, in each part of these pieces and each currency. Parts
-/// without any are left out.
+/// Returns the revenue of one workspace, of one course or of all courses, for each part of the ranges and each currency. Parts
+/// without revenue are omitted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn sums_of<C: ConnectionTrait>(
     conn: &C,
     workspace: Uuid,
     course: Option<Uuid>,
-    pieces: &[Piece],
-) -> Result<Vec<(usize, String, Sums)>, DbErr> {
+    pieces: &[BucketRange],
+) -> Result<Vec<(usize, String, RevenueSums)>, DbErr> {
     let columns = SUMS.map(|sum| sum.to_string());
     let statement = rollups::read::statement(
         conn,
@@ -154,15 +155,15 @@ pub async fn sums_of<C: ConnectionTrait>(
     );
     let rows = conn.query_all_raw(statement).await?;
     rows.iter()
-        .map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, Sums::from_row(row, 2)?)))
+        .map(|row| Ok((rollups::read::part(row)?, row.try_get_by_index(1)?, RevenueSums::from_row(row, 2)?)))
         .collect()
 }
 
-/// Moves rows of buckets that began before this moment into the first shard, of each grain as many as the limit at most, the
-/// oldest first; says how many. The sums stay what they are.
+/// Moves up to `limit` rows of one grain into the first shard, oldest first, and returns the number of rows moved. Only buckets
+/// that begin before `before` are affected. The totals do not change.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn fold<C: ConnectionTrait>(conn: &C, grain: Grain, before: i64, limit: u32) -> Result<u64, DbErr> {
     rollups::fold::fold(conn, "revenue_rollups", &BUCKET, &SUMS, grain, before, limit).await
 }

@@ -1,4 +1,4 @@
-//! The workspace around every query.
+//! Restricts queries to one workspace.
 
 use std::marker::PhantomData;
 
@@ -11,21 +11,21 @@ use uuid::Uuid;
 
 use crate::{Row, statement};
 
-/// A table whose rows belong to a workspace and have an id of their own.
+/// A table whose rows belong to a workspace and have an id.
 pub trait Tenant: EntityTrait<Model: Row + IntoActiveModel<Self::ActiveModel>, ActiveModel: Send> {
-    /// The column of the workspace.
+    /// The workspace column.
     const WORKSPACE: Self::Column;
-    /// The column of the id.
+    /// The id column.
     const ID: Self::Column;
 }
 
-/// A table whose rows the platform names by a key of its own, unique in the workspace.
+/// A table whose rows have a key of the platform, unique in the workspace.
 pub trait Keyed: Tenant {
-    /// The column of the key.
+    /// The key column.
     const KEY: Self::Column;
 }
 
-/// Names a table's workspace and id columns and gives it `in_workspace`.
+/// Implements [`Tenant`] for a table, and [`Keyed`] with `keyed`, and adds the function `in_workspace`.
 macro_rules! tenant {
     () => {
         impl $crate::Tenant for Entity {
@@ -33,7 +33,7 @@ macro_rules! tenant {
             const ID: Column = Column::Id;
         }
 
-        /// The rows of one workspace.
+        /// Returns the rows of one workspace.
         pub const fn in_workspace(workspace: uuid::Uuid) -> $crate::InWorkspace<Entity> {
             $crate::InWorkspace::new(workspace)
         }
@@ -48,7 +48,7 @@ macro_rules! tenant {
 }
 pub(crate) use tenant;
 
-/// The rows of a table that belong to one workspace: whatever is read or written through it stays inside.
+/// The rows of a table that belong to one workspace. All reads and writes through it are restricted to that workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct InWorkspace<E> {
     workspace: Uuid,
@@ -56,12 +56,12 @@ pub struct InWorkspace<E> {
 }
 
 impl<E> InWorkspace<E> {
-    /// The rows of this workspace; tables call it `in_workspace`.
+    /// Creates the scope. Prefer a table's `in_workspace`.
     pub const fn new(workspace: Uuid) -> Self {
         Self { workspace, table: PhantomData }
     }
 
-    /// The workspace.
+    /// Returns the workspace's id.
     pub const fn workspace(&self) -> Uuid {
         self.workspace
     }
@@ -72,106 +72,111 @@ impl<E: Tenant> InWorkspace<E> {
         E::find().filter(E::WORKSPACE.eq(self.workspace))
     }
 
-    /// The workspace's rows where another condition finds them and this one only checks.
+    /// Selects the workspace's rows where another condition finds the rows and this one only checks them.
     ///
-    /// Written so that no index can serve it: without statistics SQLite would sooner read the whole workspace by one
-    /// of its many indexes than look up a list of ids.
-    pub(crate) fn checked(&self) -> Select<E> {
-        E::find().filter(self.inside())
+    /// No index can serve this condition. Otherwise SQLite, without statistics, would read the whole workspace by one of its
+    /// indexes instead of looking up a list of ids.
+    pub(crate) fn select_unindexed(&self) -> Select<E> {
+        E::find().filter(self.is_in_workspace())
     }
 
-    /// True for the workspace's rows, without the help of an index; see [`checked`](Self::checked).
-    pub(crate) fn inside(&self) -> Expr {
+    /// Returns the condition for rows of the workspace; uses no index, see [`select_unindexed`](Self::select_unindexed).
+    pub(crate) fn is_in_workspace(&self) -> Expr {
         statement::unindexed(E::WORKSPACE.eq(self.workspace))
     }
 
-    pub(crate) fn identified(&self, id: Uuid) -> Select<E> {
+    pub(crate) fn select_by_id(&self, id: Uuid) -> Select<E> {
         self.select().filter(E::ID.eq(id))
     }
 
-    /// The row with this id.
+    /// Returns the row with this id.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_id<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
-        statement::one(conn, self.identified(id)).await
+        statement::one(conn, self.select_by_id(id)).await
     }
 
-    /// The rows with these ids, in no particular order.
+    /// Returns the rows with these ids, in no particular order.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_ids<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
-        self.among(conn, E::ID, ids).await
+        self.with_ids_in(conn, E::ID, ids).await
     }
 
-    /// The row with this id, locked until the transaction ends: nobody else changes or deletes it meanwhile.
+    /// Locks the row with this id until the transaction ends, and returns it. Other transactions cannot change or delete it.
     ///
-    /// SQLite has no row locks and needs none, since a write transaction is alone there.
+    /// SQLite has no row locks: a write transaction there is exclusive.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn lock<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
-        statement::one(conn, locked(self.identified(id))).await
+        statement::one(conn, locked(self.select_by_id(id))).await
     }
 
-    /// The rows with these ids in the order of the ids, each locked as by [`lock`](Self::lock).
+    /// Locks the rows with these ids in the order of their ids, as [`lock`](Self::lock) does, and returns them.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn lock_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<Vec<E::Model>, DbErr> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.checked().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
+        let rows = self.select_unindexed().filter(E::ID.is_in(statement::padded(ids))).order_by_asc(E::ID);
         statement::all(conn, locked(rows)).await
     }
 
-    /// The row with this id, which stays as it is until the transaction ends; others may share it.
+    /// Locks the row with this id against changes until the transaction ends, and returns it. Other transactions can take the
+    /// same lock.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn share<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<Option<E::Model>, DbErr> {
-        statement::one(conn, self.identified(id).lock(LockType::Share)).await
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn lock_shared<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        id: Uuid,
+    ) -> Result<Option<E::Model>, DbErr> {
+        statement::one(conn, self.select_by_id(id).lock(LockType::Share)).await
     }
 
-    /// Writes a new row into this workspace, whatever workspace the model names.
+    /// Inserts a row into this workspace, regardless of the workspace in the model.
     ///
     /// # Errors
-    /// When the database does, a unique constraint included.
+    /// Returns [`DbErr`] when the statement fails, also when it violates a unique constraint.
     pub async fn insert<C: ConnectionTrait>(self, conn: &C, model: E::Model) -> Result<(), DbErr> {
-        statement::insert(conn, self.owned(model)).await
+        statement::insert(conn, self.scoped_row(model)).await
     }
 
-    /// Writes a new row into this workspace unless another has one of its unique values. True when it was written.
+    /// Inserts a row into this workspace unless another row has one of its unique values. Returns whether it was inserted.
     ///
-    /// On PostgreSQL it waits for a running transaction that writes the same value. Unlike a refused
-    /// [`insert`](Self::insert), a false leaves the transaction usable.
+    /// On PostgreSQL, waits for a running transaction that inserts the same value. Unlike a failed [`insert`](Self::insert), a
+    /// result of `false` leaves the transaction usable.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn insert_unless_taken<C: ConnectionTrait>(
         self,
         conn: &C,
         model: E::Model,
     ) -> Result<bool, DbErr> {
-        let taken = OnConflict::new().do_nothing().to_owned();
-        statement::insert_unless(conn, self.owned(model), taken).await
+        let on_conflict = OnConflict::new().do_nothing().to_owned();
+        statement::insert_unless(conn, self.scoped_row(model), on_conflict).await
     }
 
-    /// Writes new rows into this workspace, many a statement.
+    /// Inserts rows into this workspace, in batches.
     ///
     /// # Errors
-    /// When the database does, a unique constraint included.
+    /// Returns [`DbErr`] when the statement fails, also when it violates a unique constraint.
     pub async fn insert_many<C: ConnectionTrait>(self, conn: &C, models: Vec<E::Model>) -> Result<(), DbErr> {
-        let models = models.into_iter().map(|model| self.owned(model)).collect();
+        let models = models.into_iter().map(|model| self.scoped_row(model)).collect();
         statement::insert_many::<_, E::ActiveModel, _>(conn, models).await
     }
 
-    /// Writes the columns that are `Set` in `changes`. False when the row is not there.
+    /// Updates the columns that are `Set` in `changes`. Returns `false` when the row does not exist.
     ///
     /// # Errors
-    /// When the database does, a unique constraint included.
+    /// Returns [`DbErr`] when the statement fails, also when it violates a unique constraint.
     pub async fn update<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -183,37 +188,37 @@ impl<E: Tenant> InWorkspace<E> {
         Ok(update.exec(conn).await?.rows_affected > 0)
     }
 
-    /// Deletes the row. False when it is not there.
+    /// Deletes a row. Returns `false` when it does not exist.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn delete<C: ConnectionTrait>(self, conn: &C, id: Uuid) -> Result<bool, DbErr> {
         Ok(self.delete_many(conn, &[id]).await? > 0)
     }
 
-    /// Deletes the rows with these ids, and says how many there were.
+    /// Deletes the rows with these ids and returns the number of rows deleted.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn delete_many<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid]) -> Result<u64, DbErr> {
         if ids.is_empty() {
             return Ok(0);
         }
         let ids = statement::padded(ids);
-        let delete = E::delete_many().filter(self.inside()).filter(E::ID.is_in(ids));
+        let delete = E::delete_many().filter(self.is_in_workspace()).filter(E::ID.is_in(ids));
         Ok(delete.exec(conn).await?.rows_affected)
     }
 
-    /// How many rows the workspace has. Reads them all.
+    /// Counts the rows of the workspace. Reads all of them.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn count<C: ConnectionTrait>(self, conn: &C) -> Result<u64, DbErr> {
         statement::count(conn, self.select()).await
     }
 
-    /// The rows whose column holds one of these ids.
-    pub(crate) async fn among<C: ConnectionTrait>(
+    /// Returns the rows whose column contains one of these ids.
+    pub(crate) async fn with_ids_in<C: ConnectionTrait>(
         self,
         conn: &C,
         column: E::Column,
@@ -222,11 +227,11 @@ impl<E: Tenant> InWorkspace<E> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        statement::all(conn, self.checked().filter(column.is_in(statement::padded(ids)))).await
+        statement::all(conn, self.select_unindexed().filter(column.is_in(statement::padded(ids)))).await
     }
 
-    /// The model as a row of this workspace.
-    pub(crate) fn owned(&self, model: E::Model) -> E::ActiveModel {
+    /// Converts the model to a row of this workspace.
+    pub(crate) fn scoped_row(&self, model: E::Model) -> E::ActiveModel {
         let mut row = model.into_active_model();
         row.set(E::WORKSPACE, self.workspace.into());
         row
@@ -234,49 +239,50 @@ impl<E: Tenant> InWorkspace<E> {
 }
 
 impl<E: Keyed> InWorkspace<E> {
-    /// The row with this key of the platform's.
+    /// Returns the row with this key.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_key<C: ConnectionTrait>(self, conn: &C, key: &str) -> Result<Option<E::Model>, DbErr> {
         statement::one(conn, self.select().filter(E::KEY.eq(key))).await
     }
 
-    /// The rows with these keys, in no particular order.
+    /// Returns the rows with these keys, in no particular order.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_keys<C: ConnectionTrait>(self, conn: &C, keys: &[&str]) -> Result<Vec<E::Model>, DbErr> {
         statement::all(conn, self.select().filter(E::KEY.is_in(keys.iter().copied()))).await
     }
 
-    /// Locks the rows with these ids or keys in the order of their ids, each as by [`lock`](Self::lock). PostgreSQL only.
+    /// Locks the rows with these ids or keys in the order of their ids, as [`lock`](Self::lock) does. No effect on SQLite.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn lock_named<C: ConnectionTrait>(
+    pub async fn lock_by_ids_or_keys<C: ConnectionTrait>(
         self,
         conn: &C,
         ids: &[Uuid],
         keys: &[&str],
     ) -> Result<(), DbErr> {
-        self.hold_named(conn, ids, keys, LockType::NoKeyUpdate).await
+        self.lock_rows(conn, ids, keys, LockType::NoKeyUpdate).await
     }
 
-    /// Locks the rows with these ids or keys in the order of their ids, each as by [`share`](Self::share). PostgreSQL only.
+    /// Locks the rows with these ids or keys in the order of their ids, as [`lock_shared`](Self::lock_shared) does. No effect
+    /// on SQLite.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
-    pub async fn share_named<C: ConnectionTrait>(
+    pub async fn lock_shared_by_ids_or_keys<C: ConnectionTrait>(
         self,
         conn: &C,
         ids: &[Uuid],
         keys: &[&str],
     ) -> Result<(), DbErr> {
-        self.hold_named(conn, ids, keys, LockType::Share).await
+        self.lock_rows(conn, ids, keys, LockType::Share).await
     }
 
-    async fn hold_named<C: ConnectionTrait>(
+    async fn lock_rows<C: ConnectionTrait>(
         self,
         conn: &C,
         ids: &[Uuid],
@@ -286,20 +292,20 @@ impl<E: Keyed> InWorkspace<E> {
         if ids.is_empty() && keys.is_empty() {
             return Ok(());
         }
-        let rows = self.named(ids, keys).order_by_asc(E::ID).lock(lock);
+        let rows = self.by_ids_or_keys(ids, keys).order_by_asc(E::ID).lock(lock);
         conn.query_all(&rows.select_only().column(E::ID).into_query()).await.map(drop)
     }
 
-    /// The rows with these ids or keys.
-    pub(crate) fn named(&self, ids: &[Uuid], keys: &[&str]) -> Select<E> {
+    /// Selects the rows with these ids or keys.
+    pub(crate) fn by_ids_or_keys(&self, ids: &[Uuid], keys: &[&str]) -> Select<E> {
         let keyed = E::WORKSPACE.eq(self.workspace).and(E::KEY.is_in(statement::padded(keys)));
-        self.checked().filter(Condition::any().add(E::ID.is_in(statement::padded(ids))).add(keyed))
+        self.select_unindexed().filter(Condition::any().add(E::ID.is_in(statement::padded(ids))).add(keyed))
     }
 
-    /// The row with this key, locked as by [`lock`](Self::lock).
+    /// Locks and returns the row with this key, as [`lock`](Self::lock) does.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn lock_by_key<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -308,11 +314,11 @@ impl<E: Keyed> InWorkspace<E> {
         statement::one(conn, locked(self.select().filter(E::KEY.eq(key)))).await
     }
 
-    /// The row with this key, shared as by [`share`](Self::share).
+    /// Locks and returns the row with this key, as [`lock_shared`](Self::lock_shared) does.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn share_by_key<C: ConnectionTrait>(
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn lock_shared_by_key<C: ConnectionTrait>(
         &self,
         conn: &C,
         key: &str,
@@ -321,14 +327,14 @@ impl<E: Keyed> InWorkspace<E> {
     }
 }
 
-/// The query's rows locked against other writers. PostgreSQL only: SQLite's statement is the same without it.
+/// Locks the rows of a query against other writers. No effect on SQLite.
 ///
-/// `FOR NO KEY UPDATE`, so that a row which merely refers to a locked one need not wait.
+/// Uses `FOR NO KEY UPDATE`, so that inserts of rows that only refer to a locked row do not wait.
 pub(crate) fn locked<E: EntityTrait>(select: Select<E>) -> Select<E> {
     select.lock(LockType::NoKeyUpdate)
 }
 
-/// Deletes the rows that a query finds, and says how many there were.
+/// Deletes the rows that a query selects and returns the number of rows deleted.
 pub(crate) async fn delete_selected<C: ConnectionTrait, E: Tenant>(
     conn: &C,
     rows: Select<E>,
@@ -337,7 +343,7 @@ pub(crate) async fn delete_selected<C: ConnectionTrait, E: Tenant>(
     Ok(E::delete_many().filter(E::ID.in_subquery(ids)).exec(conn).await?.rows_affected)
 }
 
-/// Moves a time of these rows forward to `at`, never back.
+/// Sets a time column of these rows to `at` where it is earlier.
 pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
     scope: InWorkspace<E>,
     conn: &C,
@@ -350,7 +356,7 @@ pub(crate) async fn touch<C: ConnectionTrait, E: Tenant>(
     }
     let update = E::update_many()
         .col_expr(column, Expr::value(at))
-        .filter(scope.inside())
+        .filter(scope.is_in_workspace())
         .filter(E::ID.is_in(statement::padded(ids)))
         .filter(column.lt(at));
     update.exec(conn).await.map(drop)

@@ -1,23 +1,23 @@
-//! Text that people search for, as a condition that both databases understand alike.
+//! Substring search, as a condition with the same results on both databases.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _, Func, LikeExpr};
 use sea_orm::{ColumnTrait, Condition};
 
-/// Bytes of a text from which on it is found nowhere: no column that is searched holds as many, and a pattern of 50,000 is an
-/// error of SQLite.
-const MOST: usize = 4_000;
-/// The sign that takes its meaning from `%` and `_`.
+/// The maximum length of a search string in bytes. No searched column holds a longer value, and SQLite rejects patterns of more
+/// than 50,000 bytes.
+const MAX_LENGTH_BYTES: usize = 4_000;
+/// The character that escapes `%` and `_`.
 const ESCAPE: char = '\\';
 
-/// True where one of the columns holds the text anywhere, without regard to case.
+/// Returns the condition that one of the columns contains the string, ignoring case.
 ///
-/// SQLite folds ASCII only: other letters are found there in the case in which they are typed, or in lower case. A sigma that
-/// ends the text is also found as the one that stands inside words, and everywhere in folded addresses.
+/// SQLite folds ASCII only, so it finds other letters only in the case entered or in lower case. A sigma at the end of the
+/// string also matches the medial form, and matches everywhere in folded email addresses.
 pub(crate) fn anywhere<C: ColumnTrait>(columns: impl IntoIterator<Item = C>, text: &str) -> Condition {
-    if text.len() > MOST {
+    if text.len() > MAX_LENGTH_BYTES {
         return Condition::all().add(Expr::cust("1 = 0"));
     }
-    // What the database folds to lower case may be ASCII alone, or all letters.
+    // The database folds either ASCII or all letters to lower case.
     let (ascii, all) = (text.to_ascii_lowercase(), text.to_lowercase());
     let mut texts = vec![pattern(&ascii)];
     if all != ascii {
@@ -34,7 +34,7 @@ pub(crate) fn anywhere<C: ColumnTrait>(columns: impl IntoIterator<Item = C>, tex
     })
 }
 
-/// The text with anything before and behind it.
+/// Returns the `LIKE` pattern for a string with any text before and after it.
 fn pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
@@ -53,7 +53,7 @@ mod tests {
     use super::pattern;
 
     #[test]
-    fn what_has_a_meaning_in_patterns_loses_it() {
+    fn special_characters_of_patterns_are_escaped() {
         assert_eq!(pattern(r"50%_a\b"), r"%50\%\_a\\b%");
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions: who is signed in. The token itself is nowhere.
+//! Dashboard sessions. Only the hash of the token is stored.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -9,38 +9,38 @@ use sea_orm::{
 use crate::{InWorkspace, scope, statement, table};
 
 table::declare!(
-    /// One signed-in browser.
+    /// One session of a browser.
     #[sea_orm(table_name = "sessions")]
     pub struct Model {
         /// The session's id.
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: Uuid,
-        /// The workspace of the person.
+        /// The user's workspace.
         pub workspace_id: Uuid,
-        /// The person.
+        /// The user.
         pub user_id: Uuid,
         /// SHA-256 of the token, 32 bytes.
         #[sea_orm(unique)]
         pub token_hash: Vec<u8>,
-        /// The client address it was begun from.
+        /// The client's IP address at login.
         #[sea_orm(column_type = "Text")]
         pub address: String,
-        /// What the browser called itself.
+        /// The `User-Agent` header at login.
         #[sea_orm(column_type = "Text")]
         pub agent: String,
-        /// When it was begun.
+        /// When it was created.
         pub created_at: i64,
-        /// When it was last used, to within the interval at which that is saved.
+        /// When it was last used. Written at intervals, so the value may lag behind.
         pub seen_at: i64,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// A person's sessions, the one used last first.
+    /// Returns up to `limit` sessions of a user, most recently used first.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_user<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -52,29 +52,29 @@ impl InWorkspace<Entity> {
         statement::all(conn, sorted).await
     }
 
-    /// Ends one of a person's sessions. False when it is not there.
+    /// Ends one of a user's sessions. Returns `false` when it does not exist.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn end<C: ConnectionTrait>(self, conn: &C, user: Uuid, id: Uuid) -> Result<bool, DbErr> {
         let delete = Entity::delete_many()
-            .filter(self.inside())
+            .filter(self.is_in_workspace())
             .filter(Column::UserId.eq(user))
             .filter(Column::Id.eq(id));
         Ok(delete.exec(conn).await?.rows_affected > 0)
     }
 
-    /// Ends a person's sessions but one, and says how many there were.
+    /// Ends a user's sessions except one, and returns the number of sessions ended.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn end_others<C: ConnectionTrait>(
         self,
         conn: &C,
         user: Uuid,
         kept: Option<Uuid>,
     ) -> Result<u64, DbErr> {
-        let mut delete = Entity::delete_many().filter(self.inside()).filter(Column::UserId.eq(user));
+        let mut delete = Entity::delete_many().filter(self.is_in_workspace()).filter(Column::UserId.eq(user));
         if let Some(kept) = kept {
             delete = delete.filter(Column::Id.ne(kept));
         }
@@ -82,18 +82,18 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// The session with this token, in whichever workspace: the token is what names the workspace.
+/// Returns the session with this token hash. Searches all workspaces, since the token determines the workspace.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_token_hash<C: ConnectionTrait>(conn: &C, hash: &[u8; 32]) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find().filter(Column::TokenHash.eq(hash.to_vec()))).await
 }
 
-/// Remembers that a session was used, unless a later use is known.
+/// Records that a session was used, unless a later use is recorded.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn touch<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<(), DbErr> {
     let update = Entity::update_many()
         .col_expr(Column::SeenAt, Expr::value(at))
@@ -102,10 +102,10 @@ pub async fn touch<C: ConnectionTrait>(conn: &C, id: Uuid, at: i64) -> Result<()
     update.exec(conn).await.map(drop)
 }
 
-/// Deletes the sessions last used or begun before these moments, and says how many there were.
+/// Deletes the sessions last used by `seen_before` or created by `created_before`, and returns the number of rows deleted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn delete_ended<C: ConnectionTrait>(
     conn: &C,
     seen_before: i64,

@@ -1,4 +1,4 @@
-//! One row for each tag of a student, so that students are found by tag. [`crate::students`] holds their order.
+//! The tags of students, one row per tag, used to find students by tag. [`crate::students`] stores the order of the tags.
 
 use sea_orm::entity::prelude::*;
 
@@ -19,10 +19,10 @@ table::declare!(
     }
 );
 
-/// Makes these the student's tags; there must be no doubles among them.
+/// Replaces the student's tags. They must not contain duplicates.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn replace<C: ConnectionTrait>(
     conn: &C,
     workspace_id: Uuid,
@@ -37,18 +37,18 @@ pub async fn replace<C: ConnectionTrait>(
     insert(conn, workspace_id, student_id, tags).await
 }
 
-/// Writes new tags of many students, who have none yet.
+/// Inserts tags of students who have none yet, in batches.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn insert_many<C: ConnectionTrait>(conn: &C, rows: Vec<Model>) -> Result<(), DbErr> {
     statement::insert_many::<_, Model, ActiveModel>(conn, rows).await
 }
 
-/// Writes the tags of a student who has none yet; there must be no doubles among them.
+/// Inserts the tags of a student who has none yet. They must not contain duplicates.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn insert<C: ConnectionTrait>(
     conn: &C,
     workspace_id: Uuid,

@@ -1,12 +1,12 @@
-//! Students.
+//! The students of a workspace.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QuerySelect, sea_query::Query};
 
 use crate::{
-    InWorkspace, Keyset, Span, StringList, StringMap,
+    InWorkspace, Keyset, SpanMs, StringList, StringMap,
     children::Children,
-    enrollments::{self, Standing},
+    enrollments::{self, EffectiveStatus},
     scope, search, statement, student_tags, table,
 };
 
@@ -19,58 +19,58 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// The platform's own name, unique in the workspace.
+        /// The platform's key, unique in the workspace.
         #[sea_orm(column_type = "Text", nullable)]
         pub key: Option<String>,
-        /// The address as it was given.
+        /// The email address as entered.
         #[sea_orm(column_type = "Text")]
         pub email: String,
-        /// The address without regard to case, unique in the workspace.
+        /// The case-folded email address, unique in the workspace.
         #[sea_orm(column_type = "Text")]
         pub email_folded: String,
         /// The name.
         #[sea_orm(column_type = "Text", nullable)]
         pub name: Option<String>,
-        /// What another system calls the student; need not be unique.
+        /// The id in another system; not necessarily unique.
         #[sea_orm(column_type = "Text", nullable)]
         pub external_id: Option<String>,
-        /// The tags in their order; [`student_tags`] holds the same for searching.
+        /// The tags in order. [`student_tags`] stores the same tags for searching.
         pub tags: StringList,
-        /// What integrations keep with the student.
+        /// Metadata set by integrations.
         pub metadata: StringMap,
-        /// When the student was made.
+        /// When the student was created.
         pub created_at: i64,
-        /// When the server last recorded a change of anything shown with the student.
+        /// When data shown with the student was last changed, in the server's time.
         pub updated_at: i64,
     }
 );
 scope::tenant!(keyed);
 
-/// Which students a list holds. Everything given must hold; course and standing must hold of one enrolment.
+/// Filters students. All specified conditions must match; course and enrollment status must match the same enrollment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StudentFilter {
-    /// The student with this folded address.
+pub struct StudentRowFilter {
+    /// The student with this folded email address.
     pub email_folded: Option<String>,
     /// Students with this external id.
     pub external_id: Option<String>,
-    /// Students enrolled in this course, however that stands.
+    /// Students with an enrollment in this course, in any status.
     pub course_id: Option<Uuid>,
-    /// Students with an enrolment that stands so.
-    pub standing: Option<Standing>,
-    /// The moment at which `standing` is judged.
+    /// Students with an enrollment in this status.
+    pub enrollment_status: Option<EffectiveStatus>,
+    /// The time at which the enrollment status is evaluated.
     pub now: i64,
     /// Students with this tag.
     pub tag: Option<String>,
-    /// Students with this text in their address or name; with an id, the student with it.
+    /// Students whose email address or name contains this string. With an id, the student with this id instead.
     pub search: Option<(String, Option<Uuid>)>,
-    /// Students made in this span.
-    pub created: Span,
-    /// Students changed in this span.
-    pub updated: Span,
+    /// Students created in this time span.
+    pub created: SpanMs,
+    /// Students last changed in this time span.
+    pub updated: SpanMs,
 }
 
-impl StudentFilter {
-    /// What the student's own row tells.
+impl StudentRowFilter {
+    /// Returns the conditions on the student's own row.
     fn own(&self, keyset: &Keyset<Column>) -> Condition {
         Condition::all()
             .add_option(self.email_folded.as_deref().map(|folded| Column::EmailFolded.eq(folded)))
@@ -83,23 +83,25 @@ impl StudentFilter {
             .add(keyset.within(Column::UpdatedAt, self.updated))
     }
 
-    /// The enrolments asked for, by student, if any are.
+    /// Returns the requested enrollments by student; `None` when the filter does not refer to enrollments.
     fn enrolled(&self, workspace: Uuid) -> Option<Children> {
-        if self.course_id.is_none() && self.standing.is_none() {
+        if self.course_id.is_none() && self.enrollment_status.is_none() {
             return None;
         }
         let condition = Condition::all()
             .add(enrollments::Column::WorkspaceId.eq(workspace))
             .add_option(self.course_id.map(|course| enrollments::Column::CourseId.eq(course)))
-            .add_option(self.standing.map(Standing::stored));
+            .add_option(self.enrollment_status.map(EffectiveStatus::stored_condition));
         Some(Children {
             rows: Query::select().from(enrollments::Entity).cond_where(condition).take(),
-            also: self.standing.and_then(|standing| standing.lasts_at(self.now)),
+            further_condition: self
+                .enrollment_status
+                .and_then(|enrollment_status| enrollment_status.time_condition(self.now)),
             parent: enrollments::Column::StudentId.as_column_ref().into(),
         })
     }
 
-    /// The tags asked for, by student, if one is.
+    /// Returns the requested tag by student, if any.
     fn tagged(&self, workspace: Uuid) -> Option<Children> {
         let tag = self.tag.as_deref()?;
         let rows = Query::select()
@@ -107,15 +109,19 @@ impl StudentFilter {
             .and_where(student_tags::Column::WorkspaceId.eq(workspace))
             .and_where(student_tags::Column::Tag.eq(tag))
             .take();
-        Some(Children { rows, also: None, parent: student_tags::Column::StudentId.as_column_ref().into() })
+        Some(Children {
+            rows,
+            further_condition: None,
+            parent: student_tags::Column::StudentId.as_column_ref().into(),
+        })
     }
 }
 
 impl InWorkspace<Entity> {
-    /// The student with this folded address.
+    /// Returns the student with this folded email address.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn by_email_folded<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -124,7 +130,7 @@ impl InWorkspace<Entity> {
         statement::one(conn, self.select().filter(Column::EmailFolded.eq(folded))).await
     }
 
-    /// The ids of the students with these folded addresses, in no particular order.
+    /// Returns the ids of the students with these folded email addresses, in no particular order.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
@@ -140,14 +146,14 @@ impl InWorkspace<Entity> {
         rows.select_only().column(Column::Id).into_tuple().all(conn).await
     }
 
-    /// One page of students, without what hangs on them.
+    /// Returns one page of students, without their enrollments.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn page<C: ConnectionTrait>(
         self,
         conn: &C,
-        filter: &StudentFilter,
+        filter: &StudentRowFilter,
         keyset: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
         let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
@@ -155,49 +161,54 @@ impl InWorkspace<Entity> {
         statement::all(conn, keyset.page(select, Column::UpdatedAt)).await
     }
 
-    /// Whether few are enrolled as is asked for, or have the tag, so that a page is found through these and soon sorted.
+    /// Returns whether few students match the enrollment conditions or the tag, so that a page is found through these and
+    /// sorted quickly.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn are_few<C: ConnectionTrait>(self, conn: &C, filter: &StudentFilter) -> Result<bool, DbErr> {
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn has_few_matches<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        filter: &StudentRowFilter,
+    ) -> Result<bool, DbErr> {
         let children = [filter.enrolled(self.workspace()), filter.tagged(self.workspace())];
         for children in children.into_iter().flatten() {
-            if children.are_few(conn).await? {
+            if children.has_few_matches(conn).await? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// When the student was made who stands so many places down the list, and the id; none where no other follows.
+    /// Returns the creation time and id of the student at position `row_count` in the list, or `None` when no student follows.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn reach<C: ConnectionTrait>(
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn position_at<C: ConnectionTrait>(
         self,
         conn: &C,
-        created: Span,
+        created: SpanMs,
         keyset: Keyset<Column>,
-        many: u64,
+        row_count: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.select().filter(keyset.within(Column::CreatedAt, created));
-        keyset.reach(conn, rows, many).await
+        keyset.position_at(conn, rows, row_count).await
     }
 
-    /// Moves the students' `updated_at` to the recording time, for a change of what is shown with them.
+    /// Sets `updated_at` of the students to `at`, after a change of the data shown with them.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the statement fails.
     pub async fn touch<C: ConnectionTrait>(self, conn: &C, ids: &[Uuid], at: i64) -> Result<(), DbErr> {
         scope::touch(self, conn, Column::UpdatedAt, ids, at).await
     }
 
-    /// The students made in a span, oldest first. For the short edges of an analytics window.
+    /// Returns the students created in a time span.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: Span) -> Result<Vec<Model>, DbErr> {
-        statement::all(conn, self.select().filter(span.holds(Column::CreatedAt))).await
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn created_in<C: ConnectionTrait>(self, conn: &C, span: SpanMs) -> Result<Vec<Model>, DbErr> {
+        statement::all(conn, self.select().filter(span.contains(Column::CreatedAt))).await
     }
 }
 
@@ -208,12 +219,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_walk_asks_each_student_whether_an_enrolment_has_expired() {
-        let filter = StudentFilter { standing: Some(Standing::Expired), now: 7, ..StudentFilter::default() };
+    fn a_list_checks_expiry_for_each_student_without_an_index() {
+        let filter = StudentRowFilter {
+            enrollment_status: Some(EffectiveStatus::Expired),
+            now: 7,
+            ..StudentRowFilter::default()
+        };
         let expired = filter.enrolled(Uuid::nil()).unwrap();
-        let walk = Query::select().expr(expired.exist_for::<Entity>()).to_string(SqliteQueryBuilder);
-        // By its index, SQLite would go through all that expired, for each student anew.
-        assert!(walk.contains(r#"("enrollments"."expires_at" <= 7) IS TRUE"#), "{walk}");
-        assert!(walk.contains(r#""enrollments"."status" = 'active'"#), "{walk}");
+        let sql = Query::select().expr(expired.exist_for::<Entity>()).to_string(SqliteQueryBuilder);
+        // With the index, SQLite would read all expired enrollments for each student.
+        assert!(sql.contains(r#"("enrollments"."expires_at" <= 7) IS TRUE"#), "{sql}");
+        assert!(sql.contains(r#""enrollments"."status" = 'active'"#), "{sql}");
     }
 }

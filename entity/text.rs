@@ -1,15 +1,15 @@
-//! Lists and maps kept as JSON text in one column.
+//! Lists and maps that are stored as JSON in one column.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use sea_orm::DeriveValueType;
 
-/// A list of strings, kept as a JSON array in its own order.
+/// A list of strings, stored as a JSON array in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, DeriveValueType)]
 #[sea_orm(value_type = "String", column_type = "Text")]
 pub struct StringList(pub Vec<String>);
 
-/// A map of strings, kept as a JSON object in the order of its keys.
+/// A map of strings, stored as a JSON object in the order of its keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, DeriveValueType)]
 #[sea_orm(value_type = "String", column_type = "Text")]
 pub struct StringMap(pub BTreeMap<String, String>);
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_and_a_map_come_back_as_they_went() {
+    fn a_list_and_a_map_survive_a_round_trip() {
         let list = StringList(vec!["b".into(), "a\"\u{1f980}".into()]);
         assert_eq!(list.to_string().parse::<StringList>().unwrap(), list);
         let map = StringMap(BTreeMap::from([("k".into(), String::new()), ("a".into(), "ä".into())]));

@@ -1,4 +1,4 @@
-//! The log of deliveries: each attempt, what was sent with it and what came back.
+//! The delivery log: each attempt, with its request and response.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect, QueryTrait};
@@ -6,7 +6,7 @@ use sea_orm::{QueryOrder, QuerySelect, QueryTrait};
 use crate::{InWorkspace, StringMap, scope, statement, table};
 
 table::declare!(
-    /// One attempt at one delivery.
+    /// One attempt at a delivery.
     #[sea_orm(table_name = "webhook_attempts")]
     pub struct Model {
         /// The attempt's id.
@@ -16,67 +16,68 @@ table::declare!(
         pub workspace_id: Uuid,
         /// The delivery.
         pub delivery_id: Uuid,
-        /// The delivery's first attempt is 1.
+        /// The number of the attempt; a delivery's first attempt is 1.
         pub number: i32,
         /// When it began.
         pub started_at: i64,
         /// When it ended.
         pub ended_at: i64,
-        /// The answer's status, when there was an answer.
+        /// The status of the response; `None` without a response.
         pub status: Option<i32>,
-        /// The class of what went wrong, when there was no answer: `timeout`, `connect`.
+        /// The failure's code when there was no response: `timeout`, `connect`.
         #[sea_orm(column_type = "Text", nullable)]
         pub error: Option<String>,
         /// The headers that were sent.
         pub request_headers: StringMap,
-        /// The headers that came back.
+        /// The headers of the response.
         pub response_headers: Option<StringMap>,
-        /// The beginning of the body that came back, as it came.
+        /// The beginning of the response body, not decoded.
         pub response_body: Option<Vec<u8>>,
     }
 );
 scope::tenant!();
 
-/// An attempt without what was sent and came back.
+/// An attempt without its request and response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct AttemptSummaryRow {
     /// The delivery.
     pub delivery_id: Uuid,
-    /// The delivery's first attempt is 1.
+    /// The number of the attempt; a delivery's first attempt is 1.
     pub number: i32,
     /// When it began.
     pub started_at: i64,
     /// When it ended.
     pub ended_at: i64,
-    /// The answer's status, when there was an answer.
+    /// The status of the response; `None` without a response.
     pub status: Option<i32>,
-    /// The class of what went wrong, when there was no answer.
+    /// The failure's code when there was no response.
     pub error: Option<String>,
 }
 
 impl InWorkspace<Entity> {
-    /// The attempts at a delivery with all that was sent and came back, in their order.
+    /// Returns all attempts at a delivery with their requests and responses, in order.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn of_delivery<C: ConnectionTrait>(
         self,
         conn: &C,
         delivery: Uuid,
     ) -> Result<Vec<Model>, DbErr> {
-        let attempts = self.checked().filter(Column::DeliveryId.eq(delivery)).order_by_asc(Column::Number);
+        let attempts =
+            self.select_unindexed().filter(Column::DeliveryId.eq(delivery)).order_by_asc(Column::Number);
         statement::all(conn, attempts).await
     }
 
-    /// The attempts at these deliveries, each delivery's in their order.
+    /// Returns all attempts at these deliveries, ordered by delivery and number.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn summaries<C: ConnectionTrait>(
         self,
         conn: &C,
         deliveries: &[Uuid],
-    ) -> Result<Vec<Summary>, DbErr> {
+    ) -> Result<Vec<AttemptSummaryRow>, DbErr> {
         if deliveries.is_empty() {
             return Ok(Vec::new());
         }
@@ -89,7 +90,7 @@ impl InWorkspace<Entity> {
             Column::Error,
         ];
         let attempts = self
-            .checked()
+            .select_unindexed()
             .select_only()
             .columns(columns)
             .filter(Column::DeliveryId.is_in(statement::padded(deliveries)))
@@ -98,7 +99,7 @@ impl InWorkspace<Entity> {
         let rows = conn.query_all(&attempts.into_query()).await?;
         rows.iter()
             .map(|row| {
-                Ok(Summary {
+                Ok(AttemptSummaryRow {
                     delivery_id: row.try_get_by_index(0)?,
                     number: row.try_get_by_index(1)?,
                     started_at: row.try_get_by_index(2)?,
@@ -111,18 +112,18 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// Writes attempts at deliveries of any workspaces, many a statement.
+/// Inserts attempts at deliveries of any workspaces, many per statement.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when a statement fails.
 pub async fn insert_many<C: ConnectionTrait>(conn: &C, attempts: Vec<Model>) -> Result<(), DbErr> {
     statement::insert_many::<_, Model, ActiveModel>(conn, attempts).await
 }
 
-/// Deletes attempts whose ids were made before this one, as many as the limit at most, and says how many.
+/// Deletes attempts with ids below this one, up to the limit. Returns the number of rows deleted.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn prune<C: ConnectionTrait>(conn: &C, before: Uuid, limit: u64) -> Result<u64, DbErr> {
     let old = Entity::find().filter(Column::Id.lt(before)).order_by_asc(Column::Id).limit(limit);
     scope::delete_selected(conn, old).await

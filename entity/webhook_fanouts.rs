@@ -1,6 +1,7 @@
-//! Events of which deliveries are still to be written: to more subscriptions than the write of the event takes in.
+//! Events whose deliveries are not all written yet, because they have more subscriptions than the event's own transaction
+//! covers.
 //!
-//! A row names the subscriptions that wanted the event when it happened, in the order of their ids.
+//! A row lists the remaining subscriptions to the event's type as of the event, in the order of their ids.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, LockBehavior, LockType};
@@ -9,7 +10,7 @@ use sea_orm::{DbBackend, QueryOrder, QuerySelect};
 use crate::{statement, table};
 
 table::declare!(
-    /// One event, and who is still to have a delivery of it.
+    /// One event, and the subscriptions that have no delivery of it yet.
     #[sea_orm(table_name = "webhook_fanouts")]
     pub struct Model {
         /// The event.
@@ -19,39 +20,39 @@ table::declare!(
         pub workspace_id: Uuid,
         /// When the deliveries are due: when the event was written.
         pub due_at: i64,
-        /// The ids of the subscriptions, 16 bytes each.
+        /// The ids of the remaining subscriptions, 16 bytes each.
         pub subscriptions: Vec<u8>,
     }
 );
 
-/// Whose deliveries are still to be written when an event is.
+/// The fan-out of an event that is about to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rest {
+pub struct PendingFanout {
     /// The event.
     pub event_id: Uuid,
     /// The workspace.
     pub workspace_id: Uuid,
     /// The event's type.
     pub event_type: String,
-    /// The subscriptions with ids up to this one have theirs.
+    /// Subscriptions with ids up to this one already have their delivery.
     pub after: Uuid,
     /// When the deliveries are due.
     pub due_at: i64,
 }
 
 impl Model {
-    /// The first so many subscriptions.
-    pub fn first(&self, many: usize) -> Vec<Uuid> {
-        let ids = self.subscriptions.chunks_exact(16).take(many);
+    /// Returns the first remaining subscriptions, up to `limit`.
+    pub fn first_subscriptions(&self, limit: usize) -> Vec<Uuid> {
+        let ids = self.subscriptions.chunks_exact(16).take(limit);
         ids.filter_map(|id| Uuid::from_slice(id).ok()).collect()
     }
 }
 
-/// Remembers the subscriptions that want an event and have no delivery of it yet; nothing where there are none.
+/// Inserts the row of an event with its remaining subscriptions. Inserts nothing when none remain.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn insert<C: ConnectionTrait>(conn: &C, rest: Rest) -> Result<(), DbErr> {
+pub async fn insert<C: ConnectionTrait>(conn: &C, fanout: PendingFanout) -> Result<(), DbErr> {
     let ids = match conn.get_database_backend() {
         DbBackend::Postgres => "string_agg(uuid_send(subscription_id), ''::bytea ORDER BY subscription_id)",
         _ => "unhex(group_concat(hex(subscription_id), '' ORDER BY subscription_id))",
@@ -61,12 +62,12 @@ pub async fn insert<C: ConnectionTrait>(conn: &C, rest: Rest) -> Result<(), DbEr
         SELECT $1, $2, $3, {ids} FROM webhook_topics
         WHERE workspace_id = $2 AND event_type = $4 AND subscription_id > $5 HAVING count(*) > 0"
     );
-    let Rest { event_id, workspace_id, event_type, after, due_at } = rest;
+    let PendingFanout { event_id, workspace_id, event_type, after, due_at } = fanout;
     let values = [event_id.into(), workspace_id.into(), due_at.into(), event_type.into(), after.into()];
     statement::execute(conn, &sql, values).await.map(drop)
 }
 
-/// The oldest event of the next workspace behind this one that has such events, with the workspace.
+/// Returns the next workspace after `after` that has a fan-out, with the oldest event of its fan-outs.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
@@ -77,44 +78,54 @@ pub async fn next<C: ConnectionTrait>(conn: &C, after: Uuid) -> Result<Option<(U
     row.map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(1)?))).transpose()
 }
 
-/// The row of this event, for a transaction that changes it; none while another has it.
+/// Locks and returns the row of this event. Returns `None` while another transaction has locked it, or when it no longer
+/// exists.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn take<C: ConnectionTrait>(conn: &C, event: Uuid) -> Result<Option<Model>, DbErr> {
+pub async fn lock<C: ConnectionTrait>(conn: &C, event: Uuid) -> Result<Option<Model>, DbErr> {
     let row = Entity::find_by_id(event).lock_with_behavior(LockType::Update, LockBehavior::SkipLocked);
     statement::one(conn, row).await
 }
 
-/// Forgets the first so many subscriptions, whose deliveries are written; with the last of them the row goes.
+/// Removes the first `count` subscriptions, whose deliveries are written. Deletes the row when none remain.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the statement fails.
-pub async fn advance<C: ConnectionTrait>(conn: &C, row: &Model, many: usize) -> Result<(), DbErr> {
-    keep(conn, row.event_id, row.subscriptions.get(16 * many..).unwrap_or_default().to_vec()).await
+pub async fn advance<C: ConnectionTrait>(conn: &C, row: &Model, count: usize) -> Result<(), DbErr> {
+    let remaining = row.subscriptions.get(16 * count..).unwrap_or_default().to_vec();
+    store_remaining(conn, row.event_id, remaining).await
 }
 
-/// Removes a subscription from all events of its workspace, so that it gets no delivery of those that it has none of yet.
-/// Returns the number of these events.
+/// Removes a subscription from all fan-outs of its workspace, so that it gets no further deliveries from them. Returns the
+/// number of affected events.
 ///
 /// # Errors
 /// Returns [`DbErr`] when a statement fails.
-pub async fn forget<C: ConnectionTrait>(conn: &C, workspace: Uuid, subscription: Uuid) -> Result<u64, DbErr> {
+pub async fn remove_subscription<C: ConnectionTrait>(
+    conn: &C,
+    workspace: Uuid,
+    subscription: Uuid,
+) -> Result<u64, DbErr> {
     let rows = Entity::find().filter(Column::WorkspaceId.eq(workspace)).order_by_asc(Column::EventId);
-    let mut forgotten = 0;
+    let mut removed = 0;
     for row in statement::all(conn, rows.lock(LockType::Update)).await? {
         let ids = row.subscriptions.chunks_exact(16);
-        let kept: Vec<u8> = ids.filter(|id| *id != subscription.as_bytes()).flatten().copied().collect();
-        if kept.len() < row.subscriptions.len() {
-            forgotten += 1;
-            keep(conn, row.event_id, kept).await?;
+        let remaining: Vec<u8> = ids.filter(|id| *id != subscription.as_bytes()).flatten().copied().collect();
+        if remaining.len() < row.subscriptions.len() {
+            removed += 1;
+            store_remaining(conn, row.event_id, remaining).await?;
         }
     }
-    Ok(forgotten)
+    Ok(removed)
 }
 
-/// Writes who is still to have a delivery; the row goes with the last of them.
-async fn keep<C: ConnectionTrait>(conn: &C, event: Uuid, subscriptions: Vec<u8>) -> Result<(), DbErr> {
+/// Stores the remaining subscriptions, or deletes the row when none remain.
+async fn store_remaining<C: ConnectionTrait>(
+    conn: &C,
+    event: Uuid,
+    subscriptions: Vec<u8>,
+) -> Result<(), DbErr> {
     if subscriptions.is_empty() {
         return Entity::delete_by_id(event).exec(conn).await.map(drop);
     }

@@ -1,27 +1,27 @@
-//! Replay jobs: dead deliveries of a workspace sent again, batch by batch, with how far each job is.
+//! Replay jobs, which send the dead deliveries of a workspace again in batches, and their progress.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect, sea_query::Expr};
 
 use crate::{InWorkspace, scope, statement, table};
 
-/// How far a job is.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
-pub enum State {
-    /// There may be more to replay.
+pub enum StoredReplayState {
+    /// More deliveries may have to be replayed.
     #[sea_orm(num_value = 0)]
     Running,
-    /// All is replayed.
+    /// All deliveries were replayed.
     #[sea_orm(num_value = 1)]
     Done,
-    /// Somebody ended it early.
+    /// The job was canceled.
     #[sea_orm(num_value = 2)]
-    Cancelled,
+    Canceled,
 }
 
 table::declare!(
-    /// One job: which dead deliveries it replays, and behind which of them it goes on.
+    /// One job: the filter of its deliveries and its position among them.
     #[sea_orm(table_name = "webhook_replays")]
     pub struct Model {
         /// The job's id.
@@ -29,58 +29,58 @@ table::declare!(
         pub id: Uuid,
         /// The workspace.
         pub workspace_id: Uuid,
-        /// Only deliveries of this subscription, which may be gone by now.
+        /// Only deliveries of this subscription, which may have been deleted since.
         pub subscription_id: Option<Uuid>,
         /// Only deliveries of events of this type.
         #[sea_orm(column_type = "Text", nullable)]
         pub event_type: Option<String>,
-        /// Only deliveries made from then on.
+        /// Only deliveries created at this time or later.
         pub from_ms: Option<i64>,
-        /// Only deliveries made before.
+        /// Only deliveries created before this time.
         pub to_ms: Option<i64>,
-        /// How far it is.
-        pub state: State,
-        /// How many deliveries there were to replay when it began.
+        /// The job's state.
+        pub state: StoredReplayState,
+        /// The number of deliveries to replay when the job started.
         pub total: i64,
-        /// How many of them are replayed.
+        /// The number of deliveries replayed so far.
         pub done: i64,
-        /// When the last delivery that it looked at was made.
+        /// When the last examined delivery was created.
         pub position_at: Option<i64>,
-        /// The last delivery that it looked at.
+        /// The last examined delivery.
         pub position_id: Option<Uuid>,
-        /// When it began.
+        /// When the job started.
         pub created_at: i64,
-        /// When it last came further.
+        /// When the job last made progress.
         pub updated_at: i64,
-        /// When it ended.
+        /// When the job ended.
         pub ended_at: Option<i64>,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// The workspace's jobs that still run, newest first.
+    /// Returns the workspace's running jobs, newest first.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn running<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<Model>, DbErr> {
-        let running = self.checked().filter(Expr::cust("state = 0")).order_by_desc(Column::Id);
+        let running = self.select_unindexed().filter(Expr::cust("state = 0")).order_by_desc(Column::Id);
         statement::all(conn, running).await
     }
 }
 
-/// The job with this id, in whichever workspace, for the operator's commands.
+/// Returns the job with this id in any workspace, for the operator's commands.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// The jobs that still run, in whichever workspaces, oldest first.
+/// Returns running jobs of all workspaces, oldest first, up to the limit.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn running<C: ConnectionTrait>(conn: &C, limit: u64) -> Result<Vec<Model>, DbErr> {
     let running = Entity::find().filter(Expr::cust("state = 0")).order_by_asc(Column::Id).limit(limit);
     statement::all(conn, running).await

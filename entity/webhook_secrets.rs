@@ -1,4 +1,4 @@
-//! The secrets that deliveries are signed with, encrypted. What encrypts them is not known here.
+//! The encrypted secrets that sign deliveries. This module does not encrypt or decrypt them.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -9,7 +9,7 @@ use sea_orm::{
 use crate::{InWorkspace, scope, statement, table};
 
 table::declare!(
-    /// One secret of one subscription.
+    /// One secret of a subscription.
     #[sea_orm(table_name = "webhook_secrets")]
     pub struct Model {
         /// The secret's id.
@@ -21,20 +21,20 @@ table::declare!(
         pub subscription_id: Uuid,
         /// The secret, encrypted.
         pub ciphertext: Vec<u8>,
-        /// When it was made.
+        /// When it was created.
         pub created_at: i64,
-        /// When it stops signing; the newest has no end.
+        /// When it stops signing; `None` for the newest.
         pub expires_at: Option<i64>,
     }
 );
 scope::tenant!();
 
 impl InWorkspace<Entity> {
-    /// Deletes a subscription's secrets that ended, and lets those that still live end at `end` at the latest.
-    /// Says how many still live.
+    /// Deletes a subscription's expired secrets, and limits the expiry of the others to `end`. Returns how many are still
+    /// active.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when a statement fails.
     pub async fn expire<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -54,11 +54,11 @@ impl InWorkspace<Entity> {
     }
 }
 
-/// The secrets of these subscriptions that sign at this moment, in whichever workspaces: newest first.
+/// Returns the active secrets of these subscriptions, in any workspace, newest first.
 ///
 /// # Errors
-/// When the database does.
-pub async fn live<C: ConnectionTrait>(
+/// Returns [`DbErr`] when the query fails.
+pub async fn active<C: ConnectionTrait>(
     conn: &C,
     subscriptions: &[Uuid],
     now: i64,
@@ -66,10 +66,10 @@ pub async fn live<C: ConnectionTrait>(
     if subscriptions.is_empty() {
         return Ok(Vec::new());
     }
-    let live = Entity::find()
+    let active = Entity::find()
         .filter(Column::SubscriptionId.is_in(statement::padded(subscriptions)))
         .filter(Column::ExpiresAt.is_null().or(Column::ExpiresAt.gt(now)))
         .order_by_desc(Column::CreatedAt)
         .order_by_desc(Column::Id);
-    statement::all(conn, live).await
+    statement::all(conn, active).await
 }

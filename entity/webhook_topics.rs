@@ -1,17 +1,17 @@
-//! Which subscription wants which type of event: what an event looks up to find its deliveries.
+//! The event types of each subscription, indexed for finding the subscriptions to an event.
 
 use sea_orm::entity::prelude::*;
 
 use crate::{statement, table};
 
 table::declare!(
-    /// One type of event that one subscription wants.
+    /// One event type of one subscription.
     #[sea_orm(table_name = "webhook_topics")]
     pub struct Model {
         /// The workspace.
         #[sea_orm(primary_key, auto_increment = false)]
         pub workspace_id: Uuid,
-        /// The type of event, such as `order.paid`.
+        /// The event type, such as `order.paid`.
         #[sea_orm(primary_key, auto_increment = false, column_type = "Text")]
         pub event_type: String,
         /// The subscription.
@@ -20,10 +20,10 @@ table::declare!(
     }
 );
 
-/// Writes what a new subscription wants; there must be no doubles among the types.
+/// Inserts the event types of a new subscription, without duplicates.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when a statement fails.
 pub async fn insert<C: ConnectionTrait>(
     conn: &C,
     workspace_id: Uuid,
@@ -34,10 +34,10 @@ pub async fn insert<C: ConnectionTrait>(
     statement::insert_many::<_, Model, ActiveModel>(conn, event_types.iter().map(row).collect()).await
 }
 
-/// Writes what a subscription wants in place of what it wanted before; there must be no doubles among the types.
+/// Replaces the event types of a subscription. The new ones must have no duplicates.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when a statement fails.
 pub async fn replace<C: ConnectionTrait>(
     conn: &C,
     workspace_id: Uuid,

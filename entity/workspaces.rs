@@ -1,4 +1,4 @@
-//! Workspaces: the tenants themselves.
+//! Workspaces, the tenants.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
@@ -12,59 +12,60 @@ table::declare!(
         /// The workspace's id.
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: Uuid,
-        /// The platform's own name for it, unique.
+        /// The platform's key, unique.
         #[sea_orm(column_type = "Text", unique)]
         pub key: String,
-        /// The name people see.
+        /// The name.
         #[sea_orm(column_type = "Text")]
         pub name: String,
-        /// Where mail to its owner goes.
+        /// The owner's email address.
         #[sea_orm(column_type = "Text")]
         pub owner_email: String,
-        /// Requests a minute and key, when not the default.
+        /// The limit of requests per minute and API key; `None` uses the default.
         pub per_minute: Option<i32>,
-        /// Requests a UTC day and key, when not the default.
+        /// The limit of requests per UTC day and API key; `None` uses the default.
         pub per_day: Option<i32>,
-        /// When it was made.
+        /// When it was created.
         pub created_at: i64,
         /// When it was last changed.
         pub updated_at: i64,
     }
 );
 
-/// The workspace with this id.
+/// Returns the workspace with this id.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// The workspaces with these ids, in no order.
+/// Returns the workspaces with these ids, in no particular order.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_ids<C: ConnectionTrait>(conn: &C, ids: &[Uuid]) -> Result<Vec<Model>, DbErr> {
     statement::all(conn, Entity::find().filter(Column::Id.is_in(ids.iter().copied()))).await
 }
 
-/// The workspace with this key of the platform's.
+/// Returns the workspace with this key.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find().filter(Column::Key.eq(key))).await
 }
 
-/// The workspace with this key, locked until the transaction ends.
+/// Locks the workspace with this key until the transaction ends, and returns it.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn lock_by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Option<Model>, DbErr> {
     statement::one(conn, scope::locked(Entity::find().filter(Column::Key.eq(key)))).await
 }
 
-/// The workspace with this id, locked until the transaction ends. Its people and subscriptions are locked after it.
+/// Locks the workspace with this id until the transaction ends, and returns it. Lock users and subscriptions only after their
+/// workspace.
 ///
 /// # Errors
 /// Returns [`DbErr`] when the query fails.
@@ -72,26 +73,26 @@ pub async fn lock<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model
     statement::one(conn, scope::locked(Entity::find_by_id(id))).await
 }
 
-/// All workspaces, by key.
+/// Returns all workspaces, sorted by key.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn list<C: ConnectionTrait>(conn: &C) -> Result<Vec<Model>, DbErr> {
     statement::all(conn, Entity::find().order_by_asc(Column::Key)).await
 }
 
-/// Writes a new workspace.
+/// Inserts a workspace.
 ///
 /// # Errors
-/// When the database does, a taken key included.
+/// Returns [`DbErr`] when the statement fails, also when the key is taken.
 pub async fn insert<C: ConnectionTrait>(conn: &C, model: Model) -> Result<(), DbErr> {
     statement::insert::<_, _, ActiveModel>(conn, model).await
 }
 
-/// Writes the columns that are `Set` in `changes`. False when the workspace is not there.
+/// Updates the columns that are `Set` in `changes`. Returns `false` when the workspace does not exist.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn update<C: ConnectionTrait>(conn: &C, id: Uuid, changes: ActiveModel) -> Result<bool, DbErr> {
     let update = Entity::update_many().set(changes).filter(Column::Id.eq(id));
     Ok(update.exec(conn).await?.rows_affected > 0)

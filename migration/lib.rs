@@ -1,9 +1,10 @@
-//! The steps that bring a database to the schema this binary knows.
+//! The database migrations of this server.
 //!
-//! Owns every `CREATE` and `DROP`: one file a step, in the order below, never changed once released. It never imports
-//! the entities, so that an old step keeps meaning what it meant. [`apply`] takes all pending steps in one
-//! transaction; [`state`] says, without writing, how the database stands to this binary.
+//! This crate contains every `CREATE` and `DROP` statement: one file per migration, in the order below, never changed after
+//! release. It does not use the entities, so that old migrations keep their meaning. [`apply`] applies all pending migrations
+//! in one transaction; [`status`] compares the database with this binary, without writing.
 
+mod definition;
 mod m0001_workspaces;
 mod m0002_courses;
 mod m0003_students;
@@ -24,31 +25,30 @@ mod m0017_key_quotas;
 mod m0018_sign_ins;
 mod m0019_fair_queue;
 mod m0020_grants;
-mod state;
-mod step;
+mod status;
 
-pub use state::{State, apply, revert, state};
+pub use status::{MigrationStatus, apply, revert, status};
 
-/// The list of steps, oldest first.
-const STEPS: &[step::Step] = &[
-    m0001_workspaces::STEP,
-    m0002_courses::STEP,
-    m0003_students::STEP,
-    m0004_orders::STEP,
-    m0005_enrollments::STEP,
-    m0006_live_sessions::STEP,
-    m0007_limits::STEP,
-    m0008_events::STEP,
-    m0009_rollups::STEP,
-    m0010_deliveries::STEP,
-    m0011_mail::STEP,
-    m0012_identity::STEP,
-    m0013_requests::STEP,
-    m0014_shards::STEP,
-    m0015_resumes::STEP,
-    m0016_quarters::STEP,
-    m0017_key_quotas::STEP,
-    m0018_sign_ins::STEP,
-    m0019_fair_queue::STEP,
-    m0020_grants::STEP,
+/// All migrations, oldest first.
+const MIGRATIONS: &[definition::Migration] = &[
+    m0001_workspaces::MIGRATION,
+    m0002_courses::MIGRATION,
+    m0003_students::MIGRATION,
+    m0004_orders::MIGRATION,
+    m0005_enrollments::MIGRATION,
+    m0006_live_sessions::MIGRATION,
+    m0007_limits::MIGRATION,
+    m0008_events::MIGRATION,
+    m0009_rollups::MIGRATION,
+    m0010_deliveries::MIGRATION,
+    m0011_mail::MIGRATION,
+    m0012_identity::MIGRATION,
+    m0013_requests::MIGRATION,
+    m0014_shards::MIGRATION,
+    m0015_resumes::MIGRATION,
+    m0016_quarters::MIGRATION,
+    m0017_key_quotas::MIGRATION,
+    m0018_sign_ins::MIGRATION,
+    m0019_fair_queue::MIGRATION,
+    m0020_grants::MIGRATION,
 ];

@@ -1,12 +1,12 @@
-//! Workspaces, the people who run them, their API keys, and what the server remembers about itself.
+//! Workspaces, their users and API keys, and values that the server stores about itself.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0001_workspaces",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "workspaces",
             "id UUID NOT NULL,
              key TEXT NOT NULL,
@@ -21,7 +21,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT ck_workspaces_per_minute CHECK (per_minute >= 1),
              CONSTRAINT ck_workspaces_per_day CHECK (per_day >= 1)",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "users",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -35,7 +35,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT fk_users_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id) ON DELETE CASCADE,
              CONSTRAINT uq_users_email UNIQUE (workspace_id, email_folded)",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "api_keys",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -57,7 +57,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT ck_api_keys_per_minute CHECK (per_minute >= 1),
              CONSTRAINT ck_api_keys_per_day CHECK (per_day >= 1)",
         ),
-        Table::keyed(
+        TableDefinition::keyed(
             "server_state",
             "name TEXT NOT NULL,
              value TEXT NOT NULL,

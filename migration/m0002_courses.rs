@@ -1,12 +1,12 @@
-//! The catalogue: courses, their modules and lessons.
+//! The catalog: courses, their modules and lessons.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0002_courses",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "courses",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -36,7 +36,7 @@ pub(crate) const STEP: Step = Step {
                  AND (price_amount IS NULL OR price_amount >= 0)),
              CONSTRAINT ck_courses_counts CHECK (module_count >= 0 AND lesson_count >= 0 AND duration_seconds >= 0)",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "modules",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -49,7 +49,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT fk_modules_course FOREIGN KEY (course_id) REFERENCES courses (id) ON DELETE CASCADE,
              CONSTRAINT uq_modules_key UNIQUE (workspace_id, key)",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "lessons",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,

@@ -1,12 +1,12 @@
 //! Students and their tags.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0003_students",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "students",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -24,7 +24,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT uq_students_key UNIQUE (workspace_id, key),
              CONSTRAINT uq_students_email UNIQUE (workspace_id, email_folded)",
         ),
-        Table::keyed(
+        TableDefinition::keyed(
             "student_tags",
             "student_id UUID NOT NULL,
              workspace_id UUID NOT NULL,

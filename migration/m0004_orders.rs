@@ -1,12 +1,12 @@
-//! Orders, what was bought with them, and what was paid back.
+//! Orders, their items and refunds.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0004_orders",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "orders",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -37,7 +37,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT ck_orders_amounts CHECK (subtotal_amount >= 0 AND discount_amount >= 0 AND tax_amount >= 0
                  AND total_amount >= 0 AND refunded_amount >= 0 AND refunded_amount <= total_amount)",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "order_items",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -55,7 +55,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT fk_order_items_course FOREIGN KEY (course_id) REFERENCES courses (id),
              CONSTRAINT ck_order_items_amounts CHECK (quantity >= 1 AND unit_amount >= 0 AND total_amount >= 0)",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "refunds",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -75,7 +75,7 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_orders_paid ON orders (workspace_id, paid_at, id)",
         "CREATE INDEX ix_orders_status ON orders (workspace_id, status, created_at, id)",
         "CREATE INDEX ix_orders_currency ON orders (workspace_id, currency, created_at, id)",
-        // The student first, so that deleting one finds its orders by this index too.
+        // Starts with the student, so that deleting a student uses this index as well.
         "CREATE INDEX ix_orders_student ON orders (student_id, created_at, id)",
         "CREATE INDEX ix_order_items_order ON order_items (order_id, position)",
         "CREATE INDEX ix_order_items_course ON order_items (workspace_id, course_id, order_id)",

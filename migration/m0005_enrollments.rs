@@ -1,12 +1,12 @@
-//! Who may attend what, how far they are, and what came of it: enrolments, entitlements, certificates.
+//! Enrollments with their progress, entitlements and certificates.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0005_enrollments",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "enrollments",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -36,7 +36,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT ck_enrollments_source CHECK (source IN ('api', 'order', 'manual', 'import')),
              CONSTRAINT ck_enrollments_progress CHECK (completed_lessons >= 0 AND total_lessons >= 0)",
         ),
-        Table::keyed(
+        TableDefinition::keyed(
             "lesson_completions",
             "enrollment_id UUID NOT NULL,
              lesson_id UUID NOT NULL,
@@ -50,7 +50,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT fk_lesson_completions_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces (id)
                  ON DELETE CASCADE",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "entitlements",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -70,7 +70,7 @@ pub(crate) const STEP: Step = Step {
                  ON DELETE SET NULL,
              CONSTRAINT ck_entitlements_status CHECK (status IN ('active', 'revoked', 'expired'))",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "certificates",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -95,12 +95,12 @@ pub(crate) const STEP: Step = Step {
     indexes: &[
         "CREATE INDEX ix_enrollments_course ON enrollments (workspace_id, course_id, status, student_id)",
         "CREATE INDEX ix_enrollments_status ON enrollments (workspace_id, status, student_id)",
-        // For changes to all enrolments of a course, batch by batch.
+        // To change all enrollments of a course in batches.
         "CREATE INDEX ix_enrollments_recount ON enrollments (workspace_id, course_id, student_id)",
         "CREATE INDEX ix_enrollments_student ON enrollments (student_id, created_at, id)",
         "CREATE INDEX ix_enrollments_created ON enrollments (workspace_id, created_at, id)",
         "CREATE INDEX ix_enrollments_revoked ON enrollments (workspace_id, revoked_at) WHERE revoked_at IS NOT NULL",
-        // Holds all that analytics ask of the enrolments which are over while their status still says active.
+        // Covers the analytics query for enrollments that have expired while their stored status is active.
         "CREATE INDEX ix_enrollments_expiry ON enrollments (workspace_id, expires_at, created_at, course_id)
              WHERE status = 'active' AND expires_at IS NOT NULL",
         "CREATE INDEX ix_enrollments_order ON enrollments (order_id) WHERE order_id IS NOT NULL",

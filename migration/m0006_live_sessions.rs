@@ -1,12 +1,12 @@
 //! Live sessions and their recordings.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0006_live_sessions",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "live_sessions",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -26,7 +26,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT uq_live_sessions_key UNIQUE (workspace_id, key),
              CONSTRAINT ck_live_sessions_status CHECK (status IN ('scheduled', 'live', 'ended'))",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "recordings",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,

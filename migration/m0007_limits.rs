@@ -1,20 +1,20 @@
-//! What must happen once or so many times: applied changes, idempotency records, day counts of the limiter.
+//! Applied changes, idempotency records, and daily counts of the rate limiter.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0007_limits",
     added: &[],
     tables: &[
-        // The workspace by its key, without a foreign key: `workspace.upsert` is a change and creates it.
-        Table::keyed(
+        // The workspace by its key, without a foreign key: a `workspace.upsert` change creates the workspace.
+        TableDefinition::keyed(
             "applied_changes",
             "workspace_key TEXT NOT NULL,
              change_id TEXT NOT NULL,
              applied_at BIGINT NOT NULL,
              CONSTRAINT pk_applied_changes PRIMARY KEY (workspace_key, change_id)",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "idempotency_records",
             "api_key_id UUID NOT NULL,
              idempotency_key TEXT NOT NULL,
@@ -34,8 +34,8 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT ck_idempotency_records_state CHECK (state IN ('running', 'done')),
              CONSTRAINT ck_idempotency_records_answer CHECK (state = 'running' OR status IS NOT NULL)",
         ),
-        // A subject is a key or a client address, so there is nothing to refer to.
-        Table::keyed(
+        // No foreign key: a subject is an API key or a client address.
+        TableDefinition::keyed(
             "rate_usage",
             "subject TEXT NOT NULL,
              day BIGINT NOT NULL,

@@ -1,11 +1,11 @@
-//! The outbox: one row an event, with the exact bytes that will be signed and sent.
+//! The outbox: one row per event, with the exact bytes to sign and send.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0008_events",
     added: &[],
-    tables: &[Table::heap(
+    tables: &[TableDefinition::heap(
         "events",
         "id UUID NOT NULL,
          workspace_id UUID NOT NULL,

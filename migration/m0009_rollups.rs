@@ -1,15 +1,15 @@
-//! Sums kept beside the facts, so that a year of analytics reads a few hundred rows.
+//! Precomputed sums, so that a year of analytics reads a few hundred rows.
 //!
-//! The primary keys start with what a range read names, so that one window of one course is one range of the index.
-//! `course_id` is the nil UUID in the sums over all courses, hence no foreign key.
+//! The primary keys start with the columns that a range read fixes, so that one time span of one course is one range of the
+//! index. `course_id` is the nil UUID in the sums over all courses, so it has no foreign key.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0009_rollups",
     added: &[],
     tables: &[
-        Table::keyed(
+        TableDefinition::keyed(
             "revenue_rollups",
             "workspace_id UUID NOT NULL,
              course_id UUID NOT NULL,
@@ -28,7 +28,7 @@ pub(crate) const STEP: Step = Step {
                  ON DELETE CASCADE,
              CONSTRAINT ck_revenue_rollups_grain CHECK (grain IN ('day', 'quarter'))",
         ),
-        Table::keyed(
+        TableDefinition::keyed(
             "activity_rollups",
             "workspace_id UUID NOT NULL,
              course_id UUID NOT NULL,

@@ -1,15 +1,15 @@
-//! Webhooks: who wants which events, the deliveries that are the queue, and what came of each attempt.
+//! Webhooks: subscriptions and their event types, deliveries, attempts and replays. The rows of deliveries are the queue.
 //!
-//! The indexes on deliveries that have a condition are what keeps the queue fast beside millions of settled rows; a
-//! statement uses one only when it spells the condition out.
+//! Partial indexes on deliveries keep the queue fast beside millions of settled rows. A statement uses such an index only if it
+//! contains the index's condition literally.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0010_deliveries",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "webhook_subscriptions",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -27,8 +27,8 @@ pub(crate) const STEP: Step = Step {
                  ON DELETE CASCADE,
              CONSTRAINT ck_webhook_subscriptions_state CHECK (state BETWEEN 0 AND 2)",
         ),
-        // What an event looks for: the subscriptions of its workspace and type.
-        Table::keyed(
+        // Used to find the subscriptions of a workspace for an event type.
+        TableDefinition::keyed(
             "webhook_topics",
             "workspace_id UUID NOT NULL,
              event_type TEXT NOT NULL,
@@ -39,7 +39,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT fk_webhook_topics_subscription FOREIGN KEY (subscription_id)
                  REFERENCES webhook_subscriptions (id) ON DELETE CASCADE",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "webhook_secrets",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -53,9 +53,9 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT fk_webhook_secrets_subscription FOREIGN KEY (subscription_id)
                  REFERENCES webhook_subscriptions (id) ON DELETE CASCADE",
         ),
-        // The delivery that a row replays may be pruned before it, hence no foreign key. Nor is there one on the workspace,
-        // here and below: its subscriptions take all along, and a key less is a look-up less for each row.
-        Table::queue(
+        // No foreign key on the replayed delivery, which may be pruned first. No foreign key on the workspace, here and below:
+        // rows are deleted with their subscription, and each foreign key costs a lookup per row.
+        TableDefinition::queue(
             "webhook_deliveries",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -85,7 +85,7 @@ pub(crate) const STEP: Step = Step {
                  CHECK ((lease_token IS NULL) = (lease_until IS NULL) AND (lease_token IS NULL OR state = 0)),
              CONSTRAINT ck_webhook_deliveries_settled CHECK ((state IN (1, 2)) = (settled_at IS NOT NULL))",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "webhook_attempts",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -102,8 +102,8 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT fk_webhook_attempts_delivery FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries (id)
                  ON DELETE CASCADE",
         ),
-        // The subscription is a filter here, which may be gone before the job is; so there is no foreign key.
-        Table::heap(
+        // The subscription is a filter here and may be deleted before the job, so it has no foreign key.
+        TableDefinition::heap(
             "webhook_replays",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -131,13 +131,12 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_webhook_subscriptions_deleted ON webhook_subscriptions (id) WHERE deleted_at IS NOT NULL",
         "CREATE INDEX ix_webhook_topics_subscription ON webhook_topics (subscription_id)",
         "CREATE INDEX ix_webhook_secrets_subscription ON webhook_secrets (subscription_id, created_at)",
-        // The queue, by subscription in the order of their turns. No index holds the lease: to take a delivery writes its row
-        // and nothing else.
+        // The queue, by subscription and due time. No index contains the lease, so claiming a delivery writes only its row.
         "CREATE INDEX ix_webhook_deliveries_due ON webhook_deliveries (subscription_id, next_attempt_at, id)
              WHERE state = 0",
         "CREATE INDEX ix_webhook_deliveries_held ON webhook_deliveries (subscription_id, id) WHERE state = 3",
-        // Dead ones are counted, and looked through by subscription and by type: without their rows, since all of it stands
-        // in the index. SQLite wants the state there, too.
+        // Dead deliveries are counted and listed by subscription and by event type from the index alone. SQLite requires the
+        // state in the index for this.
         "CREATE INDEX ix_webhook_deliveries_dead
              ON webhook_deliveries (workspace_id, created_at, id, subscription_id, event_type, state) WHERE state = 2",
         "CREATE INDEX ix_webhook_deliveries_given_up

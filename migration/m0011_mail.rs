@@ -1,13 +1,13 @@
-//! The mail to be sent: each row is a message with all of its text, and the queue itself.
+//! The mail queue: each row is a message with its whole content.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0011_mail",
     added: &[],
-    tables: &[Table::heap(
+    tables: &[TableDefinition::heap(
         "mails",
-        // State: 0 pending, 1 sent, 2 dead. Due: when a worker may take it, or the end of the lease of one that has.
+        // State: 0 pending, 1 sent, 2 dead. `due_at`: when the mail is due, or when the current lease expires.
         "id UUID NOT NULL,
          workspace_id UUID NOT NULL,
          kind TEXT NOT NULL,
@@ -29,7 +29,7 @@ pub(crate) const STEP: Step = Step {
          CONSTRAINT ck_mails_lease CHECK (lease_token IS NULL OR state = 0),
          CONSTRAINT ck_mails_sent CHECK ((state = 1) = (sent_at IS NOT NULL))",
     )],
-    // A comparison with a nullable column implies that it is not null, so the queries need not repeat it.
+    // A comparison with a nullable column implies that it is not null, so queries need not repeat the condition.
     indexes: &[
         "CREATE INDEX ix_mails_due ON mails (due_at, id) WHERE due_at IS NOT NULL",
         "CREATE INDEX ix_mails_settled ON mails (created_at, id) WHERE due_at IS NULL",

@@ -1,12 +1,12 @@
-//! Who is signed in, how a password comes to be, and who did what.
+//! Dashboard sessions, password links, and the audit log.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0012_identity",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "sessions",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -22,7 +22,7 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT uq_sessions_token UNIQUE (token_hash),
              CONSTRAINT ck_sessions_token CHECK (length(token_hash) = 32)",
         ),
-        Table::heap(
+        TableDefinition::heap(
             "password_links",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -37,8 +37,8 @@ pub(crate) const STEP: Step = Step {
              CONSTRAINT uq_password_links_token UNIQUE (token_hash),
              CONSTRAINT ck_password_links_token CHECK (length(token_hash) = 32)",
         ),
-        // What is told stays when the person or the record is gone, hence names and no foreign keys.
-        Table::heap(
+        // Audit entries outlive the user and the record, so they contain names and have no foreign keys.
+        TableDefinition::heap(
             "audit_entries",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -61,7 +61,7 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_password_links_user ON password_links (user_id)",
         "CREATE INDEX ix_password_links_expires ON password_links (expires_at)",
         "CREATE INDEX ix_audit_entries_created ON audit_entries (workspace_id, created_at, id)",
-        // A form that may be sent once leaves its token, which refuses the second time.
+        // The token of a form that may be submitted only once; the unique index rejects a second submission.
         "CREATE UNIQUE INDEX uq_audit_entries_form ON audit_entries (workspace_id, form) WHERE form IS NOT NULL",
     ],
     statements: &[],

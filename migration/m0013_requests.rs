@@ -1,15 +1,15 @@
-//! The log of API requests, what it leaves for charts, and what pages look for.
+//! The log of API requests, its daily counts, and indexes for dashboard pages.
 //!
-//! Rows of many workspaces are written together, so that one workspace which is gone must not refuse the others' rows:
-//! hence no foreign keys. What is left of it goes with its age.
+//! Rows of many workspaces are inserted together, and a deleted workspace must not make the whole insert fail. So there are no
+//! foreign keys; leftover rows are deleted by age.
 
-use crate::step::{Step, Table};
+use crate::definition::{Migration, TableDefinition};
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0013_requests",
     added: &[],
     tables: &[
-        Table::heap(
+        TableDefinition::heap(
             "api_requests",
             "id UUID NOT NULL,
              workspace_id UUID NOT NULL,
@@ -26,7 +26,7 @@ pub(crate) const STEP: Step = Step {
              received_at BIGINT NOT NULL,
              CONSTRAINT pk_api_requests PRIMARY KEY (id)",
         ),
-        Table::keyed(
+        TableDefinition::keyed(
             "api_request_days",
             "workspace_id UUID NOT NULL,
              day BIGINT NOT NULL,
@@ -41,10 +41,10 @@ pub(crate) const STEP: Step = Step {
         "CREATE INDEX ix_api_requests_received ON api_requests (workspace_id, received_at, id)",
         "CREATE INDEX ix_api_requests_key ON api_requests (key_id, received_at, id)",
         "CREATE INDEX ix_api_requests_request ON api_requests (workspace_id, request_id)",
-        // Failures are what people look for, and few. With more columns, SQLite would sooner take the index of all requests.
+        // Failures are few and often searched. With more columns in the index, SQLite would prefer the index of all requests.
         "CREATE INDEX ix_api_requests_failed ON api_requests (workspace_id, received_at, id, status) WHERE status >= 400",
         "CREATE INDEX ix_api_request_days_day ON api_request_days (day)",
-        // Completions by the day on which they happened.
+        // Completions by time.
         "CREATE INDEX ix_enrollments_completed ON enrollments (workspace_id, completed_at)
              WHERE completed_at IS NOT NULL",
     ],

@@ -1,9 +1,9 @@
-//! How the shards of days that are over are found, so that they are brought into one. On SQLite there is one shard, and these stay
+//! Indexes to find the shards of past days, which are merged into one. SQLite has only one shard, so there these indexes stay
 //! empty.
 
-use crate::step::Step;
+use crate::definition::Migration;
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0014_shards",
     added: &[],
     tables: &[],

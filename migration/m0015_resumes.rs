@@ -1,8 +1,8 @@
-//! When a held delivery is due again at the earliest: a retry that waits keeps its wait while its subscription is paused.
+//! The earliest time at which a held delivery is due again: a retry keeps its delay while its subscription is paused.
 
-use crate::step::Step;
+use crate::definition::Migration;
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0015_resumes",
     added: &[("webhook_deliveries", "resumes_at BIGINT")],
     tables: &[],

@@ -1,11 +1,12 @@
-//! Whether the operator gave a key its quota. The operator's may exceed the workspace's quota, any other may not.
+//! Whether the operator set a key's quota. Such a quota may exceed the workspace's.
 //!
-//! The audit log tells which older keys a person of the workspace created: a key and its entry are written in one transaction,
-//! so that they have the same time, and the entry holds the key's name. The operator gave the quotas of all others.
+//! For existing keys, the audit log shows which ones a user of the workspace created: a key and its entry are written in one
+//! transaction, so they have the same time, and the entry contains the key's name. The operator set the quotas of all other
+//! keys.
 
-use crate::step::Step;
+use crate::definition::Migration;
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0017_key_quotas",
     added: &[("api_keys", "operator_quota BOOLEAN NOT NULL DEFAULT FALSE")],
     tables: &[],

@@ -1,8 +1,8 @@
-//! When each person of a workspace last signed in, read from the audit log.
+//! An index to find when each user of a workspace last signed in, in the audit log.
 
-use crate::step::Step;
+use crate::definition::Migration;
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0018_sign_ins",
     added: &[],
     tables: &[],

@@ -1,12 +1,12 @@
-//! Until when grants give access to what an order pays for: this is what remains when the order is refunded.
+//! The end of granted access, stored while an order pays for the access. It applies again when the order is refunded.
 //!
 //! An entitlement whose enrollment was revoked later no longer gives access, even when a grant or another order gave access
-//! again: the time of the enrollment tells, which only that moves. Older versions left such entitlements active. Their orders
-//! keep `updated_at`.
+//! again. This is detected by the time of the enrollment, which only changes then. Older versions left such entitlements
+//! active. Their orders keep `updated_at`.
 
-use crate::step::Step;
+use crate::definition::Migration;
 
-pub(crate) const STEP: Step = Step {
+pub(crate) const MIGRATION: Migration = Migration {
     name: "m0020_grants",
     added: &[("enrollments", "granted_until BIGINT")],
     tables: &[],

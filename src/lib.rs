@@ -1,6 +1,6 @@
-//! The server of the creator platform's public API.
+//! The commands of `creator-api`, and the server that they start.
 //!
-//! The commands, and the server that they start. `src/README.md` describes the crates below.
+//! `src/README.md` describes the crates of the workspace.
 
 pub mod server;
 

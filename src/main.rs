@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// A page of a list is some thousand small texts, made and dropped on many threads.
+/// mimalloc, since a page of a list allocates and frees thousands of small strings on many threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,14 +1,14 @@
-//! Sums over the ragged edges of a window, shorter than a quarter-hour, read from the facts themselves, and the
-//! enrolments that have expired, which no rollup knows.
+//! Sums over the edges of a time window, which are shorter than a bucket of the rollups, and counts of expired enrollments,
+//! which rollups do not contain.
 //!
-//! The twin of what the domain records: both must count the same rows the same way.
+//! The counterpart of what the domain writes to the rollups: both must count the same rows in the same way.
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement, Value};
 use uuid::Uuid;
 
 use crate::{activity_rollups, revenue_rollups};
 
-/// Orders paid and refunds made in the span; with a course, of orders that hold an item of it.
+/// Orders paid and refunds created in the span. With a course, only orders with an item of that course.
 const REVENUE: &str = "\
     SELECT currency, CAST(SUM(orders) AS BIGINT), CAST(SUM(refunds) AS BIGINT), CAST(SUM(gross) AS BIGINT), \
         CAST(SUM(discount) AS BIGINT), CAST(SUM(tax) AS BIGINT), CAST(SUM(refunded) AS BIGINT) \
@@ -25,7 +25,7 @@ const REVENUE: &str = "\
 const ORDER_OF_COURSE: &str = "AND EXISTS (SELECT 1 FROM order_items \
     WHERE order_items.order_id = orders.id AND order_items.course_id = $4)";
 
-/// Students, enrolments and certificates of the span. The percentage is floored, as the domain's.
+/// Students, enrollments and certificates of the span. The percentage is rounded down, as in the domain.
 const ACTIVITY: &str = "\
     SELECT CAST(COALESCE(SUM(students), 0) AS BIGINT), CAST(COALESCE(SUM(created), 0) AS BIGINT), \
         CAST(COALESCE(SUM(revoked), 0) AS BIGINT), CAST(COALESCE(SUM(active), 0) AS BIGINT), \
@@ -52,54 +52,56 @@ const ACTIVITY: &str = "\
 const STUDENT_HAS_COURSE: &str = "AND EXISTS (SELECT 1 FROM enrollments \
     WHERE enrollments.student_id = students.id AND enrollments.course_id = $4)";
 
-/// Active by their stored status, but over; by steps of the creation time.
+/// Enrollments with the stored status active that have expired, by step of the creation time.
 const EXPIRED: &str = "\
     SELECT created_at / $4, COUNT(*) FROM enrollments \
     WHERE workspace_id = $1 AND status = 'active' AND expires_at <= $2 AND created_at < $3 {of_course} \
     GROUP BY created_at / $4";
 
-/// Revenue by currency from `from_ms` up to `to_ms`.
+/// Returns the revenue by currency in a time span that excludes `to_ms`.
 ///
 /// # Errors
-/// When the database fails.
+/// Returns [`DbErr`] when the query fails.
 pub async fn revenue(
     connection: &impl ConnectionTrait,
     workspace: Uuid,
     course: Option<Uuid>,
     (from_ms, to_ms): (i64, i64),
-) -> Result<Vec<(String, revenue_rollups::Sums)>, DbErr> {
+) -> Result<Vec<(String, revenue_rollups::RevenueSums)>, DbErr> {
     let sql = REVENUE.replace("{of_course}", if course.is_some() { ORDER_OF_COURSE } else { "" });
     let values = [workspace.into(), from_ms.into(), to_ms.into()];
     let rows = query(connection, sql, values, course).await?;
-    rows.iter().map(|row| Ok((row.try_get_by_index(0)?, revenue_rollups::Sums::from_row(row, 1)?))).collect()
+    rows.iter()
+        .map(|row| Ok((row.try_get_by_index(0)?, revenue_rollups::RevenueSums::from_row(row, 1)?)))
+        .collect()
 }
 
-/// Activity from `from_ms` up to `to_ms`.
+/// Returns the activity in a time span that excludes `to_ms`.
 ///
 /// # Errors
-/// When the database fails.
+/// Returns [`DbErr`] when the query fails.
 pub async fn activity(
     connection: &impl ConnectionTrait,
     workspace: Uuid,
     course: Option<Uuid>,
     (from_ms, to_ms): (i64, i64),
-) -> Result<activity_rollups::Sums, DbErr> {
+) -> Result<activity_rollups::ActivitySums, DbErr> {
     let (has_course, of_course) =
         if course.is_some() { (STUDENT_HAS_COURSE, "AND course_id = $4") } else { ("", "") };
     let sql = ACTIVITY.replace("{has_course}", has_course).replace("{of_course}", of_course);
     let values = [workspace.into(), from_ms.into(), to_ms.into()];
-    let mut total = activity_rollups::Sums::default();
+    let mut total = activity_rollups::ActivitySums::default();
     for row in query(connection, sql, values, course).await? {
-        total += activity_rollups::Sums::from_row(&row, 0)?;
+        total += activity_rollups::ActivitySums::from_row(&row, 0)?;
     }
     Ok(total)
 }
 
-/// Enrolments created before `to_ms` that are over at `now_ms` though their status still says active: how many
-/// for each step of `step_ms` in which they were created, as the step's start.
+/// Counts the enrollments created before `to_ms` that have expired by `now_ms` while their stored status is active. Returns the
+/// start of each step of `step_ms` in which such enrollments were created, with their number.
 ///
 /// # Errors
-/// When the database fails.
+/// Returns [`DbErr`] when the query fails.
 pub async fn expired(
     connection: &impl ConnectionTrait,
     workspace: Uuid,
@@ -114,7 +116,7 @@ pub async fn expired(
     rows.iter().map(|row| Ok((row.try_get_by_index::<i64>(0)? * step_ms, row.try_get_by_index(1)?))).collect()
 }
 
-/// Runs the statement with its values and, last, the course when there is one.
+/// Runs the statement with its values and, as the last value, the course if specified.
 async fn query<const N: usize>(
     connection: &impl ConnectionTrait,
     sql: String,

@@ -1,19 +1,19 @@
-//! Brings the shards of days that are over into one, with those of their quarter-hours, so that a busy year is as few rows as a
-//! quiet one.
+//! Merges the shards of past days and quarter-hours into one, so that a busy year takes no more rows than a quiet one.
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, IdenStatic};
 
 use super::Grain;
 use crate::statement;
 
-/// Moves rows of buckets of a grain that began before this moment into the first shard, as many as the limit at most, the
-/// oldest first, and returns how many. Each grain and table needs a transaction of its own, since writers lock their rows in
-/// another order. Readers see the same sums before and after. What another transaction is about to change stays for the next time.
+/// Moves up to `limit` rows of buckets of one grain that begin before `before` into the first shard, oldest first, and returns
+/// the number of rows moved. Use a separate transaction for each grain and table, since writers lock rows in a different order.
+/// Readers see the same sums before and after. Skips rows locked by other transactions. Does nothing on SQLite, which has only
+/// one shard.
 ///
 /// SQLite has one shard, where nothing is to be moved.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub(crate) async fn fold<C: ConnectionTrait>(
     conn: &C,
     table: &str,
@@ -33,27 +33,28 @@ pub(crate) async fn fold<C: ConnectionTrait>(
     Ok(moved.unsigned_abs())
 }
 
-/// The statement that takes rows away and adds what they held to the first shard, in the order in which writers add to it, so that
-/// none waits for the other crosswise.
+/// Returns the statement that deletes rows and adds their sums to the first shard, in the order in which writers add to it, so
+/// that they cannot deadlock.
 fn merging(table: &str, bucket: &[&str], sums: &[&str], grain: Grain) -> String {
-    // Spelled out and not bound, since each grain has an index of its own.
+    // A literal and not a parameter, since each grain has a partial index.
     let grain = grain.as_str();
     let bucket = bucket.join(", ");
-    let each = |what: &dyn Fn(&&str) -> String| sums.iter().map(what).collect::<Vec<_>>().join(", ");
-    let (held, total) = (sums.join(", "), each(&|sum| format!("sum({sum})::bigint")));
+    let each =
+        |expression: &dyn Fn(&&str) -> String| sums.iter().map(expression).collect::<Vec<_>>().join(", ");
+    let (columns, totals) = (sums.join(", "), each(&|sum| format!("sum({sum})::bigint")));
     let added = each(&|sum| format!("{sum} = {table}.{sum} + excluded.{sum}"));
     format!(
         "WITH stale AS MATERIALIZED (
             SELECT {bucket}, shard FROM {table} WHERE grain = '{grain}' AND shard > 0 AND starts_at < $1
             ORDER BY starts_at LIMIT $2 FOR UPDATE SKIP LOCKED
         ),
-        gone AS (DELETE FROM {table} WHERE ({bucket}, shard) IN (SELECT {bucket}, shard FROM stale) RETURNING *),
+        deleted AS (DELETE FROM {table} WHERE ({bucket}, shard) IN (SELECT {bucket}, shard FROM stale) RETURNING *),
         merged AS (
-            INSERT INTO {table} ({bucket}, shard, {held})
-            SELECT {bucket}, 0, {total} FROM gone GROUP BY {bucket} ORDER BY {bucket}
+            INSERT INTO {table} ({bucket}, shard, {columns})
+            SELECT {bucket}, 0, {totals} FROM deleted GROUP BY {bucket} ORDER BY {bucket}
             ON CONFLICT ({bucket}, shard) DO UPDATE SET {added}
         )
-        SELECT count(*) FROM gone"
+        SELECT count(*) FROM deleted"
     )
 }
 

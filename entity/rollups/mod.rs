@@ -1,7 +1,7 @@
-//! What the two tables of sums share: their grains, how a change's differences are written, and how spans are read.
+//! Common parts of the two rollup tables: grains, writing of changes, and reading of time spans.
 //!
-//! [`read`] sums spans of whole buckets, [`edges`] what is shorter than a bucket, and [`fold`] keeps them few. Which change counts
-//! where is the domain's to say.
+//! [`read`] sums whole buckets, [`edges`] sums spans shorter than a bucket, and [`fold`] limits the number of rows. The domain
+//! decides what each change adds to which bucket.
 
 pub mod edges;
 pub(crate) mod fold;
@@ -13,21 +13,21 @@ use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
 
 use crate::statement;
 
-/// The course of the sums over all courses.
+/// The course id of the sums over all courses.
 pub const ALL_COURSES: Uuid = Uuid::nil();
 
-/// Milliseconds of a UTC day.
+/// The length of a UTC day in milliseconds.
 pub const DAY_MS: i64 = 86_400_000;
-/// Milliseconds of a quarter-hour.
+/// The length of a quarter-hour in milliseconds.
 pub const QUARTER_MS: i64 = 900_000;
 
-/// How long a bucket is.
+/// The length of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "Text", rename_all = "snake_case")]
 pub enum Grain {
     /// A UTC day.
     Day,
-    /// A quarter of an hour: every time zone's days begin at one.
+    /// A quarter-hour. In every time zone, days begin at one.
     Quarter,
 }
 
@@ -35,7 +35,7 @@ impl Grain {
     /// Both grains.
     pub const ALL: [Self; 2] = [Self::Day, Self::Quarter];
 
-    /// The length of a bucket in milliseconds.
+    /// Returns the length of a bucket in milliseconds.
     pub const fn length_ms(self) -> i64 {
         match self {
             Self::Day => DAY_MS,
@@ -43,12 +43,12 @@ impl Grain {
         }
     }
 
-    /// When the bucket begins that holds this moment.
+    /// Returns the start of the bucket that contains this time.
     pub const fn floor(self, at_ms: i64) -> i64 {
         at_ms - at_ms.rem_euclid(self.length_ms())
     }
 
-    /// The grain as the database keeps it.
+    /// Returns the grain as stored in the database.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -57,35 +57,35 @@ impl Grain {
     }
 }
 
-/// Whole buckets whose sums are wanted, for one part or for several that follow one another.
+/// A range of whole buckets to sum, for one part of the result or for several consecutive parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// To which sum of the caller's the first buckets belong; several pieces may belong to one.
+pub struct BucketRange {
+    /// The index of the part to which the first buckets belong. Several ranges may add to one part.
     pub part: usize,
     /// The buckets to read.
     pub grain: Grain,
-    /// 1 to add, -1 to take away.
+    /// 1 to add the sums, -1 to subtract them.
     pub sign: i64,
-    /// When the first bucket begins.
+    /// The start of the first bucket.
     pub from_ms: i64,
-    /// When the first bucket begins that is not read any more.
+    /// The end of the range, excluded: the start of the first bucket that is not read.
     pub to_ms: i64,
-    /// How long a part is, at least 1: what begins so much later belongs to the next part.
+    /// The length of a part, at least 1. A bucket that begins this much later belongs to the next part.
     pub step_ms: i64,
 }
 
-impl Piece {
-    /// A piece that belongs to one part as a whole; it holds a bucket at least.
+impl BucketRange {
+    /// Creates a range that belongs to one part. It must contain at least one bucket.
     pub const fn whole(part: usize, grain: Grain, sign: i64, from_ms: i64, to_ms: i64) -> Self {
         Self { part, grain, sign, from_ms, to_ms, step_ms: to_ms - from_ms }
     }
 
-    /// Takes in a piece that goes on where this one ends, for the next part; `false` when it does not.
-    pub fn take_in(&mut self, next: &Self) -> bool {
-        let goes_on = (next.grain, next.sign, next.from_ms, next.step_ms)
+    /// Appends a range that continues this one with the next part. Returns `false`, without a change, if it does not.
+    pub fn merge(&mut self, next: &Self) -> bool {
+        let continues = (next.grain, next.sign, next.from_ms, next.step_ms)
             == (self.grain, self.sign, self.to_ms, self.step_ms);
         let parts = usize::try_from((self.to_ms - self.from_ms) / self.step_ms);
-        let fits = goes_on && parts.is_ok_and(|parts| self.part + parts == next.part);
+        let fits = continues && parts.is_ok_and(|parts| self.part + parts == next.part);
         if fits {
             self.to_ms = next.to_ms;
         }
@@ -93,10 +93,10 @@ impl Piece {
     }
 }
 
-/// Rows written by one statement at most.
-const ROWS_A_STATEMENT: usize = 100;
+/// The maximum number of rows per statement.
+const ROWS_PER_STATEMENT: usize = 100;
 
-/// Writes rows in their order. Where a row with the same key exists, its sums are added to that row.
+/// Inserts rows in their order. If a row with the same key exists, adds the sums to that row.
 pub(crate) async fn add<C: ConnectionTrait, E>(
     conn: &C,
     rows: Vec<E::Model>,
@@ -113,35 +113,36 @@ where
     }
     let mut rows = rows.into_iter().peekable();
     while rows.peek().is_some() {
-        let mut insert = statement::insertion::<_, E::ActiveModel>(rows.by_ref().take(ROWS_A_STATEMENT));
+        let mut insert =
+            statement::insert_statement::<_, E::ActiveModel>(rows.by_ref().take(ROWS_PER_STATEMENT));
         insert.on_conflict(conflict.clone());
         conn.execute(&insert).await?;
     }
     Ok(())
 }
 
-/// Declares the struct of a bucket's sums. Implements addition, negation and decoding from consecutive columns, which must be
-/// in the order of the fields.
+/// Declares the struct of a bucket's sums, with addition, negation and decoding from consecutive columns, which must be in the
+/// order of the fields.
 macro_rules! sums {
     (
         $(#[$about:meta])*
-        pub struct Sums {
+        pub struct $name:ident {
             $($(#[$option:meta])* pub $field:ident: i64),+ $(,)?
         }
     ) => {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         $(#[$about])*
-        pub struct Sums {
+        pub struct $name {
             $($(#[$option])* pub $field: i64),+
         }
 
-        impl std::ops::AddAssign for Sums {
+        impl std::ops::AddAssign for $name {
             fn add_assign(&mut self, other: Self) {
                 $(self.$field += other.$field;)+
             }
         }
 
-        impl std::ops::Neg for Sums {
+        impl std::ops::Neg for $name {
             type Output = Self;
 
             fn neg(self) -> Self {
@@ -149,11 +150,11 @@ macro_rules! sums {
             }
         }
 
-        impl Sums {
-            /// The sums in a row, from this column on.
-            pub(crate) fn from_row(row: &sea_orm::QueryResult, place: usize) -> Result<Self, sea_orm::DbErr> {
-                let mut place = place..;
-                Ok(Self { $($field: row.try_get_by_index(place.next().unwrap_or_default())?),+ })
+        impl $name {
+            /// Decodes the sums of a row, starting at this column.
+            pub(crate) fn from_row(row: &sea_orm::QueryResult, first_column: usize) -> Result<Self, sea_orm::DbErr> {
+                let mut columns = first_column..;
+                Ok(Self { $($field: row.try_get_by_index(columns.next().unwrap_or_default())?),+ })
             }
         }
     };
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_begins_at_or_before_what_it_holds() {
+    fn a_bucket_begins_at_or_before_the_times_in_it() {
         assert_eq!(Grain::Day.floor(-1), -DAY_MS);
         assert_eq!(Grain::Day.floor(DAY_MS), DAY_MS);
         assert_eq!(Grain::Quarter.floor(QUARTER_MS + 1), QUARTER_MS);

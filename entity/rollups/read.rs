@@ -1,19 +1,19 @@
-//! The statement that sums spans of buckets: one a table, however many points a series has.
+//! The statement that sums ranges of buckets: one statement per table, for any number of points in a series.
 
 use std::fmt::Write as _;
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement};
 use uuid::Uuid;
 
-use super::{ALL_COURSES, Piece};
+use super::{ALL_COURSES, BucketRange};
 
-/// The part that a row belongs to.
+/// Decodes the index of the part to which a row belongs.
 pub(crate) fn part(row: &QueryResult) -> Result<usize, DbErr> {
     usize::try_from(row.try_get_by_index::<i64>(0)?).map_err(|error| DbErr::Type(error.to_string()))
 }
 
-/// Sums the columns over the pieces, for each part and for each value of `within`, a further column: those come first, then
-/// the sums.
+/// Builds the statement that sums the columns over the ranges, for each part and, if specified, each value of the column
+/// `within`. The result has the part first, then the value of `within`, then the sums.
 pub(crate) fn statement(
     connection: &impl ConnectionTrait,
     table: &str,
@@ -21,18 +21,18 @@ pub(crate) fn statement(
     columns: &[String],
     workspace: Uuid,
     course: Option<Uuid>,
-    pieces: &[Piece],
+    pieces: &[BucketRange],
 ) -> Statement {
     let backend = connection.get_database_backend();
     let sums: Vec<String> =
         columns.iter().map(|column| format!("CAST(SUM(piece.sign * {column}) AS BIGINT)")).collect();
-    // The buckets of a piece.
+    // The condition for the buckets of a range.
     let bucket = format!(
         "workspace_id = $2 AND course_id = $3 AND {table}.grain = piece.grain \
          AND starts_at >= piece.from_ms AND starts_at < piece.to_ms"
     );
-    // Either database takes the pieces one by one, each as one range of the primary key: SQLite because of the CROSS JOIN,
-    // PostgreSQL because OFFSET keeps it from joining the tables as it would.
+    // Forces both databases to read one range of the primary key per range of buckets: SQLite by the CROSS JOIN, PostgreSQL by
+    // OFFSET, which prevents another join order.
     let buckets = match backend {
         DbBackend::Postgres => {
             format!("CROSS JOIN LATERAL (SELECT * FROM {table} WHERE {bucket} OFFSET 0) AS bucket")
@@ -50,7 +50,7 @@ pub(crate) fn statement(
     Statement::from_sql_and_values(backend, sql, [as_json(pieces).into(), workspace.into(), course.into()])
 }
 
-/// The pieces as a table, from one parameter: so the statement's text is always the same and stays prepared.
+/// Returns the ranges as a table, built from one parameter, so that the statement's text is constant and stays prepared.
 fn pieces_table(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
@@ -66,12 +66,12 @@ fn pieces_table(backend: DbBackend) -> &'static str {
     }
 }
 
-fn as_json(pieces: &[Piece]) -> String {
+fn as_json(pieces: &[BucketRange]) -> String {
     let mut text = String::with_capacity(2 + pieces.len() * 56);
-    for (place, Piece { part, grain, sign, from_ms, to_ms, step_ms }) in pieces.iter().enumerate() {
-        let before = if place == 0 { '[' } else { ',' };
+    for (index, BucketRange { part, grain, sign, from_ms, to_ms, step_ms }) in pieces.iter().enumerate() {
+        let separator = if index == 0 { '[' } else { ',' };
         // Writing to a string cannot fail.
-        let _ = write!(text, "{before}[{part},\"{}\",{sign},{from_ms},{to_ms},{step_ms}]", grain.as_str());
+        let _ = write!(text, "{separator}[{part},\"{}\",{sign},{from_ms},{to_ms},{step_ms}]", grain.as_str());
     }
     if pieces.is_empty() { "[]".to_owned() } else { text + "]" }
 }

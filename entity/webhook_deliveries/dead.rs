@@ -1,4 +1,4 @@
-//! Deliveries that were given up, over all subscriptions of a workspace or of one.
+//! Dead deliveries of a workspace or of one subscription.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{
@@ -6,92 +6,93 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait},
 };
 
-use super::{Column, Entity, Model, State, is};
-use crate::{InWorkspace, Keyset, Span, statement};
+use super::{Column, Entity, Model, StoredDeliveryState, is};
+use crate::{InWorkspace, Keyset, SpanMs, statement};
 
-/// Which dead deliveries are wanted.
+/// Filters the dead deliveries of a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dead {
-    /// Of this subscription.
+pub struct DeadRowFilter {
+    /// Only deliveries of this subscription.
     pub subscription: Option<Uuid>,
-    /// Of events of this type.
+    /// Only deliveries of events of this type.
     pub event_type: Option<String>,
-    /// Made in this span.
-    pub created: Span,
-    /// Only those that no other delivery sends again.
+    /// Only deliveries created in this span.
+    pub created: SpanMs,
+    /// Only deliveries that no other delivery sends again.
     pub unreplayed: bool,
-    /// None that this job has made.
+    /// Without the deliveries that this job created.
     pub not_of_job: Option<Uuid>,
 }
 
 impl InWorkspace<Entity> {
-    /// A page of the workspace's dead deliveries, ordered by their making.
+    /// Returns a page of the workspace's dead deliveries, ordered by creation.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn dead<C: ConnectionTrait>(
         self,
         conn: &C,
-        which: &Dead,
+        filter: &DeadRowFilter,
         page: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let dead = self.select_dead(which, page.within(Column::CreatedAt, which.created));
+        let dead = self.select_dead(filter, page.within(Column::CreatedAt, filter.created));
         statement::all(conn, page.page(dead, Column::CreatedAt)).await
     }
 
-    /// How many dead deliveries there are of those wanted, or on a page of them.
+    /// Counts the dead deliveries that match the filter, or those on a page of them.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn count_dead<C: ConnectionTrait>(
         self,
         conn: &C,
-        which: &Dead,
+        filter: &DeadRowFilter,
         page: Option<Keyset<Column>>,
     ) -> Result<u64, DbErr> {
         let Some(page) = page else {
-            let dead = self.select_dead(which, which.created.holds(Column::CreatedAt));
+            let dead = self.select_dead(filter, filter.created.contains(Column::CreatedAt));
             return statement::count(conn, dead).await;
         };
-        let dead = self.select_dead(which, page.within(Column::CreatedAt, which.created));
-        statement::count_to(conn, page.page(dead, Column::CreatedAt), page.limit).await
+        let dead = self.select_dead(filter, page.within(Column::CreatedAt, filter.created));
+        statement::count_up_to(conn, page.page(dead, Column::CreatedAt), page.limit).await
     }
 
-    /// When the dead delivery was made that stands so many places down the list of a subscription, or of all of them, and its id;
-    /// none where no other follows it. Counts those that others send again, and those of any event.
+    /// Returns the creation time and id of the dead delivery at position `count` of the list of a subscription or the
+    /// workspace. Returns `None` when no other delivery follows it. Includes deliveries that others send again, and those of
+    /// any event.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn reach_dead<C: ConnectionTrait>(
         self,
         conn: &C,
         subscription: Option<Uuid>,
-        created: Span,
+        created: SpanMs,
         page: Keyset<Column>,
-        many: u64,
+        count: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = subscription.map_or_else(|| self.select(), |subscription| self.of(subscription));
-        let dead = rows.filter(is(State::Dead));
-        page.reach(conn, dead.filter(page.within(Column::CreatedAt, created)), many).await
+        let dead = rows.filter(is(StoredDeliveryState::Dead));
+        page.position_at(conn, dead.filter(page.within(Column::CreatedAt, created)), count).await
     }
 
-    /// The condition on the state is spelled out for the sake of the indexes that hold dead ones only: one has them by
-    /// subscription, the other all of the workspace.
-    fn select_dead(self, which: &Dead, created: Condition) -> Select<Entity> {
-        let rows = match which.subscription {
-            Some(subscription) => self.checked().filter(Column::SubscriptionId.eq(subscription)),
+    /// Selects dead deliveries. The condition on the state is spelled as in the two partial indexes of dead deliveries: one is
+    /// by subscription, the other covers the whole workspace.
+    fn select_dead(self, filter: &DeadRowFilter, created: Condition) -> Select<Entity> {
+        let rows = match filter.subscription {
+            Some(subscription) => self.select_unindexed().filter(Column::SubscriptionId.eq(subscription)),
             None => self.select(),
         };
         let unreplayed = "NOT EXISTS (SELECT 1 FROM webhook_deliveries AS again
             WHERE again.replayed_from = webhook_deliveries.id)";
-        // One that is deleted takes its letters with it, batch by batch.
+        // The deliveries of a deleted subscription are deleted in batches and no longer shown.
         let deleted = "subscription_id NOT IN
             (SELECT gone.id FROM webhook_subscriptions AS gone WHERE gone.deleted_at IS NOT NULL)";
         let filters = Condition::all()
             .add(Expr::cust(deleted))
-            .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)))
-            .add_option(which.not_of_job.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))))
-            .add_option(which.unreplayed.then(|| Expr::cust(unreplayed)));
-        rows.filter(is(State::Dead)).filter(created).filter(filters)
+            .add_option(filter.event_type.as_deref().map(|kind| Column::EventType.eq(kind)))
+            .add_option(filter.not_of_job.map(|job| Column::JobId.is_null().or(Column::JobId.ne(job))))
+            .add_option(filter.unreplayed.then(|| Expr::cust(unreplayed)));
+        rows.filter(is(StoredDeliveryState::Dead)).filter(created).filter(filters)
     }
 }

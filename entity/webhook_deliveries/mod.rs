@@ -1,13 +1,12 @@
-//! Deliveries: one row for each event and each subscription that wants it, which is also its place in the queue.
+//! Deliveries: one row for each event and subscription to its type. The rows are also the queue.
 //!
-//! What people ask for stands here, inside a workspace. [`queue`] holds what workers do across all of them,
-//! [`outcomes`] what charts show, and [`hold`] what follows when a subscription is paused or enabled; dead ones have finders
-//! of their own.
+//! This module has the queries within a workspace. [`queue`] has those of workers across all workspaces, [`outcomes`] those of
+//! charts, and [`hold`] those that follow when a subscription is paused or enabled. Dead deliveries have queries of their own.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QueryOrder, QuerySelect, QueryTrait, Select, sea_query::Expr};
 
-use crate::{InWorkspace, Keyset, Span, scope, statement, table, webhook_subscriptions};
+use crate::{InWorkspace, Keyset, SpanMs, scope, statement, table, webhook_subscriptions};
 
 mod claim;
 mod dead;
@@ -15,19 +14,19 @@ pub mod hold;
 pub mod outcomes;
 pub mod queue;
 
-pub use dead::Dead;
+pub use dead::DeadRowFilter;
 
-/// Where a delivery stands. Delivered and dead ones never change again.
+/// The state of a delivery. Delivered and dead ones never change again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
-pub enum State {
-    /// It is to be sent, or being sent.
+pub enum StoredDeliveryState {
+    /// It is to be sent, or in flight.
     #[sea_orm(num_value = 0)]
     Pending,
-    /// It arrived.
+    /// It was delivered.
     #[sea_orm(num_value = 1)]
     Delivered,
-    /// It was given up.
+    /// It failed for good.
     #[sea_orm(num_value = 2)]
     Dead,
     /// It waits for its subscription to be enabled.
@@ -35,26 +34,26 @@ pub enum State {
     Held,
 }
 
-/// Why there is a delivery.
+/// Why a delivery was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "i16", db_type = "SmallInteger")]
-pub enum Origin {
-    /// Its event happened.
+pub enum StoredDeliveryOrigin {
+    /// For its event.
     #[sea_orm(num_value = 0)]
     Event,
-    /// A dead delivery is sent again.
+    /// To send a dead delivery again.
     #[sea_orm(num_value = 1)]
     Replay,
-    /// A delivered one is sent again.
+    /// To send a delivered one again.
     #[sea_orm(num_value = 2)]
     Resend,
-    /// Its owner tries the subscription.
+    /// To test the subscription.
     #[sea_orm(num_value = 3)]
     Test,
 }
 
 table::declare!(
-    /// One delivery.
+    /// One delivery of an event to a subscription.
     #[sea_orm(table_name = "webhook_deliveries")]
     pub struct Model {
         /// The delivery's id.
@@ -69,31 +68,31 @@ table::declare!(
         /// The event's type.
         #[sea_orm(column_type = "Text")]
         pub event_type: String,
-        /// Why there is this delivery.
-        pub origin: Origin,
-        /// The delivery that this one sends again; it may be pruned by now.
+        /// Why the delivery was created.
+        pub origin: StoredDeliveryOrigin,
+        /// The delivery that this one sends again, which may have been pruned since.
         pub replayed_from: Option<Uuid>,
-        /// The job that sends it again.
+        /// The replay job that created it.
         pub job_id: Option<Uuid>,
-        /// Where it stands.
-        pub state: State,
+        /// Its state.
+        pub state: StoredDeliveryState,
         /// Attempts made so far.
         pub attempts: i32,
         /// When the next attempt is due, while pending.
         pub next_attempt_at: Option<i64>,
-        /// When the next attempt is due at the earliest, while held: a wait between two attempts goes on.
+        /// While held: the earliest time of the next attempt, because the delay between two attempts continues.
         pub resumes_at: Option<i64>,
-        /// Names the lease of the worker that has it in hand, so that only its holder settles the delivery.
+        /// Identifies the lease of the worker that is sending it, so that only this worker can settle it.
         pub lease_token: Option<Uuid>,
-        /// When that lease ends, and another worker may take the delivery.
+        /// When that lease expires, and another worker may claim the delivery.
         pub lease_until: Option<i64>,
-        /// When it was made.
+        /// When it was created.
         pub created_at: i64,
-        /// When it was delivered or given up.
+        /// When it became delivered or dead.
         pub settled_at: Option<i64>,
-        /// The status that the last attempt met, when it met one.
+        /// The status of the last attempt; `None` without a response.
         pub last_status: Option<i32>,
-        /// The class of what went wrong in the last attempt, when there was no answer.
+        /// The failure's code when the last attempt got no response.
         #[sea_orm(column_type = "Text", nullable)]
         pub last_error: Option<String>,
     }
@@ -101,7 +100,7 @@ table::declare!(
 scope::tenant!();
 
 impl Model {
-    /// A delivery just made for an event, due at once, or held when the subscription takes none.
+    /// Creates a delivery of an event: due at once, or held when the subscription is not enabled.
     pub fn new(id: Uuid, subscription: Uuid, event: &crate::events::Model, enabled: bool, now: i64) -> Self {
         let due = enabled.then_some(now);
         Self {
@@ -110,10 +109,10 @@ impl Model {
             subscription_id: subscription,
             event_id: event.id,
             event_type: event.kind.clone(),
-            origin: Origin::Event,
+            origin: StoredDeliveryOrigin::Event,
             replayed_from: None,
             job_id: None,
-            state: if enabled { State::Pending } else { State::Held },
+            state: if enabled { StoredDeliveryState::Pending } else { StoredDeliveryState::Held },
             attempts: 0,
             next_attempt_at: due,
             resumes_at: None,
@@ -126,16 +125,16 @@ impl Model {
         }
     }
 
-    /// A delivery that sends this one again, from its first attempt on.
+    /// Creates a delivery that sends this one again, beginning with its first attempt.
     #[must_use]
-    pub fn again(&self, id: Uuid, origin: Origin, enabled: bool, now: i64) -> Self {
+    pub fn send_again(&self, id: Uuid, origin: StoredDeliveryOrigin, enabled: bool, now: i64) -> Self {
         let due = enabled.then_some(now);
         Self {
             id,
             origin,
             replayed_from: Some(self.id),
             job_id: None,
-            state: if enabled { State::Pending } else { State::Held },
+            state: if enabled { StoredDeliveryState::Pending } else { StoredDeliveryState::Held },
             attempts: 0,
             next_attempt_at: due,
             resumes_at: None,
@@ -150,154 +149,165 @@ impl Model {
     }
 }
 
-/// Which deliveries of a subscription are wanted.
+/// Filters the deliveries of a subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// Of this subscription.
+pub struct DeliveryRowFilter {
+    /// The subscription.
     pub subscription: Uuid,
-    /// That stand there.
-    pub state: Option<State>,
-    /// Of events of this type.
+    /// Only deliveries in this state.
+    pub state: Option<StoredDeliveryState>,
+    /// Only deliveries of events of this type.
     pub event_type: Option<String>,
-    /// Made in this span.
-    pub created: Span,
+    /// Only deliveries created in this span.
+    pub created: SpanMs,
 }
 
 impl InWorkspace<Entity> {
-    /// A page of a subscription's deliveries, ordered by their making.
+    /// Returns a page of a subscription's deliveries, ordered by creation.
     ///
-    /// The state is spelled out for the sake of the indexes that hold those of one state only. That of pending and of held ones
-    /// has another order, so that it serves few of them: see [`is_few`](Self::is_few).
+    /// The state is part of the statement's text, because partial indexes cover the deliveries of a single state. The indexes
+    /// of pending and held deliveries have another order, so they are used only for few rows: see [`is_few`](Self::is_few).
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when a query fails.
     pub async fn of_subscription<C: ConnectionTrait>(
         self,
         conn: &C,
-        which: &Wanted,
+        filter: &DeliveryRowFilter,
         page: Keyset<Column>,
     ) -> Result<Vec<Model>, DbErr> {
-        let mut state = which.state.map(is);
-        if matches!(which.state, Some(State::Pending | State::Held)) && !self.is_few(conn, which).await? {
+        let mut state = filter.state.map(is);
+        if matches!(filter.state, Some(StoredDeliveryState::Pending | StoredDeliveryState::Held))
+            && !self.is_few(conn, filter).await?
+        {
             state = state.map(statement::unindexed);
         }
         let filters = Condition::all()
             .add_option(state)
-            .add_option(which.event_type.as_deref().map(|kind| Column::EventType.eq(kind)));
+            .add_option(filter.event_type.as_deref().map(|kind| Column::EventType.eq(kind)));
         let deliveries = self
-            .checked()
-            .filter(Column::SubscriptionId.eq(which.subscription))
-            .filter(page.within(Column::CreatedAt, which.created))
+            .select_unindexed()
+            .filter(Column::SubscriptionId.eq(filter.subscription))
+            .filter(page.within(Column::CreatedAt, filter.created))
             .filter(filters);
         statement::all(conn, page.page(deliveries, Column::CreatedAt)).await
     }
 
-    /// Whether a subscription has few deliveries of a state, so that they are soon sorted; walking all in their order would
-    /// come by them late.
+    /// Whether a subscription has few deliveries in a state, so that sorting them is fast. Scanning all deliveries in their
+    /// order would take long to find them.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn is_few<C: ConnectionTrait>(self, conn: &C, which: &Wanted) -> Result<bool, DbErr> {
-        let of = self.checked().filter(Column::SubscriptionId.eq(which.subscription));
-        let standing = of.filter(Condition::all().add_option(which.state.map(is)));
-        let rows = standing.select_only().column(Column::Id).into_query();
-        statement::is_short(conn, rows, statement::FEW).await
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn is_few<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        filter: &DeliveryRowFilter,
+    ) -> Result<bool, DbErr> {
+        let rows = self.select_unindexed().filter(Column::SubscriptionId.eq(filter.subscription));
+        let in_state = rows.filter(Condition::all().add_option(filter.state.map(is)));
+        let rows = in_state.select_only().column(Column::Id).into_query();
+        statement::has_fewer_than(conn, rows, statement::FEW_CHILDREN).await
     }
 
-    /// When the delivery was made that stands so many places down a subscription's list, and its id; none where no other
-    /// follows it.
+    /// Returns the creation time and id of the delivery at position `count` of a subscription's list. Returns `None` when no
+    /// other delivery follows it.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn reach<C: ConnectionTrait>(
         self,
         conn: &C,
         subscription: Uuid,
-        created: Span,
+        created: SpanMs,
         page: Keyset<Column>,
-        many: u64,
+        count: u64,
     ) -> Result<Option<(i64, Uuid)>, DbErr> {
         let rows = self.of(subscription);
-        page.reach(conn, rows.filter(page.within(Column::CreatedAt, created)), many).await
+        page.position_at(conn, rows.filter(page.within(Column::CreatedAt, created)), count).await
     }
 
-    /// The deliveries of a subscription. One check of the subscription in place of one a row, which the index could not make.
+    /// Selects the deliveries of a subscription. Checks the subscription's workspace once instead of each row's, which the
+    /// index does not include.
     fn of(self, subscription: Uuid) -> Select<Entity> {
         let ours =
-            webhook_subscriptions::in_workspace(self.workspace()).identified(subscription).into_query();
+            webhook_subscriptions::in_workspace(self.workspace()).select_by_id(subscription).into_query();
         Entity::find().filter(Column::SubscriptionId.eq(subscription)).filter(Expr::exists(ours))
     }
 
-    /// How many of a subscription's deliveries are not settled: to be sent, and held; counts no further than the limit.
+    /// Counts a subscription's deliveries that are pending or held, up to the limit.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn count_waiting<C: ConnectionTrait>(
+    /// Returns [`DbErr`] when a query fails.
+    pub async fn count_unsettled<C: ConnectionTrait>(
         self,
         conn: &C,
         subscription: Uuid,
         limit: u64,
     ) -> Result<u64, DbErr> {
-        let standing = |state: State| {
-            let of = self.checked().filter(Column::SubscriptionId.eq(subscription));
-            of.filter(is(state))
+        let in_state = |state: StoredDeliveryState| {
+            let rows = self.select_unindexed().filter(Column::SubscriptionId.eq(subscription));
+            rows.filter(is(state))
         };
-        let pending = statement::count_to(conn, standing(State::Pending), limit).await?;
-        let held = statement::count_to(conn, standing(State::Held), limit).await?;
+        let pending = statement::count_up_to(conn, in_state(StoredDeliveryState::Pending), limit).await?;
+        let held = statement::count_up_to(conn, in_state(StoredDeliveryState::Held), limit).await?;
         Ok(Ord::min(limit, pending + held))
     }
 
-    /// The deliveries that send these again, newest first.
+    /// Returns the deliveries that send these again, newest first.
     ///
     /// # Errors
-    /// When the database does.
-    pub async fn again<C: ConnectionTrait>(self, conn: &C, of: &[Uuid]) -> Result<Vec<Model>, DbErr> {
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn sent_again<C: ConnectionTrait>(self, conn: &C, of: &[Uuid]) -> Result<Vec<Model>, DbErr> {
         if of.is_empty() {
             return Ok(Vec::new());
         }
-        let again = self.checked().filter(Column::ReplayedFrom.is_in(statement::padded(of)));
-        statement::all(conn, again.order_by_desc(Column::Id)).await
+        let rows = self.select_unindexed().filter(Column::ReplayedFrom.is_in(statement::padded(of)));
+        statement::all(conn, rows.order_by_desc(Column::Id)).await
     }
 }
 
-/// True for those that stand there, as the conditions of indexes spell it.
-fn is(state: State) -> Expr {
+/// True for deliveries in this state, spelled as in the conditions of the partial indexes.
+fn is(state: StoredDeliveryState) -> Expr {
     Expr::cust(format!("state = {}", state.to_value()))
 }
 
-/// The delivery with this id, in whichever workspace, for the operator's commands.
+/// Returns the delivery with this id in any workspace, for the operator's commands.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn by_id<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
     statement::one(conn, Entity::find_by_id(id)).await
 }
 
-/// Whether a subscription has deliveries, wherever they stand.
+/// Whether a subscription has deliveries in any state.
 ///
 /// # Errors
-/// When the database does.
-pub async fn any_of<C: ConnectionTrait>(conn: &C, subscription: Uuid) -> Result<bool, DbErr> {
+/// Returns [`DbErr`] when the query fails.
+pub async fn exist_for<C: ConnectionTrait>(conn: &C, subscription: Uuid) -> Result<bool, DbErr> {
     let sql = "SELECT 1 FROM webhook_deliveries WHERE subscription_id = $1 LIMIT 1";
     Ok(conn.query_one_raw(statement::raw(conn, sql, [subscription.into()])).await?.is_some())
 }
 
-/// Deletes deliveries of a subscription, wherever they stand, with their attempts: as many as the limit at most. Says how
-/// many.
+/// Deletes deliveries of a subscription in any state, with their attempts, up to the limit. Returns the number of deliveries
+/// deleted.
 ///
 /// # Errors
-/// When the database does.
-pub async fn erase<C: ConnectionTrait>(conn: &C, subscription: Uuid, limit: u32) -> Result<u64, DbErr> {
-    let some = "DELETE FROM webhook_deliveries WHERE id IN
+/// Returns [`DbErr`] when the statement fails.
+pub async fn delete_batch<C: ConnectionTrait>(
+    conn: &C,
+    subscription: Uuid,
+    limit: u32,
+) -> Result<u64, DbErr> {
+    let batch = "DELETE FROM webhook_deliveries WHERE id IN
         (SELECT id FROM webhook_deliveries WHERE subscription_id = $1 ORDER BY created_at, id LIMIT $2)";
-    statement::execute(conn, some, [subscription.into(), i64::from(limit).into()]).await
+    statement::execute(conn, batch, [subscription.into(), i64::from(limit).into()]).await
 }
 
-/// Deletes deliveries that were settled before this moment, with their attempts: as many as the limit at most. Says
-/// how many. What is pending or held stays, however old.
+/// Deletes deliveries that were settled before this time, with their attempts, up to the limit. Returns the number of
+/// deliveries deleted. Never deletes pending or held deliveries.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn prune<C: ConnectionTrait>(conn: &C, before: i64, limit: u64) -> Result<u64, DbErr> {
     let old = "DELETE FROM webhook_deliveries WHERE id IN
         (SELECT id FROM webhook_deliveries WHERE settled_at < $1 ORDER BY settled_at LIMIT $2)";

@@ -1,33 +1,33 @@
-//! What came of a subscription's deliveries, counted for charts.
+//! Counts the outcomes of a subscription's deliveries for charts.
 //!
-//! Settled ones are many and counted by the indexes alone; those that wait are read, and few. Where too many wait for that,
-//! the newest deliveries are read instead, whichever way they stand.
+//! There are many settled deliveries, which are counted in the indexes alone. Pending and held deliveries are few, and their
+//! rows are read. When they are too many, only the newest deliveries are read and counted, in any state.
 
 use std::collections::BTreeMap;
 
 use sea_orm::{ConnectionTrait, DbErr, QueryResult, Value};
 use uuid::Uuid;
 
-use super::{Entity, State};
+use super::{Entity, StoredDeliveryState};
 use crate::{InWorkspace, statement};
 
-/// Deliveries that were made in one step of time and stand alike.
+/// The number of deliveries that were created in one time step and are in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcomes {
-    /// When the step begins.
+pub struct OutcomeCounts {
+    /// When the time step begins.
     pub starts_at: i64,
-    /// Where they stand.
-    pub state: State,
-    /// Whether an attempt was made.
+    /// The state of the deliveries.
+    pub state: StoredDeliveryState,
+    /// Whether at least one attempt was made.
     pub attempted: bool,
-    /// How many there are.
+    /// The number of deliveries.
     pub count: i64,
 }
 
-/// Those that wait, so many of a state at most, whenever they were made; then, unless they are too many, all deliveries of each
-/// step, whose state is none, and the dead ones among them. In one statement, so that both are of one moment: what is made or
-/// settled between two would be taken for delivered.
-const STANDING: &str = "
+/// Counts pending and held deliveries, at most $6 of each state, created at any time. Unless they are too many, also counts all
+/// deliveries of each time step, with NULL as their state, and the dead ones. It is one statement, so that all counts are of
+/// the same moment: a delivery created or settled between two statements would be counted as delivered.
+const UNSETTLED_AND_TOTALS: &str = "
 WITH RECURSIVE waiting (created_at, state, attempts) AS (
     SELECT * FROM (SELECT created_at, state, attempts FROM webhook_deliveries
         WHERE subscription_id = $1 AND (workspace_id = $2) IS TRUE AND state = 0 LIMIT $6) AS pending
@@ -50,7 +50,7 @@ SELECT starts_at, CAST(2 AS SMALLINT), 1, (SELECT COUNT(*) FROM webhook_deliveri
     WHERE subscription_id = $1 AND state = 2 AND created_at >= starts_at AND created_at < starts_at + $5)
 FROM step";
 
-/// The newest deliveries alone, as they stand in the index by their making.
+/// Counts only the newest deliveries, which it reads from the index by creation.
 const NEWEST: &str = "
 SELECT created_at - created_at % $5, state, CASE WHEN attempts > 0 THEN 1 ELSE 0 END, COUNT(*)
 FROM (SELECT created_at, state, attempts FROM webhook_deliveries
@@ -59,12 +59,12 @@ FROM (SELECT created_at, state, attempts FROM webhook_deliveries
 GROUP BY 1, 2, 3";
 
 impl InWorkspace<Entity> {
-    /// The deliveries of a subscription that were made from the first moment up to the second, in steps of `step_ms`, of
-    /// which the first moment begins one. Counted by where they stand, in no particular order; true when only the newest
-    /// were, `limit` of them, because so many wait.
+    /// Counts the deliveries of a subscription that were created from `from` until before `until`, by time step of `step_ms`
+    /// and state, in no particular order. `from` must be the beginning of a step. The second value is true when only the newest
+    /// `limit` deliveries were counted, because too many are pending or held.
     ///
     /// # Errors
-    /// When the database does.
+    /// Returns [`DbErr`] when a query fails.
     pub async fn outcomes<C: ConnectionTrait>(
         self,
         conn: &C,
@@ -72,28 +72,28 @@ impl InWorkspace<Entity> {
         (from, until): (i64, i64),
         step_ms: i64,
         limit: u32,
-    ) -> Result<(Vec<Outcomes>, bool), DbErr> {
+    ) -> Result<(Vec<OutcomeCounts>, bool), DbErr> {
         let limit = i64::from(limit);
         let values = || {
-            let (of, ours): (Value, Value) = (subscription.into(), self.workspace().into());
-            [of, ours, from.into(), until.into(), step_ms.into(), limit.into()]
+            let (subscription, workspace): (Value, Value) = (subscription.into(), self.workspace().into());
+            [subscription, workspace, from.into(), until.into(), step_ms.into(), limit.into()]
         };
-        let standing = conn.query_all_raw(statement::raw(conn, STANDING, values())).await?;
-        let (made, standing): (Vec<&QueryResult>, Vec<&QueryResult>) =
-            standing.iter().partition(|row| matches!(row.try_get_by_index(1), Ok(None::<State>)));
-        let standing = standing.into_iter().map(outcomes).collect::<Result<Vec<Outcomes>, DbErr>>()?;
-        let waiting = |one: &&Outcomes| one.state != State::Dead;
-        if standing.iter().filter(waiting).map(|some| some.count).sum::<i64>() >= limit {
+        let rows = conn.query_all_raw(statement::raw(conn, UNSETTLED_AND_TOTALS, values())).await?;
+        let (totals, counts): (Vec<&QueryResult>, Vec<&QueryResult>) =
+            rows.iter().partition(|row| matches!(row.try_get_by_index(1), Ok(None::<StoredDeliveryState>)));
+        let counts = counts.into_iter().map(outcomes).collect::<Result<Vec<OutcomeCounts>, DbErr>>()?;
+        let is_unsettled = |counts: &&OutcomeCounts| counts.state != StoredDeliveryState::Dead;
+        if counts.iter().filter(is_unsettled).map(|counts| counts.count).sum::<i64>() >= limit {
             let newest = conn.query_all_raw(statement::raw(conn, NEWEST, values())).await?;
             return Ok((newest.iter().map(outcomes).collect::<Result<_, _>>()?, true));
         }
-        let made = made.into_iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(3)?)));
-        Ok((all(made.collect::<Result<_, DbErr>>()?, standing), false))
+        let totals = totals.into_iter().map(|row| Ok((row.try_get_by_index(0)?, row.try_get_by_index(3)?)));
+        Ok((with_delivered(totals.collect::<Result<_, DbErr>>()?, counts), false))
     }
 }
 
-fn outcomes(row: &QueryResult) -> Result<Outcomes, DbErr> {
-    Ok(Outcomes {
+fn outcomes(row: &QueryResult) -> Result<OutcomeCounts, DbErr> {
+    Ok(OutcomeCounts {
         starts_at: row.try_get_by_index(0)?,
         state: row.try_get_by_index(1)?,
         attempted: row.try_get_by_index::<i32>(2)? > 0,
@@ -101,17 +101,21 @@ fn outcomes(row: &QueryResult) -> Result<Outcomes, DbErr> {
     })
 }
 
-/// What was made, by step, and what of it waits or is dead, put together: the rest was delivered.
-fn all(made: BTreeMap<i64, i64>, standing: Vec<Outcomes>) -> Vec<Outcomes> {
-    let mut found: Vec<Outcomes> =
-        standing.into_iter().filter(|some| made.contains_key(&some.starts_at)).collect();
-    let mut delivered = made;
-    for some in &found {
-        *delivered.entry(some.starts_at).or_default() -= some.count;
+/// Adds the delivered ones: the total of each step without those that are pending, held or dead.
+fn with_delivered(totals: BTreeMap<i64, i64>, counts: Vec<OutcomeCounts>) -> Vec<OutcomeCounts> {
+    let mut all: Vec<OutcomeCounts> =
+        counts.into_iter().filter(|counts| totals.contains_key(&counts.starts_at)).collect();
+    let mut delivered = totals;
+    for counts in &all {
+        *delivered.entry(counts.starts_at).or_default() -= counts.count;
     }
-    let arrived =
-        |(starts_at, count)| Outcomes { starts_at, state: State::Delivered, attempted: true, count };
-    found.extend(delivered.into_iter().map(arrived));
-    found.retain(|some| some.count > 0);
-    found
+    let outcome = |(starts_at, count)| OutcomeCounts {
+        starts_at,
+        state: StoredDeliveryState::Delivered,
+        attempted: true,
+        count,
+    };
+    all.extend(delivered.into_iter().map(outcome));
+    all.retain(|counts| counts.count > 0);
+    all
 }

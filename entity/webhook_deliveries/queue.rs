@@ -1,47 +1,48 @@
-//! What workers do with deliveries, across all workspaces: take, settle, give back, and look at the queue.
+//! The queue of deliveries across all workspaces: workers claim, settle and release deliveries, and read the state of the
+//! queue.
 
 use sea_orm::{ActiveEnum, ConnectionTrait, DbBackend, DbErr};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::State;
-use super::claim::{FREE, waiting};
+use super::StoredDeliveryState;
+use super::claim::{UNLEASED, pending_subscriptions};
 use crate::statement;
 
-pub use super::claim::{Claim, Claimed, Share};
+pub use super::claim::{ClaimQuery, ClaimedDelivery, WorkspaceAllowance};
 
-/// What becomes of a delivery after an attempt.
+/// The next state of a delivery after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// It arrived.
+pub enum DeliveryTransition {
+    /// It is delivered.
     Delivered,
-    /// It is tried again at this moment.
+    /// It is retried at this time.
     Retry(i64),
-    /// It waits for its subscription to be enabled, and is then tried again at this moment at the earliest, if there is one.
+    /// It is held until its subscription is enabled, and then retried at once, or at this time if that is later.
     Hold(Option<i64>),
-    /// It is given up.
+    /// It is dead.
     Dead,
 }
 
-/// What came of an attempt at a delivery.
+/// The result of an attempt at a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
     /// The delivery.
     pub id: Uuid,
     /// The lease under which it was sent.
     pub lease_token: Uuid,
-    /// What becomes of it.
-    pub next: Next,
+    /// Its next state.
+    pub transition: DeliveryTransition,
     /// When the attempt ended.
-    pub at: i64,
-    /// The status of the answer, when there was one.
+    pub ended_at: i64,
+    /// The status of the response; `None` without a response.
     pub status: Option<i32>,
-    /// The class of what went wrong, when there was none.
+    /// The failure's code when there was no response.
     pub error: Option<String>,
 }
 
-/// What each database makes of the one parameter: a row for each settlement.
-fn settled(backend: DbBackend) -> &'static str {
+/// The table expression that reads settlements from the JSON parameter.
+fn settlement_rows(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
             "WITH v AS MATERIALIZED (SELECT (value->>0)::uuid AS id, (value->>1)::uuid AS token,
@@ -64,45 +65,47 @@ FROM v
 WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token
 RETURNING webhook_deliveries.id";
 
-/// Writes what came of attempts, in one statement, and gives the deliveries whose lease still held. The others are
-/// somebody else's by now: nothing of what came of them may be written.
+/// Writes the results of attempts in one statement. Returns the deliveries whose leases were still valid. The others have been
+/// claimed by another worker, so that nothing of their attempts may be written.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the statement fails.
 pub async fn settle<C: ConnectionTrait>(conn: &C, settlements: &[Settlement]) -> Result<Vec<Uuid>, DbErr> {
     if settlements.is_empty() {
         return Ok(Vec::new());
     }
-    let row = |one: &Settlement| {
-        let (state, next_at, resumes_at, settled_at) = match one.next {
-            Next::Delivered => (State::Delivered, None, None, Some(one.at)),
-            Next::Retry(at) => (State::Pending, Some(at), None, None),
-            Next::Hold(at) => (State::Held, None, at, None),
-            Next::Dead => (State::Dead, None, None, Some(one.at)),
+    let row = |settlement: &Settlement| {
+        let ended_at = Some(settlement.ended_at);
+        let (state, next_at, resumes_at, settled_at) = match settlement.transition {
+            DeliveryTransition::Delivered => (StoredDeliveryState::Delivered, None, None, ended_at),
+            DeliveryTransition::Retry(at) => (StoredDeliveryState::Pending, Some(at), None, None),
+            DeliveryTransition::Hold(at) => (StoredDeliveryState::Held, None, at, None),
+            DeliveryTransition::Dead => (StoredDeliveryState::Dead, None, None, ended_at),
         };
-        let (id, token) = (statement::hex(one.id), statement::hex(one.lease_token));
-        json!([id, token, state.to_value(), next_at, resumes_at, settled_at, one.status, one.error])
+        let (id, token) = (statement::hex(settlement.id), statement::hex(settlement.lease_token));
+        let (status, error) = (settlement.status, &settlement.error);
+        json!([id, token, state.to_value(), next_at, resumes_at, settled_at, status, error])
     };
     let rows = serde_json::Value::from_iter(settlements.iter().map(row)).to_string();
     let backend = conn.get_database_backend();
-    let sql = format!("{}{SETTLE}", settled(backend));
+    let sql = format!("{}{SETTLE}", settlement_rows(backend));
     let rows = conn.query_all_raw(statement::raw(conn, &sql, [rows.into()])).await?;
     rows.iter().map(|row| row.try_get_by_index(0)).collect()
 }
 
-/// Gives back what was taken under this lease and is not settled, as if it had never been taken. Says how much it was.
-/// Reads all that is pending: for a worker's end.
+/// Releases all unsettled deliveries under this lease, as if they had never been claimed. Returns the number of rows updated.
+/// Reads all pending deliveries, so use it only when a worker stops.
 ///
 /// # Errors
-/// When the database does.
-pub async fn give_back<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> Result<u64, DbErr> {
+/// Returns [`DbErr`] when the statement fails.
+pub async fn release_lease<C: ConnectionTrait>(conn: &C, lease_token: Uuid) -> Result<u64, DbErr> {
     let sql = "UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
         WHERE state = 0 AND lease_token = $1";
     statement::execute(conn, sql, [lease_token.into()]).await
 }
 
-/// What each database makes of the one parameter: a row for each lease and delivery.
-fn leased(backend: DbBackend) -> &'static str {
+/// The table expression that reads deliveries and lease tokens from the JSON parameter.
+fn lease_rows(backend: DbBackend) -> &'static str {
     match backend {
         DbBackend::Postgres => {
             "WITH v AS MATERIALIZED (SELECT (value->>0)::uuid AS id, (value->>1)::uuid AS token
@@ -114,74 +117,75 @@ fn leased(backend: DbBackend) -> &'static str {
     }
 }
 
-/// Gives back these deliveries that were taken under these leases, `(delivery, lease)`, as if they had never been taken.
+/// Releases these deliveries, given as `(delivery, lease token)`, as if they had never been claimed. Returns the number of rows
+/// updated.
 ///
 /// # Errors
-/// When the database does.
-pub async fn give_back_some<C: ConnectionTrait>(conn: &C, taken: &[(Uuid, Uuid)]) -> Result<u64, DbErr> {
-    if taken.is_empty() {
+/// Returns [`DbErr`] when the statement fails.
+pub async fn release_deliveries<C: ConnectionTrait>(conn: &C, leased: &[(Uuid, Uuid)]) -> Result<u64, DbErr> {
+    if leased.is_empty() {
         return Ok(0);
     }
     let row = |(id, token): &(Uuid, Uuid)| json!([statement::hex(*id), statement::hex(*token)]);
-    let rows = serde_json::Value::from_iter(taken.iter().map(row)).to_string();
+    let rows = serde_json::Value::from_iter(leased.iter().map(row)).to_string();
     let sql = format!(
         "{}
         UPDATE webhook_deliveries SET lease_token = NULL, lease_until = NULL
         FROM v WHERE webhook_deliveries.id = v.id AND webhook_deliveries.lease_token = v.token",
-        leased(conn.get_database_backend())
+        lease_rows(conn.get_database_backend())
     );
     statement::execute(conn, &sql, [rows.into()]).await
 }
 
-/// The earliest moment at which a delivery of an enabled subscription is due, or was: what lies in the past is how far
-/// the queue is behind. What is in flight at this moment does not count, nor do these workspaces.
+/// Returns the earliest time at which a delivery of an enabled subscription is or was due. A time in the past shows how far the
+/// queue is behind. Ignores deliveries under a lease, and those of the excluded workspaces.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the query fails.
 pub async fn oldest_due<C: ConnectionTrait>(
     conn: &C,
     now: i64,
-    without: &[Uuid],
+    excluded_workspaces: &[Uuid],
 ) -> Result<Option<i64>, DbErr> {
-    let waiting = waiting(conn.get_database_backend(), "$2");
-    let without = without.iter().map(|&workspace| json!([statement::hex(workspace), 0, null]));
-    let without = serde_json::Value::from_iter(without).to_string();
+    let waiting = pending_subscriptions(conn.get_database_backend(), "$2");
+    let excluded = excluded_workspaces.iter().map(|&workspace| json!([statement::hex(workspace), 0, null]));
+    let excluded = serde_json::Value::from_iter(excluded).to_string();
     let sql = format!(
         "{waiting}
         SELECT min((SELECT d.next_attempt_at FROM webhook_deliveries AS d
-                    WHERE d.state = 0 AND d.subscription_id = s.id AND {FREE} ORDER BY d.next_attempt_at LIMIT 1))
+                    WHERE d.state = 0 AND d.subscription_id = s.id AND {UNLEASED} ORDER BY d.next_attempt_at LIMIT 1))
         FROM waiting AS w CROSS JOIN webhook_subscriptions AS s WHERE s.id = w.subscription_id AND s.state = 0"
     );
-    let row = conn.query_one_raw(statement::raw(conn, &sql, [now.into(), without.into()])).await?;
+    let row = conn.query_one_raw(statement::raw(conn, &sql, [now.into(), excluded.into()])).await?;
     row.map_or(Ok(None), |row| row.try_get_by_index(0))
 }
 
-/// How many deliveries stand where.
+/// The number of deliveries in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// To be sent, or being sent.
+pub struct QueueCounts {
+    /// To be sent, including those in flight.
     pub pending: i64,
-    /// Of these: in a worker's hand.
+    /// Pending deliveries under a lease.
     pub in_flight: i64,
     /// Waiting for their subscription to be enabled.
     pub held: i64,
-    /// Given up, and not pruned yet.
+    /// Dead and not pruned yet.
     pub dead: i64,
 }
 
-/// How many deliveries stand where at this moment. Reads the rows of what is pending, and of the rest entries of indexes.
+/// Counts the deliveries in each state. Reads the rows of pending deliveries, and only index entries of the others.
 ///
 /// # Errors
-/// When the database does.
-pub async fn counts<C: ConnectionTrait>(conn: &C, now: i64) -> Result<Counts, DbErr> {
+/// Returns [`DbErr`] when the query fails.
+pub async fn counts<C: ConnectionTrait>(conn: &C, now: i64) -> Result<QueueCounts, DbErr> {
     let sql = "SELECT count(*), count(CASE WHEN lease_until > $1 THEN 1 END),
         (SELECT count(*) FROM webhook_deliveries WHERE state = 3),
         (SELECT count(*) FROM webhook_deliveries WHERE state = 2)
         FROM webhook_deliveries WHERE state = 0";
     let Some(row) = conn.query_one_raw(statement::raw(conn, sql, [now.into()])).await? else {
-        return Ok(Counts::default());
+        return Ok(QueueCounts::default());
     };
-    Ok(Counts {
+    Ok(QueueCounts {
         pending: row.try_get_by_index(0)?,
         in_flight: row.try_get_by_index(1)?,
         held: row.try_get_by_index(2)?,

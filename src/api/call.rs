@@ -1,11 +1,11 @@
-//! An admitted request: which workspace and key call, and what the response gets besides its body.
+//! An authorized call: its workspace and key, and the response headers that the operation sets.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use poem::http::HeaderValue;
 
-use super::front::Front;
+use super::state::ApiState;
 use domain::keys::Principal;
 use foundation::id::{KeyId, WorkspaceId};
 use web::etag;
@@ -13,51 +13,51 @@ use web::etag;
 /// A call of one of the API's operations.
 pub type Call = contract_runtime::call::Call<Caller>;
 
-/// The sender of a request, once its key is known.
+/// The authenticated caller of a request.
 pub struct Caller {
-    /// The workspace of the key.
+    /// The workspace of the API key.
     pub workspace: WorkspaceId,
-    /// The key.
+    /// The API key.
     pub key: KeyId,
-    /// The request's id, as the response carries it.
+    /// The request id that the response contains.
     pub request_id: String,
-    /// What all calls share.
-    pub(crate) front: Arc<Front>,
+    /// The state that all calls share.
+    pub(crate) state: Arc<ApiState>,
     replayed: AtomicBool,
-    tag: OnceLock<HeaderValue>,
+    etag: OnceLock<HeaderValue>,
 }
 
 impl Caller {
-    /// The holder of this key, in this request.
-    pub(crate) fn new(front: Arc<Front>, principal: &Principal, request_id: String) -> Self {
+    /// Creates the caller of a request that was sent with this key.
+    pub(crate) fn new(state: Arc<ApiState>, principal: &Principal, request_id: String) -> Self {
         Self {
             workspace: principal.workspace,
             key: principal.key,
             request_id,
-            front,
+            state,
             replayed: AtomicBool::new(false),
-            tag: OnceLock::new(),
+            etag: OnceLock::new(),
         }
     }
 
-    /// Marks the response as the repetition of a stored one.
+    /// Marks the response as a stored one that is returned again.
     pub fn mark_replayed(&self) {
         self.replayed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the response repeats a stored one.
+    /// Returns whether the response is a stored one that is returned again.
     pub(crate) fn is_replayed(&self) -> bool {
         self.replayed.load(Ordering::Relaxed)
     }
 
-    /// Gives the response the tag of these bytes instead of its body's: for a body that also contains the time of the
-    /// request, which goes on while nothing else has changed.
-    pub fn tag_by(&self, bytes: &[u8]) {
-        self.tag.get_or_init(|| etag::of(bytes));
+    /// Computes the `ETag` of the response from these bytes instead of its body. Used if the body contains the time of the
+    /// request, which changes even if nothing else does.
+    pub fn set_etag_of(&self, bytes: &[u8]) {
+        self.etag.get_or_init(|| etag::of(bytes));
     }
 
-    /// The response's own tag, when the operation set one.
-    pub(crate) fn tag(&self) -> Option<&HeaderValue> {
-        self.tag.get()
+    /// Returns the `ETag` that the operation set, if any.
+    pub(crate) fn etag(&self) -> Option<&HeaderValue> {
+        self.etag.get()
     }
 }

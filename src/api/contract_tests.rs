@@ -1,4 +1,4 @@
-//! Requests against the contract itself: what is refused, and in which words.
+//! Tests the validation of requests against the contract, and its messages.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use poem::http::{HeaderMap, HeaderValue};
 
 use contract_runtime::contract::Operation;
 use contract_runtime::validate::schemas::{self, Schemas};
-use contract_runtime::validate::{Faults, Part, query};
+use contract_runtime::validate::{RequestPart, Violations, query};
 
 use super::patterns;
 use crate::generated::{document, operations};
@@ -16,51 +16,54 @@ static SCHEMAS: LazyLock<Vec<Schemas>> = LazyLock::new(|| {
         .expect("the contract compiles")
 });
 
-/// The schemas of one operation.
-fn of(operation: &Operation) -> &'static Schemas {
-    SCHEMAS.iter().find(|schemas| std::ptr::eq(schemas.operation, operation)).expect("it is in the contract")
+/// Returns the schemas of an operation.
+fn schemas_of(operation: &Operation) -> &'static Schemas {
+    SCHEMAS
+        .iter()
+        .find(|schemas| std::ptr::eq(schemas.operation, operation))
+        .expect("the operation is in the contract")
 }
 
-fn told(faults: Faults) -> Vec<String> {
+fn messages(violations: Violations) -> Vec<String> {
     let part = |part| match part {
-        Part::Path => "path",
-        Part::Query => "query",
-        Part::Header => "header",
-        Part::Cookie => "cookie",
-        Part::Body => "body",
+        RequestPart::Path => "path",
+        RequestPart::Query => "query",
+        RequestPart::Header => "header",
+        RequestPart::Cookie => "cookie",
+        RequestPart::Body => "body",
     };
-    faults
+    violations
         .into_iter()
-        .map(|fault| format!("{} {}: {}", part(fault.place), fault.field, fault.message))
+        .map(|violation| format!("{} {}: {}", part(violation.part), violation.field, violation.message))
         .collect()
 }
 
-fn asked(operation: &Operation, text: &str) -> Vec<String> {
-    let mut faults = Faults::new();
-    let pairs = query::read(text, |_| false, &mut faults);
-    of(operation).check_query(&pairs, &mut faults);
-    told(faults)
+fn check_query(operation: &Operation, text: &str) -> Vec<String> {
+    let mut violations = Violations::new();
+    let pairs = query::parse(text, |_| false, &mut violations);
+    schemas_of(operation).check_query(&pairs, &mut violations);
+    messages(violations)
 }
 
-fn sent(operation: &Operation, body: &str) -> Vec<String> {
-    let mut faults = Faults::new();
-    of(operation).check_body(body.as_bytes(), &mut faults);
-    let mut told = told(faults);
-    told.sort();
-    told
+fn check_body(operation: &Operation, body: &str) -> Vec<String> {
+    let mut violations = Violations::new();
+    schemas_of(operation).check_body(body.as_bytes(), &mut violations);
+    let mut messages = messages(violations);
+    messages.sort();
+    messages
 }
 
 #[test]
-fn a_good_query_passes() {
-    for good in [
+fn a_valid_query_is_accepted() {
+    for valid in [
         "",
         "limit=100&sort=-updated_at&created_after=2026-01-01T00:00:00%2B01:00",
         "courseId=crs_01k424mh00e2mbrajjfteg1k8f&enrollment_status=active&tag=a+b&email=a%40b",
     ] {
-        assert_eq!(asked(&operations::LIST_STUDENTS, good), [""; 0], "{good}");
+        assert_eq!(check_query(&operations::LIST_STUDENTS, valid), [""; 0], "{valid}");
     }
     assert_eq!(
-        asked(
+        check_query(
             &operations::GET_ANALYTICS_SUMMARY,
             "timezone=Europe/Berlin&interval=week&from=2026-01-01T00:00:00Z"
         ),
@@ -69,78 +72,78 @@ fn a_good_query_passes() {
 }
 
 #[test]
-fn every_bad_limit_is_told_what_is_allowed() {
-    let limit = |value: &str| asked(&operations::LIST_COURSES, &format!("limit={value}"));
+fn an_invalid_limit_is_rejected_with_the_allowed_range() {
+    let limit = |value: &str| check_query(&operations::LIST_COURSES, &format!("limit={value}"));
     assert_eq!(limit("0"), ["query limit: must be at least 1"]);
     assert_eq!(limit("101"), ["query limit: must be at most 100"]);
     assert_eq!(limit("-1"), ["query limit: must be at least 1"]);
     assert_eq!(limit("99999999999999999999"), ["query limit: is out of range"]);
-    assert_eq!(limit(""), ["query limit: is empty; leave it out or give it a value"]);
-    for odd in ["1e2", "1.0", "+5", "%205", "0x10", "ten", "--1", "-"] {
-        let told = limit(odd);
-        assert_eq!(told.len(), 1, "{odd}");
-        assert!(told[0].contains("whole number") || odd == "+5", "{odd}: {told:?}");
+    assert_eq!(limit(""), ["query limit: is empty; omit it or provide a value"]);
+    for invalid in ["1e2", "1.0", "+5", "%205", "0x10", "ten", "--1", "-"] {
+        let messages = limit(invalid);
+        assert_eq!(messages.len(), 1, "{invalid}");
+        assert!(messages[0].contains("integer") || invalid == "+5", "{invalid}: {messages:?}");
     }
 }
 
 #[test]
-fn all_faults_of_a_query_come_together() {
+fn all_errors_of_a_query_are_reported_together() {
     assert_eq!(
-        asked(
+        check_query(
             &operations::LIST_ORDERS,
             "page=2&limit=0&limit=5&sort=name&currency=usd&paid_after=2026-01-01T00:00:00&studentId=crs_x&status="
         ),
         [
-            "query limit: is given more than once",
+            "query limit: is specified more than once",
             "query page: is not a parameter of this operation",
             "query limit: must be at least 1",
             "query sort: must be one of `created_at`, `-created_at`, `updated_at`, `-updated_at`, `paid_at`, `-paid_at`",
-            "query currency: must be a currency code of three capital letters, such as `USD`",
-            "query paid_after: must name its offset from UTC: end it with `Z` or, say, `+01:00`",
-            "query studentId: must be an id that begins with `stu_`, with 26 characters after it",
-            "query status: is empty; leave it out or give it a value",
+            "query currency: must be a currency code of three uppercase letters, such as `USD`",
+            "query paid_after: must have a UTC offset: end it with `Z` or an offset such as `+01:00`",
+            "query studentId: must be an id: `stu_` followed by 26 characters",
+            "query status: is empty; omit it or provide a value",
         ]
     );
 }
 
 #[test]
-fn a_good_body_passes() {
-    for good in [
+fn a_valid_body_is_accepted() {
+    for valid in [
         r#"{"email": "a@b"}"#,
         r#"{"email": "Jürgen@exämple.com", "name": null, "external_id": null, "tags": [], "metadata": {}}"#,
         r#"{"email": "a@b", "name": "A", "tags": ["x", "y"], "metadata": {"k": "", "l": "line\nbreak"}}"#,
     ] {
-        assert_eq!(sent(&operations::CREATE_STUDENT, good), [""; 0], "{good}");
+        assert_eq!(check_body(&operations::CREATE_STUDENT, valid), [""; 0], "{valid}");
     }
 }
 
 #[test]
-fn all_faults_of_a_body_come_together() {
+fn all_errors_of_a_body_are_reported_together() {
     let long = "x".repeat(65);
     let body = format!(
         r#"{{"email": "ada", "name": 5, "phone": "1", "tags": ["a", "a", "{long}"], "metadata": {{"k": 1, "": "v"}}}}"#
     );
     assert_eq!(
-        sent(&operations::CREATE_STUDENT, &body),
+        check_body(&operations::CREATE_STUDENT, &body),
         [
-            "body /email: must hold one @ between two parts without blanks",
-            "body /metadata/: has a name that cannot be taken: it must not be empty",
+            "body /email: must contain exactly one @, with text on both sides and no whitespace",
+            "body /metadata/: has an invalid name: it must not be empty",
             "body /metadata/k: must be a string",
             "body /name: must be null or a string",
             "body /phone: is not a field of this body",
             "body /tags/2: must be at most 64 characters long",
-            "body /tags: must not hold an item twice",
+            "body /tags: must not contain duplicate items",
         ]
     );
 }
 
 #[test]
-fn a_body_of_another_kind_is_told_what_is_expected() {
-    assert_eq!(sent(&operations::CREATE_STUDENT, "[]"), ["body : must be an object"]);
-    assert_eq!(sent(&operations::CREATE_STUDENT, "null"), ["body : must be an object"]);
-    assert_eq!(sent(&operations::CREATE_STUDENT, "{}"), ["body /email: is required"]);
+fn a_body_of_the_wrong_type_is_rejected_with_the_expected_type() {
+    assert_eq!(check_body(&operations::CREATE_STUDENT, "[]"), ["body : must be an object"]);
+    assert_eq!(check_body(&operations::CREATE_STUDENT, "null"), ["body : must be an object"]);
+    assert_eq!(check_body(&operations::CREATE_STUDENT, "{}"), ["body /email: is required"]);
     assert_eq!(
-        sent(&operations::CREATE_ENROLLMENT, r#"{"expires_at": "2016-12-31T23:59:60Z"}"#),
+        check_body(&operations::CREATE_ENROLLMENT, r#"{"expires_at": "2016-12-31T23:59:60Z"}"#),
         [
             "body /courseId: is required",
             "body /expires_at: must not be a leap second (`:60`)",
@@ -149,35 +152,39 @@ fn a_body_of_another_kind_is_told_what_is_expected() {
     );
     let email = format!(r#"{{"email": "{}@b"}}"#, "a".repeat(400));
     assert_eq!(
-        sent(&operations::CREATE_STUDENT, &email),
+        check_body(&operations::CREATE_STUDENT, &email),
         ["body /email: must be at most 320 characters long"]
     );
 }
 
 #[test]
-fn the_value_itself_is_never_repeated() {
-    let told = sent(&operations::CREATE_STUDENT, r#"{"email": "secret person", "name": "secret\u0001"}"#);
-    assert!(told.len() == 2 && told.iter().all(|fault| !fault.contains("secret")), "{told:?}");
+fn messages_do_not_contain_the_rejected_value() {
+    let messages =
+        check_body(&operations::CREATE_STUDENT, r#"{"email": "secret person", "name": "secret\u0001"}"#);
+    assert!(messages.len() == 2 && messages.iter().all(|it| !it.contains("secret")), "{messages:?}");
 }
 
 #[test]
-fn a_header_is_judged_like_a_parameter() {
-    let checked = |values: &[&str]| {
+fn headers_are_validated_like_parameters() {
+    let check_header = |values: &[&str]| {
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append("idempotency-key", HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        let mut faults = Faults::new();
-        of(&operations::CREATE_STUDENT).check_headers(&headers, &mut faults);
-        told(faults)
+        let mut violations = Violations::new();
+        schemas_of(&operations::CREATE_STUDENT).check_headers(&headers, &mut violations);
+        messages(violations)
     };
-    assert_eq!(checked(&["abc"]), [""; 0]);
-    assert_eq!(checked(&[""]), ["header Idempotency-Key: is empty"]);
+    assert_eq!(check_header(&["abc"]), [""; 0]);
+    assert_eq!(check_header(&[""]), ["header Idempotency-Key: is empty"]);
     assert_eq!(
-        checked(&["a b"]),
-        ["header Idempotency-Key: must be visible ASCII characters without blanks"]
+        check_header(&["a b"]),
+        ["header Idempotency-Key: must contain only visible ASCII characters and no spaces"]
     );
-    assert_eq!(checked(&["é"]), ["header Idempotency-Key: must be visible ASCII characters"]);
-    assert_eq!(checked(&["a", "a"]), ["header Idempotency-Key: is given more than once"]);
-    assert_eq!(checked(&[&"x".repeat(256)]), ["header Idempotency-Key: must be at most 255 characters long"]);
+    assert_eq!(check_header(&["é"]), ["header Idempotency-Key: must be visible ASCII characters"]);
+    assert_eq!(check_header(&["a", "a"]), ["header Idempotency-Key: is specified more than once"]);
+    assert_eq!(
+        check_header(&[&"x".repeat(256)]),
+        ["header Idempotency-Key: must be at most 255 characters long"]
+    );
 }

@@ -1,8 +1,9 @@
-//! Cursors: the place behind which the next page begins, as an opaque text.
+//! Pagination cursors: the position after which the next page starts, as an opaque string.
 //!
-//! A cursor holds the version, the sort, a digest of the filters and the position, under an HMAC-SHA256 that also
-//! covers workspace and operation. It grants nothing: the request still needs a key with the scope. A forged,
-//! foreign or cut one, and one sent with other filters or another sort, is 422 on `cursor`.
+//! A cursor contains a format version, the sort order, a digest of the filters and the position. Its HMAC-SHA256 also
+//! covers the workspace and the operation. A cursor grants no access: the request still needs a key with the scope. A
+//! cursor that is modified, truncated or from another list or workspace is rejected with 422 for `cursor`, as is one
+//! that was issued for different filters or a different sort order.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,86 +12,91 @@ use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use contract_runtime::validate::query::Pair;
+use contract_runtime::validate::query::QueryParameter;
 use domain::page::{Position, Sort, SortKey};
 use foundation::clock;
-use foundation::secret::Key;
+use foundation::secret::SecretKey;
 
 const VERSION: u8 = 1;
-const FILTERS: usize = 8;
-const TAG: usize = 16;
+const FILTERS_BYTES: usize = 8;
+const TAG_BYTES: usize = 16;
 /// Version, sort, filters, time, id, tag.
-const LENGTH: usize = 1 + 1 + FILTERS + 8 + 16 + TAG;
+const LENGTH_BYTES: usize = 1 + 1 + FILTERS_BYTES + 8 + 16 + TAG_BYTES;
 
-/// Seals and opens the cursors of this server.
+/// Signs and verifies the cursors of this server.
 pub struct Cursors {
     mac: Hmac<Sha256>,
 }
 
-/// What a cursor is bound to besides its position.
-pub(crate) struct Binding<'a> {
+/// The request that a cursor is valid for.
+pub(crate) struct CursorBinding<'a> {
     pub(crate) workspace: Uuid,
     pub(crate) operation: &'a str,
     pub(crate) sort: Sort,
-    pub(crate) query: &'a [Pair],
+    pub(crate) query: &'a [QueryParameter],
 }
 
-/// Why a cursor is refused.
+/// Why a cursor is rejected.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// It was not issued by this server for this list.
+pub(crate) enum CursorError {
+    /// This server did not issue it for this list.
     Forged,
-    /// It was issued for other filters or another sort.
-    OtherRequest,
+    /// It was issued for different filters or a different sort order.
+    DifferentRequest,
 }
 
 impl Cursors {
-    /// Under this key.
+    /// Signs cursors with this key.
     ///
     /// # Panics
-    /// Never: a MAC takes a key of any length.
-    pub fn new(key: Key) -> Self {
-        let mac = Hmac::new_from_slice(key.expose_secret()).expect("a MAC takes a key of any length");
+    /// Never: HMAC accepts a key of any length.
+    pub fn new(key: SecretKey) -> Self {
+        let mac = Hmac::new_from_slice(key.expose_secret()).expect("HMAC accepts a key of any length");
         Self { mac }
     }
 
-    pub(crate) fn seal(&self, binding: &Binding<'_>, position: Position) -> String {
-        let mut bytes = [0_u8; LENGTH];
+    /// Creates the cursor of a position.
+    pub(crate) fn seal(&self, binding: &CursorBinding<'_>, position: Position) -> String {
+        let mut bytes = [0_u8; LENGTH_BYTES];
         bytes[0] = VERSION;
         bytes[1] = sort_byte(binding.sort);
-        bytes[2..10].copy_from_slice(&filters(binding.query));
+        bytes[2..10].copy_from_slice(&filters_digest(binding.query));
         bytes[10..18].copy_from_slice(&position.at.as_millisecond().to_be_bytes());
         bytes[18..34].copy_from_slice(position.id.as_bytes());
-        let tag = self.covering(binding, &bytes[..LENGTH - TAG]).finalize().into_bytes();
-        bytes[LENGTH - TAG..].copy_from_slice(&tag[..TAG]);
+        let tag = self.mac_over(binding, &bytes[..LENGTH_BYTES - TAG_BYTES]).finalize().into_bytes();
+        bytes[LENGTH_BYTES - TAG_BYTES..].copy_from_slice(&tag[..TAG_BYTES]);
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    pub(crate) fn open(&self, binding: &Binding<'_>, text: &str) -> Result<Position, Refusal> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| Refusal::Forged)?;
-        let bytes: [u8; LENGTH] = bytes.try_into().map_err(|_| Refusal::Forged)?;
-        let (held, tag) = bytes.split_at(LENGTH - TAG);
-        self.covering(binding, held).verify_truncated_left(tag).map_err(|_| Refusal::Forged)?;
-        if held[0] != VERSION || held[1] != sort_byte(binding.sort) || held[2..10] != filters(binding.query) {
-            return Err(Refusal::OtherRequest);
+    /// Verifies a cursor and returns its position.
+    pub(crate) fn open(&self, binding: &CursorBinding<'_>, cursor: &str) -> Result<Position, CursorError> {
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| CursorError::Forged)?;
+        let bytes: [u8; LENGTH_BYTES] = bytes.try_into().map_err(|_| CursorError::Forged)?;
+        let (payload, tag) = bytes.split_at(LENGTH_BYTES - TAG_BYTES);
+        self.mac_over(binding, payload).verify_truncated_left(tag).map_err(|_| CursorError::Forged)?;
+        if payload[0] != VERSION
+            || payload[1] != sort_byte(binding.sort)
+            || payload[2..10] != filters_digest(binding.query)
+        {
+            return Err(CursorError::DifferentRequest);
         }
         let (mut at, mut id) = ([0; 8], [0; 16]);
-        at.copy_from_slice(&held[10..18]);
-        id.copy_from_slice(&held[18..34]);
+        at.copy_from_slice(&payload[10..18]);
+        id.copy_from_slice(&payload[18..34]);
         Ok(Position { at: clock::from_ms(i64::from_be_bytes(at)), id: Uuid::from_bytes(id) })
     }
 
-    /// The MAC over what a cursor holds and whose it is.
-    fn covering(&self, binding: &Binding<'_>, held: &[u8]) -> Hmac<Sha256> {
+    /// Computes the MAC over the payload of a cursor, its workspace and its operation.
+    fn mac_over(&self, binding: &CursorBinding<'_>, payload: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.mac.clone();
-        mac.update(held);
+        mac.update(payload);
         mac.update(binding.workspace.as_bytes());
         mac.update(binding.operation.as_bytes());
         mac
     }
 }
 
-/// The sort in a byte: the column, and a bit for the direction.
+/// Encodes the sort order in one byte: the column, and one bit for the direction.
 fn sort_byte(sort: Sort) -> u8 {
     let column = match sort.key {
         SortKey::CreatedAt => 1,
@@ -100,9 +106,9 @@ fn sort_byte(sort: Sort) -> u8 {
     column << 1 | u8::from(sort.descending)
 }
 
-/// A digest of the filters, whatever their order: every parameter but the paging itself.
-fn filters(query: &[Pair]) -> [u8; FILTERS] {
-    let mut pairs: Vec<&Pair> =
+/// Computes a digest of all parameters except those of the pagination, independent of their order.
+fn filters_digest(query: &[QueryParameter]) -> [u8; FILTERS_BYTES] {
+    let mut pairs: Vec<&QueryParameter> =
         query.iter().filter(|pair| !matches!(pair.name.as_str(), "cursor" | "limit" | "sort")).collect();
     pairs.sort_by(|a, b| a.name.cmp(&b.name));
     let mut digest = Sha256::new();
@@ -112,8 +118,8 @@ fn filters(query: &[Pair]) -> [u8; FILTERS] {
             digest.update(text.as_bytes());
         }
     }
-    let mut short = [0; FILTERS];
-    short.copy_from_slice(&digest.finalize()[..FILTERS]);
+    let mut short = [0; FILTERS_BYTES];
+    short.copy_from_slice(&digest.finalize()[..FILTERS_BYTES]);
     short
 }
 
@@ -131,12 +137,17 @@ mod tests {
         Cursors::new(SecretBox::new(Box::new([byte; 32])))
     }
 
-    fn pair(name: &str, value: &str) -> Pair {
-        Pair { name: name.into(), value: value.into() }
+    fn pair(name: &str, value: &str) -> QueryParameter {
+        QueryParameter { name: name.into(), value: value.into() }
     }
 
-    fn bound<'a>(workspace: u128, operation: &'a str, sort: Sort, query: &'a [Pair]) -> Binding<'a> {
-        Binding { workspace: Uuid::from_u128(workspace), operation, sort, query }
+    fn binding<'a>(
+        workspace: u128,
+        operation: &'a str,
+        sort: Sort,
+        query: &'a [QueryParameter],
+    ) -> CursorBinding<'a> {
+        CursorBinding { workspace: Uuid::from_u128(workspace), operation, sort, query }
     }
 
     fn position(ms: i64, id: u128) -> Position {
@@ -144,40 +155,49 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_opens_only_where_it_was_given_out() {
+    fn a_cursor_is_valid_only_for_the_request_that_it_was_issued_for() {
         let tag = [pair("tag", "a"), pair("limit", "5")];
-        let text = cursors(1).seal(&bound(7, "listStudents", CREATED, &tag), position(5, 6));
-        let open = |cursors: Cursors, binding: Binding<'_>| cursors.open(&binding, &text);
+        let cursor = cursors(1).seal(&binding(7, "listStudents", CREATED, &tag), position(5, 6));
+        let open = |cursors: Cursors, binding: CursorBinding<'_>| cursors.open(&binding, &cursor);
         let reordered = [pair("limit", "99"), pair("tag", "a"), pair("cursor", "x")];
-        assert_eq!(open(cursors(1), bound(7, "listStudents", CREATED, &reordered)), Ok(position(5, 6)));
-        assert_eq!(open(cursors(2), bound(7, "listStudents", CREATED, &tag)), Err(Refusal::Forged));
-        assert_eq!(open(cursors(1), bound(8, "listStudents", CREATED, &tag)), Err(Refusal::Forged));
-        assert_eq!(open(cursors(1), bound(7, "listOrders", CREATED, &tag)), Err(Refusal::Forged));
-        assert_eq!(open(cursors(1), bound(7, "listStudents", UPDATED, &tag)), Err(Refusal::OtherRequest));
-        assert_eq!(open(cursors(1), bound(7, "listStudents", CREATED, &[])), Err(Refusal::OtherRequest));
+        assert_eq!(open(cursors(1), binding(7, "listStudents", CREATED, &reordered)), Ok(position(5, 6)));
+        assert_eq!(open(cursors(2), binding(7, "listStudents", CREATED, &tag)), Err(CursorError::Forged));
+        assert_eq!(open(cursors(1), binding(8, "listStudents", CREATED, &tag)), Err(CursorError::Forged));
+        assert_eq!(open(cursors(1), binding(7, "listOrders", CREATED, &tag)), Err(CursorError::Forged));
+        assert_eq!(
+            open(cursors(1), binding(7, "listStudents", UPDATED, &tag)),
+            Err(CursorError::DifferentRequest)
+        );
+        assert_eq!(
+            open(cursors(1), binding(7, "listStudents", CREATED, &[])),
+            Err(CursorError::DifferentRequest)
+        );
         let other = [pair("tag", "b")];
-        assert_eq!(open(cursors(1), bound(7, "listStudents", CREATED, &other)), Err(Refusal::OtherRequest));
+        assert_eq!(
+            open(cursors(1), binding(7, "listStudents", CREATED, &other)),
+            Err(CursorError::DifferentRequest)
+        );
     }
 
     proptest! {
         #[test]
-        fn every_position_survives(ms in -62_000_000_000_000i64..250_000_000_000_000, id in any::<u128>()) {
-            let binding = || bound(1, "listOrders", UPDATED, &[]);
-            let text = cursors(3).seal(&binding(), position(ms, id));
-            prop_assert!(text.len() <= 1024 && text.bytes().all(|byte| byte.is_ascii_graphic()));
-            prop_assert_eq!(cursors(3).open(&binding(), &text), Ok(position(ms, id)));
+        fn every_position_is_preserved(ms in -62_000_000_000_000i64..250_000_000_000_000, id in any::<u128>()) {
+            let request = || binding(1, "listOrders", UPDATED, &[]);
+            let cursor = cursors(3).seal(&request(), position(ms, id));
+            prop_assert!(cursor.len() <= 1024 && cursor.bytes().all(|byte| byte.is_ascii_graphic()));
+            prop_assert_eq!(cursors(3).open(&request(), &cursor), Ok(position(ms, id)));
         }
 
         #[test]
-        fn any_change_is_refused(ms in 0i64..4_000_000_000_000, id in any::<u128>(), at in any::<prop::sample::Index>(), with in any::<char>()) {
-            let binding = || bound(1, "listOrders", UPDATED, &[]);
-            let text = cursors(3).seal(&binding(), position(ms, id));
-            let at = at.index(text.len());
+        fn a_modified_cursor_is_rejected(ms in 0i64..4_000_000_000_000, id in any::<u128>(), at in any::<prop::sample::Index>(), with in any::<char>()) {
+            let request = || binding(1, "listOrders", UPDATED, &[]);
+            let cursor = cursors(3).seal(&request(), position(ms, id));
+            let at = at.index(cursor.len());
             let changed: String =
-                text.chars().enumerate().map(|(index, old)| if index == at { with } else { old }).collect();
-            prop_assume!(changed != text);
-            prop_assert!(cursors(3).open(&binding(), &changed).is_err());
-            prop_assert!(cursors(3).open(&binding(), &text[..at]).is_err());
+                cursor.chars().enumerate().map(|(index, old)| if index == at { with } else { old }).collect();
+            prop_assume!(changed != cursor);
+            prop_assert!(cursors(3).open(&request(), &changed).is_err());
+            prop_assert!(cursors(3).open(&request(), &cursor[..at]).is_err());
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The form of an error: the seed's envelope, with the fields that the contract adds.
+//! Serializes errors as the error envelope of the contract.
 //!
-//! Gives each fault its place in the request, and sums them up in one sentence. Never shows the cause of a 500: that
-//! goes to the log, under the request's id.
+//! Assigns each field error to a part of the request and summarizes all of them in one sentence. The cause of a 500 is
+//! never part of the response; it is logged with the request id.
 
 use std::borrow::Cow;
 
@@ -12,36 +12,36 @@ use serde::ser::SerializeStruct;
 
 use super::call::Call;
 use super::error::ApiError;
-use contract_runtime::answer::Parts;
 use contract_runtime::contract::JSON;
 use contract_runtime::contract::Operation;
-use contract_runtime::validate::{Fault, Faults, Part, UNKNOWN_PARAMETER};
+use contract_runtime::response::ResponseParts;
+use contract_runtime::validate::{RequestPart, UNKNOWN_PARAMETER, Violation, Violations};
 
 impl ApiError {
-    /// Gives the domain's faults their place in a request of this operation, and logs the cause of a 500.
-    fn settle(&mut self, operation: Option<&Operation>, request_id: &str) {
+    /// Assigns the domain's field errors to the parts of the request, and logs the cause of a 500.
+    fn resolve_field_errors(&mut self, operation: Option<&Operation>, request_id: &str) {
         if let Some(cause) = self.cause.take() {
             tracing::error!(request.id = request_id, error = %format!("{cause:#}"), "the request failed");
         }
-        if !self.unplaced.is_empty() {
-            let unplaced = std::mem::take(&mut self.unplaced);
-            self.details = unplaced.into_iter().map(|fault| place(fault, operation)).collect();
+        if !self.field_errors.is_empty() {
+            let field_errors = std::mem::take(&mut self.field_errors);
+            self.details = field_errors.into_iter().map(|error| violation(error, operation)).collect();
             self.message = match self.details.as_slice() {
-                [one] if !goes_on(&one.message) => sentence(&one.message).into(),
+                [only] if !is_predicate(&only.message) => capitalize(&only.message).into(),
                 _ => summary(&self.details),
             };
         }
     }
 
-    /// The envelope's bytes.
+    /// Serializes the envelope.
     fn body(&self, request_id: &str, public_url: &str) -> Bytes {
-        let envelope = Envelope { error: Shown { error: self, request_id, public_url } };
+        let envelope = ErrorEnvelope { error: ErrorBody { error: self, request_id, public_url } };
         serde_json::to_vec(&envelope).unwrap_or_default().into()
     }
 
-    /// The response, outside of any operation's own answers.
+    /// Converts the error into a response, for requests that did not reach an operation.
     pub fn into_response(mut self, request_id: &str, public_url: &str) -> Response {
-        self.settle(None, request_id);
+        self.resolve_field_errors(None, request_id);
         let mut response = Response::builder()
             .status(self.status)
             .content_type(JSON)
@@ -52,44 +52,44 @@ impl ApiError {
         response
     }
 
-    /// The response to a call, taken apart.
-    pub fn into_parts(mut self, call: &Call) -> Parts {
-        self.settle(Some(call.operation), &call.request_id);
-        Parts {
+    /// Converts the error into the parts of a call's response.
+    pub fn into_parts(mut self, call: &Call) -> ResponseParts {
+        self.resolve_field_errors(Some(call.operation), &call.request_id);
+        ResponseParts {
             status: self.status.as_u16(),
             headers: Vec::new(),
-            body: Some(self.body(&call.request_id, &call.front.settings.public_url)),
+            body: Some(self.body(&call.request_id, &call.state.settings.public_url)),
         }
     }
 }
 
-/// The message above the details.
-pub(super) fn summary(faults: &Faults) -> Cow<'static, str> {
-    let one = match faults.as_slice() {
-        [one] => one,
-        many if many.iter().all(|fault| fault.place == Part::Body) => {
-            return format!("The body has {} faults.", many.len()).into();
+/// Returns the message that summarizes the details.
+pub(super) fn summary(violations: &Violations) -> Cow<'static, str> {
+    let only = match violations.as_slice() {
+        [only] => only,
+        all if all.iter().all(|violation| violation.part == RequestPart::Body) => {
+            return format!("The body has {} errors.", all.len()).into();
         }
-        many => return format!("The request has {} faults.", many.len()).into(),
+        all => return format!("The request has {} errors.", all.len()).into(),
     };
-    match (one.place, one.field.as_str()) {
-        (Part::Query, field) if one.message == UNKNOWN_PARAMETER => {
-            format!("There is no parameter `{field}`.").into()
+    match (only.part, only.field.as_str()) {
+        (RequestPart::Query, field) if only.message == UNKNOWN_PARAMETER => {
+            format!("Unknown parameter `{field}`.").into()
         }
-        (Part::Body, "") => format!("The body {}.", one.message).into(),
-        (_, field) => format!("`{field}` {}.", one.message).into(),
+        (RequestPart::Body, "") => format!("The body {}.", only.message).into(),
+        (_, field) => format!("`{field}` {}.", only.message).into(),
     }
 }
 
-/// Whether a message is the end of a sentence that begins with its field.
-fn goes_on(message: &str) -> bool {
-    ["must ", "is ", "are ", "has ", "holds ", "names ", "does ", "was ", "lies "]
+/// Returns whether a message is a predicate, that is, the end of a sentence that starts with its field's name.
+fn is_predicate(message: &str) -> bool {
+    ["must ", "is ", "are ", "has ", "holds ", "contains ", "names ", "does ", "was ", "lies "]
         .iter()
         .any(|verb| message.starts_with(verb))
 }
 
-/// A message as a sentence of its own.
-fn sentence(message: &str) -> String {
+/// Converts a message into a complete sentence.
+fn capitalize(message: &str) -> String {
     let mut letters = message.chars();
     match letters.next() {
         Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
@@ -97,31 +97,33 @@ fn sentence(message: &str) -> String {
     }
 }
 
-/// A fault of the domain where the request has its field: a parameter of that name, or else the body.
-fn place(fault: domain::Fault, operation: Option<&Operation>) -> Fault {
+/// Converts a field error of the domain into a violation of the parameter of that name, or else of the body's field.
+fn violation(error: domain::FieldError, operation: Option<&Operation>) -> Violation {
     let parameter = operation
-        .and_then(|operation| operation.parameters.iter().find(|parameter| parameter.name == fault.field));
+        .and_then(|operation| operation.parameters.iter().find(|parameter| parameter.name == error.field));
     match parameter {
         Some(parameter) => {
-            Fault { place: parameter.place.into(), field: fault.field, message: fault.message }
+            Violation { part: parameter.location.into(), field: error.field, message: error.message }
         }
-        None => Fault { place: Part::Body, field: format!("/{}", fault.field), message: fault.message },
+        None => {
+            Violation { part: RequestPart::Body, field: format!("/{}", error.field), message: error.message }
+        }
     }
 }
 
 #[derive(Serialize)]
-struct Envelope<'a> {
-    error: Shown<'a>,
+struct ErrorEnvelope<'a> {
+    error: ErrorBody<'a>,
 }
 
-/// An error as the envelope shows it.
-struct Shown<'a> {
+/// The `error` object of the envelope.
+struct ErrorBody<'a> {
     error: &'a ApiError,
     request_id: &'a str,
     public_url: &'a str,
 }
 
-impl Serialize for Shown<'_> {
+impl Serialize for ErrorBody<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let code = self.error.code.as_str();
         let mut fields = serializer.serialize_struct("Error", 6)?;
@@ -133,30 +135,30 @@ impl Serialize for Shown<'_> {
         fields.serialize_field("request_id", self.request_id)?;
         fields.serialize_field("doc_url", &format_args!("{}/docs/errors#{code}", self.public_url))?;
         if !self.error.details.is_empty() {
-            let details: Vec<Detail<'_>> = self.error.details.iter().map(Detail::from).collect();
+            let details: Vec<ErrorDetail<'_>> = self.error.details.iter().map(ErrorDetail::from).collect();
             fields.serialize_field("details", &details)?;
         }
         fields.end()
     }
 }
 
-/// A fault as the envelope shows it.
+/// An item of `details`.
 #[derive(Serialize)]
-struct Detail<'a> {
+struct ErrorDetail<'a> {
     r#in: &'static str,
     field: &'a str,
     message: &'a str,
 }
 
-impl<'a> From<&'a Fault> for Detail<'a> {
-    fn from(fault: &'a Fault) -> Self {
-        let part = match fault.place {
-            Part::Body => "body",
-            Part::Query => "query",
-            Part::Path => "path",
-            Part::Header => "header",
-            Part::Cookie => "cookie",
+impl<'a> From<&'a Violation> for ErrorDetail<'a> {
+    fn from(violation: &'a Violation) -> Self {
+        let part = match violation.part {
+            RequestPart::Body => "body",
+            RequestPart::Query => "query",
+            RequestPart::Path => "path",
+            RequestPart::Header => "header",
+            RequestPart::Cookie => "cookie",
         };
-        Self { r#in: part, field: &fault.field, message: &fault.message }
+        Self { r#in: part, field: &violation.field, message: &violation.message }
     }
 }

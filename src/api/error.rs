@@ -1,6 +1,6 @@
-//! Errors as the API tells them: one closed type, made HTTP last.
+//! Errors of the API: one closed type that becomes an HTTP response at the last step.
 //!
-//! Owns the six codes of the seed and the statuses they travel under; [`super::envelope`] owns their form.
+//! Defines the six error codes of the contract and their statuses; [`super::envelope`] serializes them.
 
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
@@ -9,31 +9,31 @@ use poem::http::{HeaderValue, StatusCode, header};
 
 use super::envelope::summary;
 use contract_runtime::contract::{Credential, Operation};
-use contract_runtime::router::Refusal;
-use contract_runtime::validate::{Fault, Faults, Part};
-use domain::error::Missing;
+use contract_runtime::router::CallError;
+use contract_runtime::validate::{RequestPart, Violation, Violations};
+use domain::error::NotFound;
 use domain::retry::Conflict;
 use web::rejection::Rejection;
 
-/// The machine-readable codes (seed 7); there are no others in v1.
+/// The machine-readable error codes. The contract allows no others in v1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Code {
-    /// No valid key.
+pub enum ApiErrorCode {
+    /// The request has no valid API key.
     Unauthorized,
-    /// The key lacks the scope.
+    /// The API key does not have the required scope.
     Forbidden,
-    /// The id or path does not resolve.
+    /// The id or path does not exist.
     NotFound,
-    /// A bucket is exhausted.
+    /// A rate limit is exhausted.
     RateLimited,
-    /// The request is not what the contract says.
+    /// The request does not conform to the contract.
     InvalidRequest,
-    /// The server's own fault.
+    /// The server failed.
     InternalError,
 }
 
-impl Code {
-    /// All codes, in the seed's order.
+impl ApiErrorCode {
+    /// All codes, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::Unauthorized,
         Self::Forbidden,
@@ -43,7 +43,7 @@ impl Code {
         Self::InternalError,
     ];
 
-    /// The code as it is written.
+    /// Returns the code as it appears in responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unauthorized => "unauthorized",
@@ -56,54 +56,54 @@ impl Code {
     }
 }
 
-/// The message of every 500, which does not tell the cause.
-const INTERNAL: &str = "The server failed to answer this request.";
+/// The message of every 500. It does not reveal the cause.
+const INTERNAL: &str = "The server encountered an internal error.";
 
-/// Why a call was refused or failed.
+/// Why a call was rejected or failed.
 #[derive(Debug)]
-pub struct ApiError(Box<Problem>);
+pub struct ApiError(Box<ErrorFields>);
 
-/// What there is to say about an error.
+/// The fields of an [`ApiError`].
 #[derive(Debug)]
-pub struct Problem {
-    /// The status it travels under.
+pub struct ErrorFields {
+    /// The status of the response.
     pub status: StatusCode,
-    /// What kind of error it is.
-    pub code: Code,
-    /// One sentence for people.
+    /// The machine-readable code.
+    pub code: ApiErrorCode,
+    /// One human-readable sentence.
     pub message: Cow<'static, str>,
-    /// The single faults, when they can be named.
-    pub details: Faults,
-    /// Seconds to wait; on 429 alone.
+    /// The individual errors in the request, if they can be named.
+    pub details: Violations,
+    /// Seconds to wait before the next request. Set on 429 only.
     pub retry_after: Option<i64>,
-    /// A header that belongs to this error: `Allow` on 405, `WWW-Authenticate` on 401.
+    /// A header of the response, such as `Allow` on 405 or `WWW-Authenticate` on 401.
     pub header: Option<(header::HeaderName, HeaderValue)>,
-    /// Why the server failed, for the log alone.
+    /// Why the server failed. It is logged, but not part of the response.
     pub cause: Option<anyhow::Error>,
-    /// Faults that the domain named by field, before they have their place in the request.
-    pub(super) unplaced: Vec<domain::Fault>,
+    /// Field errors of the domain that are not yet assigned to a part of the request.
+    pub(super) field_errors: Vec<domain::FieldError>,
 }
 
 impl Deref for ApiError {
-    type Target = Problem;
+    type Target = ErrorFields;
 
-    fn deref(&self) -> &Problem {
+    fn deref(&self) -> &ErrorFields {
         &self.0
     }
 }
 
 impl DerefMut for ApiError {
-    fn deref_mut(&mut self) -> &mut Problem {
+    fn deref_mut(&mut self) -> &mut ErrorFields {
         &mut self.0
     }
 }
 
-/// What a handler returns.
+/// The result of a handler.
 pub type Reply<T> = Result<T, ApiError>;
 
 impl ApiError {
-    fn new(status: StatusCode, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Problem {
+    fn new(status: StatusCode, code: ApiErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Box::new(ErrorFields {
             status,
             code,
             message: message.into(),
@@ -111,76 +111,83 @@ impl ApiError {
             retry_after: None,
             header: None,
             cause: None,
-            unplaced: Vec::new(),
+            field_errors: Vec::new(),
         }))
     }
 
-    fn with_detail(mut self, place: Part, field: &str, message: impl Into<String>) -> Self {
-        self.details.push(Fault { place, field: field.to_owned(), message: message.into() });
+    fn with_detail(mut self, part: RequestPart, field: &str, message: impl Into<String>) -> Self {
+        self.details.push(Violation { part, field: field.to_owned(), message: message.into() });
         self
     }
 
-    /// 401: no valid key. The answer is the same whatever is wrong with it.
+    /// 401: the request has no valid API key. The response is the same in all cases.
     pub fn unauthorized(credential: Credential) -> Self {
-        let mut error =
-            Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, "The API key is missing or not valid.");
+        let mut error = Self::new(
+            StatusCode::UNAUTHORIZED,
+            ApiErrorCode::Unauthorized,
+            "The API key is missing or not valid.",
+        );
         error.header = Some((header::WWW_AUTHENTICATE, credential.challenge()));
         error
     }
 
-    /// 403: the key lacks this scope.
+    /// 403: the API key does not have this scope.
     pub fn forbidden(scope: &str) -> Self {
-        Self::new(StatusCode::FORBIDDEN, Code::Forbidden, format!("This key lacks the scope `{scope}`."))
-    }
-
-    /// 404: there is no such path.
-    pub fn no_such_path() -> Self {
         Self::new(
-            StatusCode::NOT_FOUND,
-            Code::NotFound,
-            "There is nothing at this path; `/docs` lists the operations.",
+            StatusCode::FORBIDDEN,
+            ApiErrorCode::Forbidden,
+            format!("This key does not have the scope `{scope}`."),
         )
     }
 
-    /// 404: an id does not resolve.
-    pub fn not_found(missing: &Missing) -> Self {
+    /// 404: no operation has this path.
+    pub fn unknown_path() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            ApiErrorCode::NotFound,
+            "No operation has this path; see `/docs` for the list of operations.",
+        )
+    }
+
+    /// 404: an id does not exist in the workspace.
+    pub fn not_found(missing: &NotFound) -> Self {
         let message = match missing {
-            Missing::Record { noun, .. } => format!("No such {noun} in this workspace."),
-            // No request names a workspace; its key does.
-            Missing::Workspace { .. } => "There is no such workspace.".to_owned(),
-            Missing::NotAnId(error) => format!("{error}."),
+            NotFound::Record { noun, .. } => format!("No such {noun} in this workspace."),
+            // The workspace is that of the key.
+            NotFound::Workspace { .. } => "The workspace does not exist.".to_owned(),
+            NotFound::NotAnId(error) => format!("{error}."),
         };
-        Self::new(StatusCode::NOT_FOUND, Code::NotFound, message)
+        Self::new(StatusCode::NOT_FOUND, ApiErrorCode::NotFound, message)
     }
 
-    /// 404 for an id in the body, which the detail points at.
-    pub fn not_found_in_body(field: &str, missing: &Missing) -> Self {
-        let why = match missing {
-            Missing::Record { .. } | Missing::Workspace { .. } => {
-                "does not resolve in this workspace".to_owned()
+    /// 404: an id in the body does not exist. The detail points to its field.
+    pub fn not_found_in_body(field: &str, missing: &NotFound) -> Self {
+        let reason = match missing {
+            NotFound::Record { .. } | NotFound::Workspace { .. } => {
+                "does not exist in this workspace".to_owned()
             }
-            Missing::NotAnId(error) => format!("is not such an id: {error}"),
+            NotFound::NotAnId(error) => format!("is not a valid id: {error}"),
         };
-        Self::not_found(missing).with_detail(Part::Body, &format!("/{field}"), why)
+        Self::not_found(missing).with_detail(RequestPart::Body, &format!("/{field}"), reason)
     }
 
-    /// 405: the path has other methods.
-    pub fn wrong_method(allow: HeaderValue) -> Self {
+    /// 405: the path does not support the method.
+    pub fn method_not_allowed(allow: HeaderValue) -> Self {
         let methods = allow.to_str().unwrap_or_default().to_owned();
         let mut error = Self::new(
             StatusCode::METHOD_NOT_ALLOWED,
-            Code::InvalidRequest,
-            format!("This path takes the methods {methods}. Methods are case-sensitive."),
+            ApiErrorCode::InvalidRequest,
+            format!("This path supports the methods {methods}. Methods are case-sensitive."),
         );
         error.header = Some((header::ALLOW, allow));
         error
     }
 
     /// 408: the body did not arrive in time.
-    pub fn too_slow() -> Self {
+    pub fn body_timeout() -> Self {
         let mut error = Self::new(
             StatusCode::REQUEST_TIMEOUT,
-            Code::InvalidRequest,
+            ApiErrorCode::InvalidRequest,
             "The request body did not arrive in time.",
         );
         error.header = Some((header::CONNECTION, HeaderValue::from_static("close")));
@@ -188,94 +195,105 @@ impl ApiError {
     }
 
     /// 409: the first request under this idempotency key is still running.
-    pub fn key_in_use() -> Self {
+    pub fn idempotency_key_in_use() -> Self {
         Self::new(
             StatusCode::CONFLICT,
-            Code::InvalidRequest,
+            ApiErrorCode::InvalidRequest,
             "A request with this idempotency key is still running.",
         )
-        .with_detail(Part::Header, "Idempotency-Key", "is in use by a request that is still running")
+        .with_detail(
+            RequestPart::Header,
+            "Idempotency-Key",
+            "is in use by a request that is still running",
+        )
     }
 
-    /// 422: the idempotency key was used with another request.
-    pub fn key_reused() -> Self {
+    /// 422: the idempotency key was used with a different request.
+    pub fn idempotency_key_reused() -> Self {
         Self::new(
             StatusCode::UNPROCESSABLE_ENTITY,
-            Code::InvalidRequest,
-            "This idempotency key was used with another request.",
+            ApiErrorCode::InvalidRequest,
+            "This idempotency key was used with a different request.",
         )
-        .with_detail(Part::Header, "Idempotency-Key", "was used with another request")
+        .with_detail(RequestPart::Header, "Idempotency-Key", "was used with a different request")
     }
 
-    /// 413: the body is larger than the cap. The rest of it is not read, so the connection is closed.
-    pub fn too_large(cap: usize) -> Self {
+    /// 413: the body is larger than the limit. The rest of it is not read, so the connection is closed.
+    pub fn body_too_large(max_bytes: usize) -> Self {
         let mut error = Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            Code::InvalidRequest,
-            format!("The request body is larger than {cap} bytes."),
+            ApiErrorCode::InvalidRequest,
+            format!("The request body is larger than {max_bytes} bytes."),
         );
         error.header = Some((header::CONNECTION, HeaderValue::from_static("close")));
         error
     }
 
-    /// The connection refused the request.
+    /// The connection rejected the request before it reached the API.
     pub fn rejected(rejection: Rejection) -> Self {
         match rejection.status {
-            StatusCode::INTERNAL_SERVER_ERROR => Self::new(rejection.status, Code::InternalError, INTERNAL),
-            status => Self::new(status, Code::InvalidRequest, rejection.message),
+            StatusCode::INTERNAL_SERVER_ERROR => {
+                Self::new(rejection.status, ApiErrorCode::InternalError, INTERNAL)
+            }
+            status => Self::new(status, ApiErrorCode::InvalidRequest, rejection.message),
         }
     }
 
-    /// 415: a header says that the body is something else than what the operation takes.
-    fn wrong_media(media_type: &str, field: &str, message: String) -> Self {
+    /// 415: the operation does not support the media type or encoding that a header declares.
+    fn unsupported_media_type(media_type: &str, field: &str, message: String) -> Self {
         Self::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Code::InvalidRequest,
+            ApiErrorCode::InvalidRequest,
             format!("The request body must be sent as {media_type}."),
         )
-        .with_detail(Part::Header, field, message)
+        .with_detail(RequestPart::Header, field, message)
     }
 
-    /// 422: the request is not what the contract says. `faults` holds at least one.
-    pub fn invalid(faults: Faults) -> Self {
-        let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidRequest, summary(&faults));
-        error.details = faults;
+    /// 422: the request does not conform to the contract. `violations` is not empty.
+    pub fn invalid(violations: Violations) -> Self {
+        let mut error =
+            Self::new(StatusCode::UNPROCESSABLE_ENTITY, ApiErrorCode::InvalidRequest, summary(&violations));
+        error.details = violations;
         error
     }
 
-    /// 422 with one fault of a query parameter.
+    /// 422: a query parameter is invalid.
     pub fn invalid_query(name: &str, message: &str) -> Self {
-        Self::invalid(vec![Fault { place: Part::Query, field: name.to_owned(), message: message.to_owned() }])
+        Self::invalid(vec![Violation {
+            part: RequestPart::Query,
+            field: name.to_owned(),
+            message: message.to_owned(),
+        }])
     }
 
-    /// 429: a bucket is exhausted.
+    /// 429: a rate limit is exhausted.
     pub fn rate_limited(message: String, retry_after: i64) -> Self {
-        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, Code::RateLimited, message);
+        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, ApiErrorCode::RateLimited, message);
         error.retry_after = Some(retry_after);
         error.header = Some((header::RETRY_AFTER, HeaderValue::from(retry_after)));
         error
     }
 
-    /// 500: the server's own fault.
+    /// 500: the server failed.
     pub fn internal(cause: anyhow::Error) -> Self {
-        let mut error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, Code::InternalError, INTERNAL);
+        let mut error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, ApiErrorCode::InternalError, INTERNAL);
         error.cause = Some(cause);
         error
     }
 
-    /// 500: the operation fails with a status that the contract does not document for it.
+    /// 500: the operation returned a status that the contract does not document for it.
     pub fn undocumented(operation: &Operation, status: u16) -> Self {
         Self::internal(anyhow::anyhow!("{} does not document the status {status}", operation.id))
     }
 
-    /// The framework refused with this status; it has no words of its own here.
+    /// Creates the error for a status that the HTTP framework returned.
     pub fn from_status(status: StatusCode) -> Self {
         match status {
-            StatusCode::NOT_FOUND => Self::no_such_path(),
+            StatusCode::NOT_FOUND => Self::unknown_path(),
             status if status.is_client_error() => {
-                Self::new(status, Code::InvalidRequest, "The request cannot be understood.")
+                Self::new(status, ApiErrorCode::InvalidRequest, "The request is invalid.")
             }
-            _ => Self::internal(anyhow::anyhow!("the framework answered {status}")),
+            _ => Self::internal(anyhow::anyhow!("the framework returned the status {status}")),
         }
     }
 }
@@ -286,11 +304,13 @@ impl Conflict for ApiError {
     }
 }
 
-impl From<Refusal> for ApiError {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::MediaType { expected, header, message } => Self::wrong_media(expected, header, message),
-            Refusal::Invalid(faults) => Self::invalid(faults),
+impl From<CallError> for ApiError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::MediaType { expected, header, message } => {
+                Self::unsupported_media_type(expected, header, message)
+            }
+            CallError::Invalid(violations) => Self::invalid(violations),
         }
     }
 }
@@ -299,9 +319,9 @@ impl From<domain::Error> for ApiError {
     fn from(error: domain::Error) -> Self {
         match error {
             domain::Error::NotFound(missing) => Self::not_found(&missing),
-            domain::Error::Invalid(faults) => {
+            domain::Error::Invalid(violations) => {
                 let mut error = Self::invalid(Vec::new());
-                error.unplaced = faults;
+                error.field_errors = violations;
                 error
             }
             domain::Error::Internal(cause) => Self::internal(cause),

@@ -1,52 +1,52 @@
-//! Events as the contract's webhooks show them: the domain's record becomes the generated type, and that the exact
-//! bytes which are stored, signed and sent.
+//! Encodes domain events as the webhook bodies of the contract. These exact bytes are stored, signed and sent.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::generated::document::JSON;
-use super::generated::events as sent;
+use super::generated::events as contract;
 use super::generated::schemas;
-use super::v1::{text, texts, twins};
+use super::v1::{enum_map, id_string, optional_id_string};
 use domain::certificates::Certificate;
 use domain::enrollments::EnrollmentSnapshot;
 use domain::live_sessions::{LiveSession, LiveSessionStatus};
-use domain::outbox::{Envelope, Event, OrderRefunded, StudentUpdated};
+use domain::outbox::{Event, EventEnvelope, OrderRefunded, StudentUpdated};
 use domain::recordings::Recording;
 use domain::students::{DeletedStudent, StudentSummary};
 use foundation::id::{EventId, WorkspaceId};
 
-twins!(LiveSessionStatus => sent::LiveSessionStatus: Scheduled, Live, Ended);
+enum_map!(LiveSessionStatus => contract::LiveSessionStatus: Scheduled, Live, Ended);
 
-/// The body of an event: what `App` carries as its encoder.
+/// Encodes the body of an event. `App` holds this function as its encoder.
 ///
 /// # Panics
-/// Never: generated types always serialise.
-pub fn encode(envelope: &Envelope) -> Vec<u8> {
-    serde_json::to_vec(&of(envelope.clone())).expect("generated types always serialise")
+/// Never: generated types always serialize.
+pub fn encode(envelope: &EventEnvelope) -> Vec<u8> {
+    serde_json::to_vec(&to_contract(envelope.clone())).expect("generated types always serialize")
 }
 
-/// The contract's example of an event, as one that happened in this workspace: what `App` carries beside the encoder.
+/// Returns the contract's example of an event type, with the specified id, time and workspace. Returns `None` for an
+/// unknown type. `App` holds this function for test events.
 pub fn example(kind: &str, id: EventId, at: Timestamp, workspace: WorkspaceId) -> Option<Vec<u8>> {
-    let mut contract: Value = serde_json::from_str(JSON).ok()?;
-    let content = &mut contract["webhooks"].get_mut(kind)?["post"]["requestBody"]["content"];
+    let mut document: Value = serde_json::from_str(JSON).ok()?;
+    let content = &mut document["webhooks"].get_mut(kind)?["post"]["requestBody"]["content"];
     let mut body = content["application/json"]["examples"].get_mut(kind)?["value"].take();
-    body["id"] = text(id).into();
+    body["id"] = id_string(id).into();
     body["created_at"] = serde_json::to_value(contract_runtime::scalar::Timestamp::from(at)).ok()?;
-    body["workspace_id"] = text(workspace).into();
-    // Through its type, for the order of the fields.
-    serde_json::to_vec(&serde_json::from_value::<sent::Event>(body).ok()?).ok()
+    body["workspace_id"] = id_string(workspace).into();
+    // The conversion to the type and back restores the order of the fields.
+    serde_json::to_vec(&serde_json::from_value::<contract::Event>(body).ok()?).ok()
 }
 
-/// The event in the contract's own type.
-fn of(envelope: Envelope) -> sent::Event {
+/// Converts a domain event into the generated type.
+fn to_contract(envelope: EventEnvelope) -> contract::Event {
     macro_rules! wrap {
         ($variant:ident, $type:ident, $data:expr) => {
-            sent::Event::$variant(sent::$type {
-                id: text(envelope.id),
+            contract::Event::$variant(contract::$type {
+                id: id_string(envelope.id),
                 r#type: Default::default(),
                 created_at: envelope.created_at.into(),
-                workspace_id: text(envelope.workspace),
+                workspace_id: id_string(envelope.workspace),
                 data: $data.into(),
             })
         };
@@ -68,10 +68,10 @@ fn of(envelope: Envelope) -> sent::Event {
     }
 }
 
-impl From<StudentSummary> for sent::StudentSummary {
+impl From<StudentSummary> for contract::StudentSummary {
     fn from(student: StudentSummary) -> Self {
         Self {
-            id: text(student.id),
+            id: id_string(student.id),
             email: student.email,
             name: student.name,
             external_id: student.external_id,
@@ -84,9 +84,9 @@ impl From<StudentSummary> for sent::StudentSummary {
     }
 }
 
-impl From<StudentUpdated> for sent::UpdatedStudent {
+impl From<StudentUpdated> for contract::UpdatedStudent {
     fn from(updated: StudentUpdated) -> Self {
-        let student: sent::StudentSummary = updated.student.into();
+        let student: contract::StudentSummary = updated.student.into();
         Self {
             id: student.id,
             email: student.email,
@@ -102,10 +102,10 @@ impl From<StudentUpdated> for sent::UpdatedStudent {
     }
 }
 
-impl From<DeletedStudent> for sent::DeletedStudent {
+impl From<DeletedStudent> for contract::DeletedStudent {
     fn from(student: DeletedStudent) -> Self {
         Self {
-            id: text(student.id),
+            id: id_string(student.id),
             email: student.email,
             external_id: student.external_id,
             deleted_at: student.deleted_at.into(),
@@ -113,7 +113,7 @@ impl From<DeletedStudent> for sent::DeletedStudent {
     }
 }
 
-impl From<EnrollmentSnapshot> for sent::EnrollmentEventData {
+impl From<EnrollmentSnapshot> for contract::EnrollmentEventData {
     fn from(snapshot: EnrollmentSnapshot) -> Self {
         let enrollment: schemas::Enrollment = snapshot.enrollment.into();
         let (student, course) = (snapshot.student, snapshot.course);
@@ -131,17 +131,21 @@ impl From<EnrollmentSnapshot> for sent::EnrollmentEventData {
             revoked_at: enrollment.revoked_at,
             created_at: enrollment.created_at,
             updated_at: enrollment.updated_at,
-            student: sent::EnrollmentStudent {
-                id: text(student.id),
+            student: contract::EnrollmentStudent {
+                id: id_string(student.id),
                 email: student.email,
                 name: student.name,
             },
-            course: sent::EnrollmentCourse { id: text(course.id), slug: course.slug, title: course.title },
+            course: contract::EnrollmentCourse {
+                id: id_string(course.id),
+                slug: course.slug,
+                title: course.title,
+            },
         }
     }
 }
 
-impl From<OrderRefunded> for sent::RefundedOrder {
+impl From<OrderRefunded> for contract::RefundedOrder {
     fn from(refunded: OrderRefunded) -> Self {
         let order: schemas::Order = refunded.order.into();
         Self {
@@ -168,11 +172,11 @@ impl From<OrderRefunded> for sent::RefundedOrder {
     }
 }
 
-impl From<LiveSession> for sent::LiveSession {
+impl From<LiveSession> for contract::LiveSession {
     fn from(session: LiveSession) -> Self {
         Self {
-            id: text(session.id),
-            course_id: texts(session.course_id),
+            id: id_string(session.id),
+            course_id: optional_id_string(session.course_id),
             title: session.title,
             status: session.status.into(),
             scheduled_at: session.scheduled_at.map(Into::into),
@@ -183,12 +187,12 @@ impl From<LiveSession> for sent::LiveSession {
     }
 }
 
-impl From<Recording> for sent::Recording {
+impl From<Recording> for contract::Recording {
     fn from(recording: Recording) -> Self {
         Self {
-            id: text(recording.id),
-            live_session_id: text(recording.live_session_id),
-            course_id: texts(recording.course_id),
+            id: id_string(recording.id),
+            live_session_id: id_string(recording.live_session_id),
+            course_id: optional_id_string(recording.course_id),
             title: recording.title,
             duration_seconds: recording.duration_seconds,
             size_bytes: recording.size_bytes,
@@ -198,14 +202,14 @@ impl From<Recording> for sent::Recording {
     }
 }
 
-impl From<Certificate> for sent::Certificate {
+impl From<Certificate> for contract::Certificate {
     fn from(certificate: Certificate) -> Self {
         Self {
-            id: text(certificate.id),
+            id: id_string(certificate.id),
             number: certificate.number,
-            student_id: text(certificate.student_id),
-            course_id: text(certificate.course_id),
-            enrollment_id: text(certificate.enrollment_id),
+            student_id: id_string(certificate.student_id),
+            course_id: id_string(certificate.course_id),
+            enrollment_id: id_string(certificate.enrollment_id),
             recipient_name: certificate.recipient_name,
             issued_at: certificate.issued_at.into(),
             verification_url: certificate.verification_url,

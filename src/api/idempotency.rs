@@ -1,8 +1,8 @@
-//! A POST done once per `Idempotency-Key`, and its answer repeated byte for byte.
+//! Executes a POST at most once per `Idempotency-Key` and returns the stored response to repeated requests.
 //!
-//! The claim is written first, on its own; the answer in the transaction of the change itself, so that there is
-//! never one without the other. What is kept is the operation's own answer, a refusal by the domain (404, 422)
-//! included; an answer of 5xx is not.
+//! The claim is committed first, in a separate transaction. The response is stored in the transaction of the change, so
+//! that neither exists without the other. Responses of the operation are stored, including rejections by the domain
+//! (404, 422); 5xx responses are not.
 
 use std::panic::AssertUnwindSafe;
 
@@ -12,40 +12,41 @@ use sha2::{Digest, Sha256};
 
 use super::call::Call;
 use super::error::{ApiError, Reply};
-use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::response::{OperationResponse, ResponseParts};
 use domain::app::App;
-use domain::idempotency::{self, Claim, Token};
-use domain::retry::retrying;
+use domain::idempotency::{self, Claim, ClaimToken};
+use domain::retry::retry_on_conflict;
 use foundation::database::Write;
 
-/// The headers that an answer can have of its own.
-const KEPT_HEADERS: [&str; 2] = ["Location", "Link"];
+/// The headers that a stored response can have.
+const STORED_HEADERS: [&str; 2] = ["Location", "Link"];
 
-/// Runs a write operation in a transaction of its own, at most once for the call's `Idempotency-Key`.
+/// Runs a write operation in its own transaction, at most once per `Idempotency-Key`.
 ///
-/// With a key the operation goes on to its end even when the caller hangs up, so that asking again finds the
-/// answer and not a claim.
+/// With a key, the operation runs to completion even if the client disconnects, so that a repeated request gets the
+/// stored response instead of a 409.
 ///
 /// # Errors
-/// What the operation says; 409 while the first request runs, 422 when it was another one.
+/// Returns the error of the operation, 409 while the first request is still running, and 422 if the key was used with a
+/// different request.
 pub(crate) async fn once<T, F>(app: &App, call: Call, key: Option<String>, operation: F) -> Reply<T>
 where
-    T: Answer + Send + 'static,
+    T: OperationResponse + Send + 'static,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + Sync + 'static,
 {
     let Some(name) = key else {
-        return retrying(|| run(app, &operation)).await;
+        return retry_on_conflict(|| run(app, &operation)).await;
     };
     let app = app.clone();
     let work = async move {
         match idempotency::claim(&app, call.key, &name, fingerprint(&call)).await? {
-            Claim::Fresh(token) => first(&app, &call, &token, operation).await,
-            Claim::Kept(answer) => {
+            Claim::Acquired(token) => run_first(&app, &call, &token, operation).await,
+            Claim::Completed(stored) => {
                 call.mark_replayed();
-                restore(answer)
+                restore(stored)
             }
-            Claim::Running => Err(ApiError::key_in_use()),
-            Claim::Mismatch => Err(ApiError::key_reused()),
+            Claim::InProgress => Err(ApiError::idempotency_key_in_use()),
+            Claim::Mismatch => Err(ApiError::idempotency_key_reused()),
         }
     };
     match tokio::spawn(work).await {
@@ -57,19 +58,19 @@ where
     }
 }
 
-/// Runs the operation under a fresh claim, and keeps what it answers.
-async fn first<T, F>(app: &App, call: &Call, token: &Token, operation: F) -> Reply<T>
+/// Runs the operation for a new claim and stores its response.
+async fn run_first<T, F>(app: &App, call: &Call, token: &ClaimToken, operation: F) -> Reply<T>
 where
-    T: Answer,
+    T: OperationResponse,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
-    let attempts = retrying(|| run_and_keep(app, call, token, &operation));
+    let attempts = retry_on_conflict(|| run_and_store(app, call, token, &operation));
     let attempt = AssertUnwindSafe(attempts).catch_unwind().await;
     if !matches!(attempt, Ok(Ok(_))) {
-        // The claim ends by itself when even this fails.
+        // If this fails, too, the claim expires.
         if let Err(error) = idempotency::release(app, token).await {
             let error = error.to_string();
-            tracing::warn!(request.id = call.request_id, error, "the claim could not be given back");
+            tracing::warn!(request.id = call.request_id, error, "failed to release an idempotency claim");
         }
     }
     match attempt {
@@ -83,22 +84,22 @@ where
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
     let mut write = begin(app).await?;
-    let answer = operation(&mut write).await?;
+    let response = operation(&mut write).await?;
     commit(write).await?;
-    Ok(answer)
+    Ok(response)
 }
 
-async fn run_and_keep<T, F>(app: &App, call: &Call, token: &Token, operation: &F) -> Reply<T>
+async fn run_and_store<T, F>(app: &App, call: &Call, token: &ClaimToken, operation: &F) -> Reply<T>
 where
-    T: Answer,
+    T: OperationResponse,
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
     let mut write = begin(app).await?;
     let parts = match operation(&mut write).await {
-        Ok(answer) => answer.into_parts(),
+        Ok(response) => response.into_parts(),
         Err(error) if error.status.is_server_error() => return Err(error),
         Err(error) => {
-            // What the operation began is taken back; the refusal is kept on its own.
+            // Roll back the changes of the operation, and store the rejection in a new transaction.
             drop(write);
             write = begin(app).await?;
             error.into_parts(call)
@@ -107,24 +108,31 @@ where
     let headers: Vec<(&str, &str)> =
         parts.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let body = parts.body.clone().unwrap_or_default();
-    idempotency::keep(&mut write, token, parts.status, &headers, &body).await?;
+    idempotency::store_response(&mut write, token, parts.status, &headers, &body).await?;
     commit(write).await?;
     assemble(parts)
 }
 
-/// A kept answer as the operation's own type.
-fn restore<T: Answer>(answer: idempotency::Answer) -> Reply<T> {
-    let headers = answer.headers.into_iter().filter_map(|(name, value)| {
-        let known = KEPT_HEADERS.into_iter().find(|known| known.eq_ignore_ascii_case(&name))?;
+/// Converts a stored response into the operation's type.
+fn restore<T: OperationResponse>(stored: idempotency::StoredResponse) -> Reply<T> {
+    let headers = stored.headers.into_iter().filter_map(|(name, value)| {
+        let known = STORED_HEADERS.into_iter().find(|known| known.eq_ignore_ascii_case(&name))?;
         Some((known, value))
     });
-    assemble(Parts { status: answer.status, headers: headers.collect(), body: Some(answer.body.into()) })
+    assemble(ResponseParts {
+        status: stored.status,
+        headers: headers.collect(),
+        body: Some(stored.body.into()),
+    })
 }
 
-fn assemble<T: Answer>(parts: Parts) -> Reply<T> {
+fn assemble<T: OperationResponse>(parts: ResponseParts) -> Reply<T> {
     let status = parts.status;
-    T::from_parts(parts)
-        .ok_or_else(|| ApiError::internal(anyhow::anyhow!("the contract has no status {status} here")))
+    T::from_parts(parts).ok_or_else(|| {
+        ApiError::internal(anyhow::anyhow!(
+            "the contract does not document the status {status} for this operation"
+        ))
+    })
 }
 
 async fn begin(app: &App) -> Reply<Write> {
@@ -135,7 +143,7 @@ async fn commit(write: Write) -> Reply<()> {
     Ok(write.commit().await.map_err(domain::Error::from)?)
 }
 
-/// What makes two requests the same: the operation and the body, byte for byte.
+/// Identifies a request by its operation and the bytes of its body.
 fn fingerprint(call: &Call) -> [u8; 32] {
     let mut digest = Sha256::new();
     digest.update(call.operation.id.as_bytes());

@@ -1,6 +1,7 @@
 //! The public API under `/api/v1`.
 //!
-//! Owns authentication, limits, errors, and the thin handlers of `v1/`. Never names the database.
+//! Contains authentication, rate limiting, error responses and the handlers of `v1/`. Never accesses the database
+//! directly.
 
 pub mod call;
 #[cfg(test)]
@@ -9,10 +10,10 @@ mod cursor;
 mod envelope;
 pub mod error;
 pub mod events;
-pub mod front;
 pub mod generated;
 mod idempotency;
 pub mod middleware;
-mod pages;
+mod page_cache;
 mod patterns;
+pub mod state;
 pub mod v1;

@@ -1,101 +1,99 @@
-//! What runs beside the server, or without it: the worker that sends webhooks, their upkeep, and mail.
-//!
-//! Started together and stopped together; owns nothing of what they do.
+//! Starts and stops the background tasks of `serve` and `worker`: webhook delivery, its maintenance jobs, and mail.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::{JoinError, JoinSet};
 
-use super::failure::Failure;
-use super::signals::Stop;
+use super::outcome::CommandError;
+use super::signals::StopSignal;
 use domain::app::App;
 use foundation::secret::{MasterKey, Purpose, Seal};
 use mail::Transport;
-use webhooks::{Worker, upkeep};
+use webhooks::{Worker, maintenance};
 
-/// What the parts have at least to record what they did and to give back what they had in hand.
-const SHORTEST: Duration = Duration::from_secs(3);
-/// So much earlier than all must have stopped, the worker has.
-const MARGIN: Duration = Duration::from_millis(500);
+/// The minimum time that tasks have at shutdown to record results and release their leases.
+const MIN_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
+/// How much earlier than the other tasks the delivery worker must stop.
+const WORKER_MARGIN: Duration = Duration::from_millis(500);
 
-/// The parts that run.
+/// The running background tasks.
 pub(super) struct Background {
-    stop: Stop,
-    patience: Duration,
-    parts: JoinSet<()>,
+    stop: StopSignal,
+    shutdown_timeout: Duration,
+    tasks: JoinSet<()>,
 }
 
 impl Background {
-    /// Starts all parts; they stop when `stop` is done.
-    pub(super) fn start(app: &App, master: &MasterKey, stop: &Stop) -> Result<Self, Failure> {
+    /// Starts all tasks. They stop when `stop` resolves.
+    pub(super) fn start(app: &App, master: &MasterKey, stop: &StopSignal) -> Result<Self, CommandError> {
         let seal = Arc::new(Seal::new(master, Purpose::WebhookSecrets));
         let worker = Worker::new(app.clone(), seal)?;
         let transport = Transport::open(&app.config.mail, &app.config.storage.data_dir)?;
-        let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
-        let mut parts = JoinSet::new();
-        let patience = patience.max(SHORTEST);
-        parts.spawn(worker.run(stop.clone(), patience - MARGIN));
-        parts.spawn(upkeep::run(app.clone(), stop.clone()));
-        let (app, asked) = (app.clone(), stop.clone());
-        parts.spawn(async move {
-            let parts = mail::queue::Parts { db: &app.db, clock: &app.clock, ids: &app.ids };
-            mail::queue::run(parts, &transport, asked).await;
+        let shutdown_timeout = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
+        let mut tasks = JoinSet::new();
+        let shutdown_timeout = shutdown_timeout.max(MIN_SHUTDOWN_TIMEOUT);
+        tasks.spawn(worker.run(stop.clone(), shutdown_timeout - WORKER_MARGIN));
+        tasks.spawn(maintenance::run(app.clone(), stop.clone()));
+        let (app, stopped) = (app.clone(), stop.clone());
+        tasks.spawn(async move {
+            let context = mail::queue::QueueContext { db: &app.db, clock: &app.clock, ids: &app.ids };
+            mail::queue::run(context, &transport, stopped).await;
         });
-        Ok(Self { stop: stop.clone(), patience, parts })
+        Ok(Self { stop: stop.clone(), shutdown_timeout, tasks })
     }
 
-    /// Returns once all parts have stopped, within the time that a stop may take. A mail that is still under way then is
-    /// due again when its lease ends.
-    pub(super) async fn ended(mut self) {
-        while let Some(ended) = self.early().await {
-            tell(ended);
+    /// Waits until all tasks have stopped, at most for the shutdown timeout. A mail that is still in flight then is due
+    /// again when its lease expires.
+    pub(super) async fn wait(mut self) {
+        while let Some(result) = self.next_early_exit().await {
+            log_failure(result);
         }
         self.finish().await;
     }
 
-    /// As [`ended`](Self::ended), or as soon as a part has failed: who runs nothing else goes on for nothing then.
+    /// Like [`wait`](Self::wait), but returns as soon as one task ends early. For a process that runs nothing else.
     ///
     /// # Errors
-    /// A part failed; what it had in hand is done again later.
-    pub(super) async fn ended_or_failed(mut self) -> Result<(), Failure> {
-        if let Some(ended) = self.early().await {
-            tell(ended);
-            self.parts.shutdown().await;
-            return Err(Failure::new("a part of the worker has failed, as the log tells; start it again"));
+    /// Returns an error when a task ends before the stop. Its unfinished work is retried later.
+    pub(super) async fn wait_or_fail(mut self) -> Result<(), CommandError> {
+        if let Some(result) = self.next_early_exit().await {
+            log_failure(result);
+            self.tasks.shutdown().await;
+            return Err(CommandError::new(
+                "a background task failed; see the log for the cause, then restart the worker",
+            ));
         }
         self.finish().await;
         Ok(())
     }
 
-    /// What came of a part that ended before all were to stop; `None` once they are.
-    async fn early(&mut self) -> Option<Result<(), JoinError>> {
+    /// Waits for a task that ends before `stop` resolves. Returns `None` once it has.
+    async fn next_early_exit(&mut self) -> Option<Result<(), JoinError>> {
         tokio::select! {
             biased;
             () = self.stop.clone() => None,
-            Some(ended) = self.parts.join_next() => Some(ended),
+            Some(result) = self.tasks.join_next() => Some(result),
         }
     }
 
     async fn finish(mut self) {
         let all = async {
-            while let Some(ended) = self.parts.join_next().await {
-                tell(ended);
+            while let Some(result) = self.tasks.join_next().await {
+                log_failure(result);
             }
         };
-        if tokio::time::timeout(self.patience, all).await.is_err() {
-            tracing::warn!(
-                "what runs beside the server did not end in time; what it had in hand is done again later"
-            );
-            self.parts.shutdown().await;
+        if tokio::time::timeout(self.shutdown_timeout, all).await.is_err() {
+            tracing::warn!("background tasks did not stop in time; unfinished work is retried later");
+            self.tasks.shutdown().await;
         }
     }
 }
 
-/// Tells of a part that did not end by itself.
-fn tell(ended: Result<(), JoinError>) {
-    if let Err(error) = ended {
-        tracing::error!(%error, "a part that runs beside the server ended early");
+/// Logs a task that panicked or was canceled.
+fn log_failure(result: Result<(), JoinError>) {
+    if let Err(error) = result {
+        tracing::error!(%error, "a background task ended early");
     }
 }
 
@@ -106,13 +104,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_worker_ends_with_the_first_part_that_fails() {
-        let mut parts = JoinSet::new();
-        parts.spawn(std::future::pending());
-        parts.spawn(async { panic!("the story wants it so") });
-        let stop: Stop = std::future::pending().boxed().shared();
-        let background = Background { stop, patience: SHORTEST, parts };
-        let failed = background.ended_or_failed().await.unwrap_err();
-        assert!(format!("{failed:?}").contains("start it again"), "{failed:?}");
+    async fn waiting_fails_when_one_task_fails() {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(std::future::pending());
+        tasks.spawn(async { panic!("expected by the test") });
+        let stop: StopSignal = std::future::pending().boxed().shared();
+        let background = Background { stop, shutdown_timeout: MIN_SHUTDOWN_TIMEOUT, tasks };
+        let error = background.wait_or_fail().await.unwrap_err();
+        assert!(format!("{error:?}").contains("restart the worker"), "{error:?}");
     }
 }

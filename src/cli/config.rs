@@ -1,18 +1,21 @@
-//! `creator-api config`: the configuration as it comes out.
+//! `creator-api config`: checks and prints the effective configuration.
 
-use super::failure::{Failure, Outcome};
+use super::outcome::{CommandError, CommandOutcome};
 use super::output;
 use foundation::config::{Config, SERVING, flags};
 
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum Command {
-    /// Print every setting with its value and source, secrets masked; wrong ones are errors
+pub(super) enum ConfigCommand {
+    /// Print every setting with its value and source, with secrets masked; fail if one is invalid
     #[command(args = flags(SERVING))]
     Check,
 }
 
-pub(super) fn run(Command::Check: Command, flags: Vec<(&'static str, String)>) -> Result<Outcome, Failure> {
-    let (_, given) = Config::load(flags)?;
-    output::line(given.report())?;
-    Ok(Outcome::Done)
+pub(super) fn run(
+    ConfigCommand::Check: ConfigCommand,
+    flags: Vec<(&'static str, String)>,
+) -> Result<CommandOutcome, CommandError> {
+    let (_, settings) = Config::load(flags)?;
+    output::print(settings.report())?;
+    Ok(CommandOutcome::Done)
 }

@@ -1,4 +1,4 @@
-//! `creator-api generate`: makes a synthetic workspace, as changes or straight in the database.
+//! `creator-api generate`: generates a synthetic workspace, as a file of changes or directly in the database.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -7,93 +7,96 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::failure::{Failure, Outcome};
-use super::progress::Progress;
+use super::outcome::{CommandError, CommandOutcome};
+use super::progress::ProgressDisplay;
 use super::{output, start};
-use feed::generate::{Counts, Spec, WORKSPACE, into_database, write_changes};
+use feed::generate::{RecordCounts, Spec, WORKSPACE, write_changes, write_to_database};
 use foundation::clock::Clock;
 use foundation::config::Config;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// Courses to make
+pub(super) struct GenerateArgs {
+    /// Number of courses
     #[arg(long, value_name = "N", default_value_t = 20)]
     courses: u32,
-    /// Students to make
+    /// Number of students
     #[arg(long, value_name = "N", default_value_t = 1000)]
     students: u32,
-    /// Orders to make
+    /// Number of orders
     #[arg(long, value_name = "N", default_value_t = 2000)]
     orders: u32,
-    /// Write changes here instead of rows into the database; - writes to stdout
+    /// Write changes to this file instead of rows to the database; - writes to stdout
     #[arg(long, value_name = "FILE|-")]
     out: Option<PathBuf>,
-    /// Another number gives other names, amounts and refunds
+    /// Seed for names, amounts and refunds
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// End of the year that the workspace covers; without it, midnight of this UTC day
+    /// End of the year of data to generate; defaults to the last UTC midnight
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
 }
 
-pub(super) async fn run(config: Config, args: Args) -> Result<Outcome, Failure> {
-    let Args { courses, students, orders, out, seed, until } = args;
+pub(super) async fn run(config: Config, args: GenerateArgs) -> Result<CommandOutcome, CommandError> {
+    let GenerateArgs { courses, students, orders, out, seed, until } = args;
     let clock = Clock::system();
     let until = match until {
         Some(until) => until,
         None => midnight(&clock)?,
     };
     let spec = Spec { courses, students, orders, seed, until };
-    spec.check_by(clock.now()).map_err(|error| Failure::usage(error.to_string()))?;
-    let mut progress = Progress::start("generate", Some(u64::from(students) + u64::from(orders)));
-    let mut at = |done| progress.at(done, || format!("{done} students and orders"));
+    spec.validate_at(clock.now()).map_err(|error| CommandError::usage(error.to_string()))?;
+    let mut progress = ProgressDisplay::start("generate", Some(u64::from(students) + u64::from(orders)));
+    let mut update = |done| progress.update(done, || format!("{done} students and orders"));
     let counts = match &out {
         Some(path) => {
             let mut sink = open(path)?;
-            let counts = write_changes(&spec, &mut sink, &mut at).map_err(quietly)?;
+            let counts = write_changes(&spec, &mut sink, &mut update).map_err(write_error)?;
             sink.flush()?;
             counts
         }
         None => {
-            let app = start::app(config).await?;
-            let counts = into_database(&app, &spec, &mut at).await?;
+            let app = start::open_app(config).await?;
+            let counts = write_to_database(&app, &spec, &mut update).await?;
             app.db.close().await;
             counts
         }
     };
     progress.finish();
-    output::say(summary(counts));
-    Ok(Outcome::Done)
+    output::eprint(summary(counts));
+    Ok(CommandOutcome::Done)
 }
 
-/// A reader of stdout who has seen enough is no failure.
-fn quietly(error: anyhow::Error) -> Failure {
+/// Converts the error, so that a closed stdout is not reported.
+fn write_error(error: anyhow::Error) -> CommandError {
     match error.downcast::<io::Error>() {
         Ok(error) => error.into(),
         Err(error) => error.into(),
     }
 }
 
-/// The midnight with which this UTC day began.
-fn midnight(clock: &Clock) -> Result<Timestamp, Failure> {
+/// Returns the start of the current UTC day.
+fn midnight(clock: &Clock) -> Result<Timestamp, CommandError> {
     let day = clock.now().to_zoned(TimeZone::UTC).start_of_day();
-    Ok(day.map_err(|error| Failure::new(error.to_string()))?.timestamp())
+    Ok(day.map_err(|error| CommandError::new(error.to_string()))?.timestamp())
 }
 
-fn open(path: &Path) -> Result<Box<dyn Write>, Failure> {
+fn open(path: &Path) -> Result<Box<dyn Write>, CommandError> {
     if path == Path::new("-") {
         return Ok(Box::new(BufWriter::new(io::stdout())));
     }
     let file = File::create(path).map_err(|error| {
-        Failure::new(format!("cannot write {}: {error}; name another file with --out", path.display()))
+        CommandError::new(format!(
+            "cannot write {}: {error}; specify another file with --out",
+            path.display()
+        ))
     })?;
     Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
 }
 
-fn summary(counts: Counts) -> String {
-    let Counts { courses, students, orders, enrollments, refunds, completions, certificates } = counts;
+fn summary(counts: RecordCounts) -> String {
+    let RecordCounts { courses, students, orders, enrollments, refunds, completions, certificates } = counts;
     format!(
         "workspace `{WORKSPACE}`: {courses} courses, {students} students, {orders} orders, {enrollments} enrollments, \
-         {refunds} refunds, {completions} lessons done, {certificates} certificates"
+         {refunds} refunds, {completions} completed lessons, {certificates} certificates"
     )
 }

@@ -1,23 +1,23 @@
-//! `creator-api --help`: the commands in groups, and the exit codes.
+//! The text of `creator-api --help`: the commands in groups, and the exit codes.
 
 use std::fmt::Write;
 
 use clap::Command;
 
-/// The commands as a person looks for them.
+/// The headings of the help, each with its commands.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["demo", "serve", "worker", "migrate"]),
     ("Administer", &["workspaces", "users", "keys", "webhooks"]),
     ("Data", &["apply", "generate"]),
-    ("Look", &["config", "openapi"]),
+    ("Inspect", &["config", "openapi"]),
 ];
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 some lines were rejected, 130 stopped at once.
-Settings come from flags, then the environment, then creator-api.toml, then defaults; `creator-api config check` shows \
-them all. `creator-api COMMAND --help` tells more.";
+Exit codes: 0 success, 1 failure, 2 invalid usage or configuration, 3 some input lines were rejected, 130 interrupted.
+Settings are read from flags, then environment variables, then creator-api.toml, then defaults; `creator-api config check` \
+prints all of them. See `creator-api COMMAND --help` for the options of a command.";
 
-/// The command with its subcommands listed in groups.
+/// Replaces the help of the command by one that lists its subcommands in groups.
 pub(super) fn grouped(command: Command) -> Command {
     let width = command.get_subcommands().map(|sub| sub.get_name().len()).max().unwrap_or_default();
     let mut commands = String::new();
@@ -30,6 +30,8 @@ pub(super) fn grouped(command: Command) -> Command {
         commands.push('\n');
     }
     command
-        .help_template(format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{commands}Options of every command:\n{{options}}{{after-help}}"))
+        .help_template(format!(
+            "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{commands}Global options:\n{{options}}{{after-help}}"
+        ))
         .after_help(EXIT_CODES)
 }

@@ -1,21 +1,23 @@
-//! `creator-api migrate`: brings the database's schema up to date.
+//! `creator-api migrate`: applies pending database migrations.
 
-use super::failure::{Failure, Outcome};
+use super::outcome::{CommandError, CommandOutcome};
 use super::{output, start};
 use foundation::config::Config;
 use foundation::database::SchemaState;
 
-pub(super) async fn run(config: Config) -> Result<Outcome, Failure> {
+pub(super) async fn run(config: Config) -> Result<CommandOutcome, CommandError> {
     let db = start::connect(&config).await?;
     let before = db.schema_state().await?;
     db.migrate().await?;
     match before {
-        SchemaState::Behind(1) => output::line(format_args!("{}: applied 1 step", db.place()))?,
-        SchemaState::Behind(steps) => output::line(format_args!("{}: applied {steps} steps", db.place()))?,
+        SchemaState::Behind(1) => output::print(format_args!("{}: applied 1 migration", db.location()))?,
+        SchemaState::Behind(count) => {
+            output::print(format_args!("{}: applied {count} migrations", db.location()))?;
+        }
         SchemaState::Current | SchemaState::Ahead(_) => {
-            output::line(format_args!("{}: nothing to do, the schema is up to date", db.place()))?;
+            output::print(format_args!("{}: no pending migrations", db.location()))?;
         }
     }
     db.close().await;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

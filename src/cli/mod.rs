@@ -1,20 +1,17 @@
-//! The command line: what can be asked of this program, and how each command ends.
-//!
-//! Owns the commands, one file each, and their exit codes. Starts the parts and puts them together; never decides what
-//! the platform may do.
+//! The command line: the commands, one file each, and their exit codes.
 
 mod apply;
+mod audited;
 mod background;
 mod config;
 mod demo;
-mod failure;
-mod files;
+mod file_limit;
 mod generate;
 mod help;
 mod keys;
 mod migrate;
-mod noted;
 mod openapi;
+mod outcome;
 mod output;
 mod progress;
 mod serve;
@@ -29,9 +26,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use failure::{Failure, Outcome};
-use foundation::config::{Config, SENDING, common_flags, flags, given_flags};
+use foundation::config::{Config, SENDING, common_flags, flag_values, flags};
 use foundation::telemetry;
+use outcome::{CommandError, CommandOutcome};
 
 /// The public API of a creator platform: courses, students, orders, enrollments and analytics over HTTP.
 #[derive(Debug, Parser)]
@@ -43,99 +40,99 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start everything on demo data, and say how to try it
+    /// Start a demo with sample data
     ///
-    /// Makes the data folder, fills it with demo data, and prints an API key with a curl line that works when pasted.
-    /// Run again, it goes on where it was, with the same key.
-    Demo(serve::Args),
-    /// Serve the API
+    /// Creates the data folder, loads demo data, and prints an API key with a curl command that uses it. The next run uses
+    /// the same data and the same key.
+    Demo(serve::ServeArgs),
+    /// Serve the API, and send webhooks and mail
     ///
-    /// Prints `listening on http://ADDR` on stdout once ready. An SQLite database is made and brought up to date in
-    /// passing; on PostgreSQL, run `creator-api migrate` first. The first Ctrl-C or SIGTERM lets running requests finish,
-    /// the second ends at once.
-    Serve(serve::Args),
+    /// Prints `listening on http://ADDR` on stdout once ready. An SQLite database is created and migrated automatically; on
+    /// PostgreSQL, run `creator-api migrate` first. The first Ctrl-C or SIGTERM waits for requests in flight, the second
+    /// exits immediately.
+    Serve(serve::ServeArgs),
     /// Send webhooks and mail, without serving the API
     ///
-    /// Any number of them may run beside any number of `creator-api serve --no-worker`, all on one PostgreSQL database. The
-    /// first Ctrl-C or SIGTERM lets deliveries under way end, the second ends at once: they are then sent again later.
+    /// Any number of workers and of `creator-api serve --no-worker` processes can share one PostgreSQL database. The first
+    /// Ctrl-C or SIGTERM waits for deliveries in flight, the second exits immediately; interrupted deliveries are retried.
     #[command(args = flags(SENDING))]
     Worker,
-    /// Bring the database's schema up to date
+    /// Apply pending database migrations
     ///
-    /// All pending steps are applied, or none. Only PostgreSQL needs to be asked for it: an SQLite database is brought up
-    /// to date by whichever command opens it.
+    /// All pending migrations are applied in one transaction. Only PostgreSQL needs this command: every command that opens an
+    /// SQLite database migrates it.
     Migrate,
-    /// Make workspaces, list them, set their quotas and owners
+    /// Create and list workspaces, set their quotas and owners
     #[command(subcommand)]
-    Workspaces(workspaces::Command),
-    /// Let people sign in to the dashboard, make links to set a password, remove people
+    Workspaces(workspaces::WorkspacesCommand),
+    /// Add, list and remove dashboard users, create password links
     #[command(subcommand)]
-    Users(users::Command),
-    /// Make, list and revoke API keys, set their quotas
+    Users(users::UsersCommand),
+    /// Create, list and revoke API keys, set their quotas
     #[command(subcommand)]
-    Keys(keys::Command),
-    /// Make webhook subscriptions, look at their deliveries, send them again
+    Keys(keys::KeysCommand),
+    /// Manage webhook subscriptions, list and replay deliveries
     #[command(subcommand)]
-    Webhooks(webhooks::Command),
-    /// Take in the platform's changes, one JSON object a line
+    Webhooks(webhooks::WebhooksCommand),
+    /// Import changes from the platform, one JSON object per line
     ///
-    /// Each change is applied once, however often it comes, so that a run that was cut short is simply run again. A bad
-    /// line is reported on stderr and the rest goes on; the exit code is then 3. A `workspace.upsert` gives the owner access to
-    /// the dashboard; where a mail server is set, an owner who has no password gets a link by mail.
-    Apply(apply::Args),
-    /// Make a synthetic workspace of any size
-    Generate(generate::Args),
-    /// Look at the configuration
+    /// Each change is applied only once, so an interrupted run can be repeated. Invalid lines are reported on stderr and
+    /// skipped; the exit code is then 3. A `workspace.upsert` gives the owner access to the dashboard. If a mail server is
+    /// configured, an owner without a password receives a password link by mail.
+    Apply(apply::ApplyArgs),
+    /// Generate a synthetic workspace
+    Generate(generate::GenerateArgs),
+    /// Check the configuration
     #[command(subcommand)]
-    Config(config::Command),
-    /// Print the API's contract
-    Openapi(openapi::Args),
+    Config(config::ConfigCommand),
+    /// Print the OpenAPI contract
+    Openapi(openapi::OpenapiArgs),
 }
 
-/// Runs the command that this process was started with.
+/// Runs the command that the process was started with, and returns its exit code.
 pub fn run() -> ExitCode {
     let parsed = help::grouped(Cli::command())
         .try_get_matches()
-        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, given_flags(&matches))));
-    let (cli, flags) = match parsed {
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, flag_values(&matches))));
+    let (cli, flag_values) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            // Nobody may be reading: then there is nobody to tell.
+            // Printing fails when the output is closed; the exit code still reports the error.
             let _ = error.print();
-            return if error.use_stderr() { failure::USAGE.into() } else { ExitCode::SUCCESS };
+            return if error.use_stderr() { outcome::USAGE.into() } else { ExitCode::SUCCESS };
         }
     };
-    match dispatch(cli.command, flags) {
+    match dispatch(cli.command, flag_values) {
         Ok(outcome) => outcome.exit_code(),
-        Err(failure) => failure.report(),
+        Err(error) => error.report(),
     }
 }
 
-fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<Outcome, Failure> {
+fn dispatch(command: Command, flags: Vec<(&'static str, String)>) -> Result<CommandOutcome, CommandError> {
     match command {
         Command::Openapi(args) => openapi::run(&args),
         Command::Config(command) => config::run(command, flags),
-        Command::Demo(_) => on_runtime(flags, demo::run),
+        Command::Demo(_) => run_async(flags, demo::run),
         Command::Serve(args) => {
             let with_worker = !args.no_worker;
-            on_runtime(flags, |config| serve::run(config, with_worker))
+            run_async(flags, |config| serve::run(config, with_worker))
         }
-        Command::Worker => on_runtime(flags, worker::run),
-        Command::Migrate => on_runtime(flags, migrate::run),
-        Command::Workspaces(command) => on_runtime(flags, |config| workspaces::run(config, command)),
-        Command::Users(command) => on_runtime(flags, |config| users::run(config, command)),
-        Command::Keys(command) => on_runtime(flags, |config| keys::run(config, command)),
-        Command::Webhooks(command) => on_runtime(flags, |config| webhooks::run(config, command)),
-        Command::Apply(args) => on_runtime(flags, |config| apply::run(config, args)),
-        Command::Generate(args) => on_runtime(flags, |config| generate::run(config, args)),
+        Command::Worker => run_async(flags, worker::run),
+        Command::Migrate => run_async(flags, migrate::run),
+        Command::Workspaces(command) => run_async(flags, |config| workspaces::run(config, command)),
+        Command::Users(command) => run_async(flags, |config| users::run(config, command)),
+        Command::Keys(command) => run_async(flags, |config| keys::run(config, command)),
+        Command::Webhooks(command) => run_async(flags, |config| webhooks::run(config, command)),
+        Command::Apply(args) => run_async(flags, |config| apply::run(config, args)),
+        Command::Generate(args) => run_async(flags, |config| generate::run(config, args)),
     }
 }
 
-/// Reads the configuration, starts the log and the runtime, and runs the command on them.
-fn on_runtime<F: Future<Output = Result<Outcome, Failure>>>(
+/// Loads the configuration, starts the log and the runtime, and runs the command.
+fn run_async<F: Future<Output = Result<CommandOutcome, CommandError>>>(
     flags: Vec<(&'static str, String)>,
     command: impl FnOnce(Config) -> F,
-) -> Result<Outcome, Failure> {
+) -> Result<CommandOutcome, CommandError> {
     let (config, _) = Config::load(flags)?;
     let _log = telemetry::start(&config.log);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

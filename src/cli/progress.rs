@@ -1,4 +1,4 @@
-//! How far long work is: a bar on a terminal, a plain line now and then elsewhere.
+//! Progress of long operations: a bar on a terminal, otherwise a line every few seconds.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -7,71 +7,71 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output;
 
-/// How often a plain line is written.
-const EVERY: Duration = Duration::from_secs(5);
+/// How often a line is written.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The progress of one piece of work.
-pub(super) struct Progress {
-    what: &'static str,
+/// Shows the progress of one operation on stderr.
+pub(super) struct ProgressDisplay {
+    label: &'static str,
     total: Option<u64>,
-    show: Show,
+    display: DisplayKind,
 }
 
-enum Show {
+enum DisplayKind {
     Bar(ProgressBar),
     Lines { last: Instant },
 }
 
-impl Progress {
-    /// Begins; `total` is in the same unit as what [`Self::at`] is told.
-    pub(super) fn start(what: &'static str, total: Option<u64>) -> Self {
-        let show = if std::io::stderr().is_terminal() {
-            Show::Bar(bar(what, total))
+impl ProgressDisplay {
+    /// Starts the display. `total` has the same unit as the position of [`Self::update`].
+    pub(super) fn start(label: &'static str, total: Option<u64>) -> Self {
+        let display = if std::io::stderr().is_terminal() {
+            DisplayKind::Bar(bar(label, total))
         } else {
-            Show::Lines { last: Instant::now() }
+            DisplayKind::Lines { last: Instant::now() }
         };
-        Self { what, total, show }
+        Self { label, total, display }
     }
 
-    /// The work is here; `note` says more about it.
-    pub(super) fn at(&mut self, position: u64, note: impl FnOnce() -> String) {
-        match &mut self.show {
-            Show::Bar(bar) => {
+    /// Shows the current position, with a description in `message`.
+    pub(super) fn update(&mut self, position: u64, message: impl FnOnce() -> String) {
+        match &mut self.display {
+            DisplayKind::Bar(bar) => {
                 bar.set_position(position);
-                bar.set_message(note());
+                bar.set_message(message());
             }
-            Show::Lines { last } if last.elapsed() >= EVERY => {
+            DisplayKind::Lines { last } if last.elapsed() >= LINE_INTERVAL => {
                 *last = Instant::now();
                 let share =
                     self.total.filter(|total| *total > 0).map(|total| position.saturating_mul(100) / total);
                 let share = share.map(|percent| format!(" {percent} %")).unwrap_or_default();
-                output::say(format_args!("{}{share}: {}", self.what, note()));
+                output::eprint(format_args!("{}{share}: {}", self.label, message()));
             }
-            Show::Lines { .. } => {}
+            DisplayKind::Lines { .. } => {}
         }
     }
 
-    /// Says something without breaking the bar.
-    pub(super) fn say(&self, text: &str) {
-        match &self.show {
-            Show::Bar(bar) => bar.suspend(|| output::say(text)),
-            Show::Lines { .. } => output::say(text),
+    /// Prints a message on stderr, above the bar.
+    pub(super) fn print(&self, text: &str) {
+        match &self.display {
+            DisplayKind::Bar(bar) => bar.suspend(|| output::eprint(text)),
+            DisplayKind::Lines { .. } => output::eprint(text),
         }
     }
 
-    /// The work is over; the bar goes.
+    /// Removes the bar.
     pub(super) fn finish(self) {
-        if let Show::Bar(bar) = self.show {
+        if let DisplayKind::Bar(bar) = self.display {
             bar.finish_and_clear();
         }
     }
 }
 
-fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
+fn bar(label: &'static str, total: Option<u64>) -> ProgressBar {
     let (bar, template) = match total {
         Some(total) => (ProgressBar::new(total), "{prefix} {wide_bar} {percent:>3} % {msg} {eta:>4}"),
         None => (ProgressBar::new_spinner(), "{prefix} {spinner} {msg} {elapsed}"),
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style).with_prefix(what)
+    bar.with_style(style).with_prefix(label)
 }

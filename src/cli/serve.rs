@@ -1,4 +1,4 @@
-//! `creator-api serve`: serves the API, and sends webhooks and mail, until it is asked to stop.
+//! `creator-api serve`: serves the API, and sends webhooks and mail, until it is stopped.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::background::Background;
-use super::failure::{Failure, Outcome};
-use super::{files, output, signals, start};
+use super::outcome::{CommandError, CommandOutcome};
+use super::{file_limit, output, signals, start};
 use crate::server::Server;
 use domain::app::App;
 use foundation::config::{Config, SERVING, flags};
@@ -16,39 +16,44 @@ use foundation::secret::MasterKey;
 /// The flags of the commands that serve.
 #[derive(Debug, clap::Args)]
 #[command(args = flags(SERVING))]
-pub(super) struct Args {
-    /// Leave webhooks and mail to `creator-api worker`
+pub(super) struct ServeArgs {
+    /// Do not send webhooks and mail; `creator-api worker` does
     #[arg(long)]
     pub(super) no_worker: bool,
 }
 
-pub(super) async fn run(config: Config, with_worker: bool) -> Result<Outcome, Failure> {
-    files::raise_limit();
+pub(super) async fn run(config: Config, with_worker: bool) -> Result<CommandOutcome, CommandError> {
+    file_limit::raise();
     let listener = bind(config.server.listen, "--listen")?;
     let address = listener.local_addr()?;
-    let app = start::app(config).await?;
-    let master = start::master_key(&app).await?;
-    let stop = signals::stop("running requests finish")?;
-    let server = server(&app, &master, address)?;
+    let app = start::open_app(config).await?;
+    let master = start::load_master_key(&app).await?;
+    let stop = signals::listen("waiting for requests in flight")?;
+    let server = build_server(&app, &master, address)?;
     let background = with_worker.then(|| Background::start(&app, &master, &stop)).transpose()?;
-    output::line(format_args!("listening on http://{address}"))?;
-    let beside = async {
+    output::print(format_args!("listening on http://{address}"))?;
+    let background = async {
         if let Some(background) = background {
-            background.ended().await;
+            background.wait().await;
         }
     };
-    let (served, ()) = tokio::join!(server.run(listener, stop), beside);
+    let (served, ()) = tokio::join!(server.run(listener, stop), background);
     served?;
     app.db.close().await;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-/// The server that answers on this address.
-pub(super) fn server(app: &App, master: &MasterKey, address: SocketAddr) -> Result<Server, Failure> {
+/// Builds the server for the address that its listener is bound to.
+pub(super) fn build_server(
+    app: &App,
+    master: &MasterKey,
+    address: SocketAddr,
+) -> Result<Server, CommandError> {
     Ok(Server::new(app.clone(), master, &format!("http://{address}"))?)
 }
 
-/// Connections that the system keeps until they are accepted: a burst of more waits a second for its next attempt.
+/// The number of connections that the system queues until they are accepted. A client that is not queued retries after one
+/// second.
 const BACKLOG: u32 = 4096;
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
@@ -58,20 +63,22 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Takes the address that a flag or its variable named, before any other work is done.
-pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failure> {
+/// Listens on the address of a setting. `flag` is its name in error messages.
+pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, CommandError> {
     listen(address).map_err(|error| {
         let remedy = match error.kind() {
             ErrorKind::AddrInUse => {
                 let free = SocketAddr::new(address.ip(), 0);
-                format!("is in use; stop what listens there, or take a free port with `{flag} {free}`")
+                format!("is in use; stop the process that listens on it, or choose a free port with `{flag} {free}`")
             }
             ErrorKind::PermissionDenied => {
-                format!("may not be used by this user; choose a port from 1024 up with {flag}")
+                format!("requires privileges; choose a port of at least 1024 with {flag}")
             }
-            ErrorKind::AddrNotAvailable => format!("is no address of this machine; choose one with {flag}"),
-            _ => format!("cannot be listened on ({error}); choose another address with {flag}"),
+            ErrorKind::AddrNotAvailable => {
+                format!("is not an address of this machine; choose another address with {flag}")
+            }
+            _ => format!("cannot be used ({error}); choose another address with {flag}"),
         };
-        Failure::new(format!("{address} {remedy}"))
+        CommandError::new(format!("{address} {remedy}"))
     })
 }

@@ -1,34 +1,34 @@
-//! Ctrl-C and SIGTERM: the first asks for an orderly stop, the second ends the process at once.
+//! Ctrl-C and SIGTERM: the first starts a graceful shutdown, the second exits immediately.
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::failure::Failure;
+use super::outcome::CommandError;
 use super::output;
 
-/// Exit code of a process that was ended by an interrupt, as shells count it.
+/// Exit code of an interrupted process, as shells define it.
 const INTERRUPTED: i32 = 130;
 
-/// Resolves once a stop is asked for; clones resolve together.
-pub(super) type Stop = Shared<BoxFuture<'static, ()>>;
+/// Resolves when the process should stop. Clones resolve together.
+pub(super) type StopSignal = Shared<BoxFuture<'static, ()>>;
 
-/// Begins to listen. `ends` says what still ends after a stop is asked for: "running requests finish".
-pub(super) fn stop(ends: &'static str) -> Result<Stop, Failure> {
+/// Installs the signal handlers. `waiting` describes the shutdown in its message, such as "waiting for requests in flight".
+pub(super) fn listen(waiting: &'static str) -> Result<StopSignal, CommandError> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let asked = async move {
-        either(&mut interrupt, &mut terminate).await;
-        output::say(format_args!("stopping: {ends}; ask again to stop at once"));
+    let stopped = async move {
+        next_signal(&mut interrupt, &mut terminate).await;
+        output::eprint(format_args!("stopping: {waiting}; interrupt again to exit immediately"));
         tokio::spawn(async move {
-            either(&mut interrupt, &mut terminate).await;
+            next_signal(&mut interrupt, &mut terminate).await;
             std::process::exit(INTERRUPTED);
         });
     };
-    Ok(asked.boxed().shared())
+    Ok(stopped.boxed().shared())
 }
 
-async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
+async fn next_signal(interrupt: &mut Signal, terminate: &mut Signal) {
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}

@@ -1,103 +1,103 @@
-//! Puts the parts of the process together.
-//!
-//! The one place that knows all of them; the parts do not look for each other.
+//! Composition root: opens the database and the master key, and builds the shared [`App`].
 
 use sea_orm::DbBackend;
 
 use api::events::{encode, example};
-use domain::app::{App, Parts};
-use domain::keys::Principals;
+use domain::app::{App, AppParts};
+use domain::keys::PrincipalCache;
 use foundation::clock::Clock;
 use foundation::config::Config;
-use foundation::database::{Database, MigrateError, Options, SchemaState, Source};
+use foundation::database::{Database, DatabaseOptions, DatabaseSource, MigrateError, SchemaState};
 use foundation::id::Ids;
 use foundation::secret::{KEY_FILE, MasterKey};
 
-use super::failure::Failure;
+use super::outcome::CommandError;
 
-/// The name under which the database keeps the fingerprint of its master key.
+/// Name of the `server_state` row that stores the fingerprint of the master key.
 const FINGERPRINT: &str = "master_key_fingerprint";
 
-/// Opens the database, as it is.
-pub(super) async fn connect(config: &Config) -> Result<Database, Failure> {
+/// Connects to the database without applying migrations.
+pub(super) async fn connect(config: &Config) -> Result<Database, CommandError> {
     let url = config.database.database_url.as_ref().map(|url| url.expose());
-    let source = Source::new(url, &config.storage.data_dir)?;
+    let source = DatabaseSource::new(url, &config.storage.data_dir)?;
     let max_connections = config.database.database_max_connections.get();
-    Ok(Database::connect(Options { max_connections, ..Options::new(source) }).await?)
+    Ok(Database::connect(DatabaseOptions { max_connections, ..DatabaseOptions::new(source) }).await?)
 }
 
-/// The shared parts, on a database whose schema is the one this program knows.
+/// Opens the database and builds the [`App`].
 ///
-/// An embedded database is brought up to date in passing. One that others may use is not: that is asked for with
-/// `creator-api migrate`.
-pub(super) async fn app(config: Config) -> Result<App, Failure> {
+/// Applies pending migrations to SQLite. On PostgreSQL, which other processes may use, pending migrations are an error.
+pub(super) async fn open_app(config: Config) -> Result<App, CommandError> {
     let db = connect(&config).await?;
     match db.schema_state().await? {
         SchemaState::Current => {}
-        SchemaState::Ahead(step) => return Err(MigrateError::Newer(step).into()),
+        SchemaState::Ahead(migration) => return Err(MigrateError::Newer(migration).into()),
         SchemaState::Behind(_) if db.backend() == DbBackend::Sqlite => db.migrate().await?,
-        SchemaState::Behind(steps) => {
-            return Err(Failure::new(format!(
-                "the database at {} is {steps} steps behind this version; run `creator-api migrate` first",
-                db.place()
+        SchemaState::Behind(count) => {
+            return Err(CommandError::new(format!(
+                "the database at {} has {count} pending migrations; run `creator-api migrate` first",
+                db.location()
             )));
         }
     }
-    Ok(assemble(config, db))
+    Ok(build_app(config, db))
 }
 
-/// The shared parts, on a database that is brought up to date whatever it is: a demo asks for nothing first.
-pub(super) async fn app_migrated(config: Config) -> Result<App, Failure> {
+/// Opens the database, applies pending migrations on either database, and builds the [`App`].
+pub(super) async fn open_migrated_app(config: Config) -> Result<App, CommandError> {
     let db = connect(&config).await?;
     db.migrate().await?;
-    Ok(assemble(config, db))
+    Ok(build_app(config, db))
 }
 
-fn assemble(config: Config, db: Database) -> App {
-    App::new(Parts {
+fn build_app(config: Config, db: Database) -> App {
+    App::new(AppParts {
         config,
         db,
         clock: Clock::system(),
         ids: Ids::default(),
         encode,
         example,
-        principals: Principals::default(),
+        principals: PrincipalCache::default(),
     })
 }
 
-/// The master key: as given, or the data folder's, made on the first start. Refused when the data is another key's.
-pub(super) async fn master_key(app: &App) -> Result<MasterKey, Failure> {
+/// Returns the master key of the configuration or of the data folder, where it is created on the first start.
+///
+/// Fails when the data was encrypted with another key.
+pub(super) async fn load_master_key(app: &App) -> Result<MasterKey, CommandError> {
     let data_dir = &app.config.storage.data_dir;
     let file = data_dir.join(KEY_FILE);
-    let known = entity::server_state::get(app.db.read(), FINGERPRINT).await?;
-    let (key, place) = match &app.config.storage.master_key {
-        Some(given) => {
-            (Some(MasterKey::from_hex(given.expose(), "the master key")?), "the given master key".to_owned())
+    let stored = entity::server_state::get(app.db.read(), FINGERPRINT).await?;
+    let (key, source) = match &app.config.storage.master_key {
+        Some(secret) => {
+            let key = MasterKey::from_hex(secret.expose(), "the configured master key")?;
+            (Some(key), "the configured master key".to_owned())
         }
         None => (MasterKey::open(data_dir)?, file.display().to_string()),
     };
-    let key = match (key, &known) {
+    let key = match (key, &stored) {
         (Some(key), _) => key,
         (None, None) => MasterKey::create(data_dir)?,
         (None, Some(_)) => {
-            return Err(Failure::new(format!(
-                "the master key of this data is missing: put it back into {}, or give it with --master-key-file",
+            return Err(CommandError::new(format!(
+                "the master key of this data is missing; restore {}, or specify the key with --master-key-file",
                 file.display()
             )));
         }
     };
     let fingerprint = key.fingerprint();
-    if known.is_none() {
+    if stored.is_none() {
         let write = app.begin_write().await?;
         entity::server_state::put_if_absent(write.conn(), FINGERPRINT, &fingerprint).await?;
         write.commit().await?;
     }
-    // Another process may have been first.
+    // Another process may have stored its fingerprint first.
     match entity::server_state::get(app.db.read(), FINGERPRINT).await? {
-        Some(known) if known != fingerprint => Err(Failure::new(format!(
-            "{place} is not the key that the data at {} was made with; give that one with --master-key-file, or begin \
-             with an empty database",
-            app.db.place()
+        Some(stored) if stored != fingerprint => Err(CommandError::new(format!(
+            "{source} is not the key that the data at {} was encrypted with; specify that key with --master-key-file, or use \
+             an empty database",
+            app.db.location()
         ))),
         _ => Ok(key),
     }

@@ -1,16 +1,16 @@
-//! The command line as a whole.
+//! Tests of the command line: commands, flags and help.
 
 use clap::CommandFactory;
 
 use super::*;
 
 #[test]
-fn the_command_line_holds_together() {
+fn the_command_line_is_consistent() {
     help::grouped(Cli::command()).debug_assert();
 }
 
 #[test]
-fn every_command_stands_in_one_group_of_the_help() {
+fn every_command_is_in_one_group_of_the_help() {
     let grouped: Vec<&str> = help::GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     let command = Cli::command();
     let all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
@@ -30,47 +30,47 @@ fn the_help_shows_groups_and_exit_codes() {
         "Run:\n  demo ",
         "Administer:\n",
         "Data:\n",
-        "Look:\n",
-        "Exit codes: 0 done, 1 failed, 2 ",
+        "Inspect:\n",
+        "Exit codes: 0 success, 1 failure, 2 ",
         "--data-dir <DIR>",
     ] {
         assert!(help.contains(part), "{part:?} is missing in\n{help}");
     }
-    assert!(!help.contains("--listen"), "the flags of serving belong to the commands that serve");
+    assert!(!help.contains("--listen"), "only the commands that serve have these flags");
 }
 
 #[test]
-fn a_setting_may_stand_before_or_behind_the_command() {
-    for words in
+fn a_setting_can_precede_or_follow_the_command() {
+    for arguments in
         [["creator-api", "--data-dir", "x", "migrate"], ["creator-api", "migrate", "--data-dir", "x"]]
     {
-        let matches = Cli::command().try_get_matches_from(words).unwrap();
-        assert_eq!(given_flags(&matches), [("data_dir", "x".to_owned())]);
+        let matches = Cli::command().try_get_matches_from(arguments).unwrap();
+        assert_eq!(flag_values(&matches), [("data_dir", "x".to_owned())]);
     }
 }
 
 #[test]
-fn only_serving_commands_take_the_flags_of_serving() {
+fn only_serving_commands_accept_server_flags() {
     assert!(Cli::try_parse_from(["creator-api", "serve", "--listen", "127.0.0.1:0"]).is_ok());
     assert!(Cli::try_parse_from(["creator-api", "migrate", "--listen", "127.0.0.1:0"]).is_err());
     assert!(Cli::try_parse_from(["creator-api", "config", "check", "--listen", "127.0.0.1:0"]).is_ok());
 }
 
 #[test]
-fn the_commands_that_make_links_take_the_flags_that_links_depend_on() {
-    let person = ["--workspace", "acme", "--email", "ada@acme.example"];
+fn commands_that_create_links_accept_the_flags_that_links_depend_on() {
+    let user = ["--workspace", "acme", "--email", "ada@acme.example"];
     let owner = ["--key", "acme", "--name", "Acme", "--owner-email", "ada@acme.example"];
     let flags =
         ["--public-url", "https://acme.example", "--listen", "0.0.0.0:80", "--mail-from", "a@acme.example"];
-    for words in [
-        [&["users", "add"][..], &person].concat(),
-        [&["users", "link"][..], &person].concat(),
+    for command in [
+        [&["users", "add"][..], &user].concat(),
+        [&["users", "link"][..], &user].concat(),
         [&["workspaces", "create"][..], &owner].concat(),
     ] {
-        let words = [&["creator-api"][..], &words, &flags].concat();
-        let matches = Cli::command().try_get_matches_from(&words).unwrap();
-        let keys: Vec<&str> = given_flags(&matches).iter().map(|(key, _)| *key).collect();
-        assert_eq!(keys, ["listen", "public_url", "mail_from"], "{words:?}");
+        let arguments = [&["creator-api"][..], &command, &flags].concat();
+        let matches = Cli::command().try_get_matches_from(&arguments).unwrap();
+        let keys: Vec<&str> = flag_values(&matches).iter().map(|(key, _)| *key).collect();
+        assert_eq!(keys, ["listen", "public_url", "mail_from"], "{arguments:?}");
     }
     assert!(
         Cli::try_parse_from(["creator-api", "users", "list", "--workspace", "acme", "--listen", "[::]:80"])

@@ -1,27 +1,27 @@
-//! `creator-api workspaces`: makes workspaces, lists them, sets their quotas and owners.
+//! `creator-api workspaces`: creates and lists workspaces, sets their quotas and owners.
 
 use serde_json::json;
 
-use super::failure::{Failure, Outcome};
-use super::{noted, output, start, users};
+use super::outcome::{CommandError, CommandOutcome};
+use super::{audited, output, start, users};
 use domain::app::App;
 use domain::audit::{Action, Actor};
-use domain::workspaces::{self, NewOwner, Quota, Workspace, WorkspaceUpsert};
-use domain::{Error, Given};
+use domain::workspaces::{self, OwnershipTransfer, Quota, Workspace, WorkspaceUpsert};
+use domain::{Error, FieldUpdate};
 use foundation::config::{Config, LINKS, flags};
 
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum Command {
-    /// Make a workspace; its id goes to stdout, a link for its owner's password to stderr
+pub(super) enum WorkspacesCommand {
+    /// Create a workspace; its id is printed on stdout, a password link for the owner on stderr
     #[command(args = flags(LINKS))]
     Create {
-        /// Short name, unique on this server, as commands and changes use it
+        /// Unique key of the workspace, used by commands and changes
         #[arg(long)]
         key: String,
-        /// Name that people see
+        /// Display name
         #[arg(long)]
         name: String,
-        /// Address that warnings go to
+        /// Email address of the owner, who also receives warnings
         #[arg(long, value_name = "EMAIL")]
         owner_email: String,
     },
@@ -31,22 +31,22 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Make somebody else the owner; the previous owner is removed from the workspace
+    /// Set the owner of a workspace; the previous owner is removed from it
     ///
-    /// The sessions of the previous owner in the workspace and the links made in it end at once. To keep that person, add them
-    /// again with `creator-api users add`. A new owner who has no password gets a link to set one, on stdout.
+    /// The sessions and password links of the previous owner for this workspace end immediately. To keep that user, add them
+    /// again with `creator-api users add`. If the new owner has no password, a password link is printed on stdout.
     #[command(args = flags(LINKS))]
     SetOwner {
-        /// The workspace's key
+        /// Key of the workspace
         #[arg(long, value_name = "KEY")]
         workspace: String,
-        /// The new owner's address
+        /// Email address of the new owner
         #[arg(long)]
         email: String,
     },
-    /// Set a workspace's own quota; a part that is not given falls back to the default
+    /// Set the quota of a workspace; a limit that is not specified falls back to the default
     SetQuota {
-        /// The workspace's key
+        /// Key of the workspace
         #[arg(long, value_name = "KEY")]
         workspace: String,
         #[command(flatten)]
@@ -54,13 +54,13 @@ pub(super) enum Command {
     },
 }
 
-/// A quota as flags.
+/// The flags of a quota.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct QuotaFlags {
-    /// Requests in a clock minute
+    /// Maximum number of requests per clock minute
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     per_minute: Option<i32>,
-    /// Requests in a UTC day
+    /// Maximum number of requests per UTC day
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     per_day: Option<i32>,
 }
@@ -71,91 +71,95 @@ impl From<QuotaFlags> for Quota {
     }
 }
 
-pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {
-    let app = start::app(config).await?;
+pub(super) async fn run(config: Config, command: WorkspacesCommand) -> Result<CommandOutcome, CommandError> {
+    let app = start::open_app(config).await?;
     match command {
-        Command::Create { key, name, owner_email } => create(&app, key, name, owner_email).await?,
-        Command::List { json } => list(&app, json).await?,
-        Command::SetOwner { workspace, email } => set_owner(&app, &workspace, &email).await?,
-        Command::SetQuota { workspace, quota } => set_quota(&app, &workspace, quota.into()).await?,
+        WorkspacesCommand::Create { key, name, owner_email } => create(&app, key, name, owner_email).await?,
+        WorkspacesCommand::List { json } => list(&app, json).await?,
+        WorkspacesCommand::SetOwner { workspace, email } => set_owner(&app, &workspace, &email).await?,
+        WorkspacesCommand::SetQuota { workspace, quota } => set_quota(&app, &workspace, quota.into()).await?,
     }
     app.db.close().await;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-/// The workspace with this key, or the sentence that tells how to find the right one.
-pub(super) async fn find(app: &App, key: &str) -> Result<Workspace, Failure> {
+/// Returns the workspace with this key, or an error that names the command to list the workspaces.
+pub(super) async fn find(app: &App, key: &str) -> Result<Workspace, CommandError> {
     match workspaces::by_key(app, key).await {
-        Err(Error::NotFound(_)) => Err(Failure::new(format!(
-            "there is no workspace `{key}`; `creator-api workspaces list` shows those there are"
+        Err(Error::NotFound(_)) => Err(CommandError::new(format!(
+            "workspace `{key}` not found; `creator-api workspaces list` lists the workspaces"
         ))),
-        found => Ok(found?),
+        result => Ok(result?),
     }
 }
 
-async fn create(app: &App, key: String, name: String, owner_email: String) -> Result<(), Failure> {
+async fn create(app: &App, key: String, name: String, owner_email: String) -> Result<(), CommandError> {
     let mut write = app.begin_write().await?;
     match workspaces::by_key_in(&write, &key).await {
-        Ok(taken) => {
-            return Err(Failure::new(format!(
-                "there is a workspace `{key}` already ({}); choose another key",
-                taken.id
+        Ok(existing) => {
+            return Err(CommandError::new(format!(
+                "workspace `{key}` already exists ({}); choose another key",
+                existing.id
             )));
         }
         Err(Error::NotFound(_)) => {}
         Err(error) => return Err(error.into()),
     }
-    let (per_minute, per_day) = (Given::Absent, Given::Absent);
+    let (per_minute, per_day) = (FieldUpdate::Absent, FieldUpdate::Absent);
     let upsert = WorkspaceUpsert { key: key.clone(), name, owner_email, per_minute, per_day };
     let (workspace, owner) = workspaces::create(app, &mut write, app.clock.now(), upsert).await?;
     let link = users::new_link(app, &mut write, &workspace, &owner).await?;
     write.commit().await?;
-    output::line(workspace.id)?;
-    output::say(format_args!(
-        "made workspace `{key}`; `creator-api keys create --workspace {key}` makes a key for it"
+    output::print(workspace.id)?;
+    output::eprint(format_args!(
+        "created workspace `{key}`; `creator-api keys create --workspace {key}` creates an API key for it"
     ));
-    output::say(format_args!("{} sets a password for the dashboard at {link}", workspace.owner_email));
-    users::about_link(app);
+    output::eprint(format_args!("{} can set a password for the dashboard at {link}", workspace.owner_email));
+    users::explain_link(app);
     Ok(())
 }
 
-async fn set_owner(app: &App, key: &str, email: &str) -> Result<(), Failure> {
+async fn set_owner(app: &App, key: &str, email: &str) -> Result<(), CommandError> {
     let workspace = find(app, key).await?;
     let mut write = app.begin_write().await?;
     let actor = Actor::operator();
-    let Some(NewOwner { owner, removed }) =
+    let Some(OwnershipTransfer { owner, removed }) =
         workspaces::set_owner(app, &mut write, workspace.id, email, &actor).await?
     else {
-        output::say(format_args!("{email} owns workspace `{key}` already; nothing was changed"));
+        output::eprint(format_args!("{email} already owns workspace `{key}`"));
         return Ok(());
     };
     let link = users::access_link(app, &mut write, &workspace, &owner).await?;
     write.commit().await?;
-    output::say(format_args!("{} owns workspace `{key}` now", owner.email));
+    output::eprint(format_args!("{} now owns workspace `{key}`", owner.email));
     if let Some(removed) = removed {
-        output::say(format_args!("removed {}; their sessions and links have ended", removed.email));
+        output::eprint(format_args!(
+            "removed {}; their sessions and password links for it are no longer valid",
+            removed.email
+        ));
     }
     if let Some(link) = link {
-        output::line(link)?;
-        users::about_link(app);
+        output::print(link)?;
+        users::explain_link(app);
     }
     Ok(())
 }
 
-async fn list(app: &App, json: bool) -> Result<(), Failure> {
+async fn list(app: &App, json: bool) -> Result<(), CommandError> {
     let workspaces = workspaces::list(app).await?;
     if json {
-        return output::json(workspaces.iter().map(record).collect());
+        return output::print_json(workspaces.iter().map(record).collect());
     }
-    let cap = |cap: Option<i32>| cap.map_or_else(|| "default".to_owned(), |cap| cap.to_string());
+    let limit = |limit: Option<i32>| limit.map_or_else(|| "default".to_owned(), |limit| limit.to_string());
     let rows: Vec<[String; 6]> = workspaces
         .into_iter()
-        .map(|one| {
-            let Quota { per_minute, per_day } = one.quota;
-            [one.key, one.id.to_string(), one.name, one.owner_email, cap(per_minute), cap(per_day)]
+        .map(|workspace| {
+            let Quota { per_minute, per_day } = workspace.quota;
+            let id = workspace.id.to_string();
+            [workspace.key, id, workspace.name, workspace.owner_email, limit(per_minute), limit(per_day)]
         })
         .collect();
-    output::table(["KEY", "ID", "NAME", "OWNER", "PER MINUTE", "PER DAY"], &rows)
+    output::print_table(["KEY", "ID", "NAME", "OWNER", "PER MINUTE", "PER DAY"], &rows)
 }
 
 fn record(workspace: &Workspace) -> serde_json::Value {
@@ -166,22 +170,23 @@ fn record(workspace: &Workspace) -> serde_json::Value {
         "owner_email": workspace.owner_email,
         "per_minute": workspace.quota.per_minute,
         "per_day": workspace.quota.per_day,
-        "created_at": output::time(workspace.created_at),
-        "updated_at": output::time(workspace.updated_at),
+        "created_at": output::format_time(workspace.created_at),
+        "updated_at": output::format_time(workspace.updated_at),
     })
 }
 
-async fn set_quota(app: &App, key: &str, quota: Quota) -> Result<(), Failure> {
+async fn set_quota(app: &App, key: &str, quota: Quota) -> Result<(), CommandError> {
     let workspace = find(app, key).await?;
     let mut write = app.begin_write().await?;
     let changed = workspaces::set_quota(app, &mut write, workspace.id, quota).await?.changed;
-    let cap = |cap: Option<i32>| cap.map_or_else(|| "the default".to_owned(), |cap| cap.to_string());
-    let caps = format!("{} a minute, {} a day", cap(quota.per_minute), cap(quota.per_day));
+    let limit =
+        |limit: Option<i32>| limit.map_or_else(|| "the default".to_owned(), |limit| limit.to_string());
+    let limits = format!("{} per minute, {} per day", limit(quota.per_minute), limit(quota.per_day));
     if changed {
-        noted::commit(app, write, workspace.id, (Action::QuotaSet, workspace.id, &caps)).await?;
+        audited::commit(app, write, workspace.id, (Action::QuotaSet, workspace.id, &limits)).await?;
     }
-    output::say(format_args!(
-        "workspace `{key}`: {caps}; a key whose quota `keys set-quota` or `keys create` set keeps that"
+    output::eprint(format_args!(
+        "workspace `{key}`: {limits}; keys with a quota from `keys set-quota` or `keys create` keep it"
     ));
     Ok(())
 }

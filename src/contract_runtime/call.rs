@@ -1,4 +1,4 @@
-//! A request that its contract accepts.
+//! Defines the validated input of an operation call and extracts it from requests.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,38 +8,38 @@ use poem::{FromRequest, Request, RequestBody};
 use serde_json::Value;
 
 use super::contract::Operation;
-use super::validate::query::Pair;
+use super::validate::query::QueryParameter;
 
-/// The parameters of a path, decoded, in the order of the path.
-pub type Captured = Vec<(&'static str, String)>;
+/// The decoded path parameters by name, in the order of the path.
+pub type PathParameters = Vec<(&'static str, String)>;
 
 /// The parameters and the body of a request, after validation.
 #[derive(Debug)]
 pub struct Input {
     pub(crate) operation: &'static Operation,
-    /// The path's parameters, decoded, in the order of the path.
-    pub(crate) captured: Captured,
-    /// The query's parameters, decoded, in the order they were sent.
-    pub(crate) query: Vec<Pair>,
-    /// The body as it was sent.
+    /// The decoded path parameters, in the order of the path.
+    pub(crate) path: PathParameters,
+    /// The decoded query parameters, in the order they were sent.
+    pub(crate) query: Vec<QueryParameter>,
+    /// The body as sent.
     pub(crate) body: Bytes,
-    /// The value of the body, until it is converted to the operation's type.
+    /// The parsed body, until it is converted to the operation's type.
     pub(crate) value: Mutex<Option<Value>>,
 }
 
 impl Input {
-    /// Takes the body's value out.
+    /// Takes the parsed body.
     ///
     /// # Errors
-    /// When it was taken before, or the operation takes no body.
+    /// Returns an error when it was already taken or the operation has no body.
     pub(crate) fn take_value(&self) -> poem::Result<Value> {
         let value = self.value.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let missing = || std::io::Error::other("the body was taken before");
+        let missing = || std::io::Error::other("the parsed body was already taken");
         value.ok_or_else(|| poem::error::InternalServerError(missing()))
     }
 }
 
-/// A call of an operation. Dereferences to its caller.
+/// A validated call of an operation. Dereferences to its caller.
 #[derive(Debug)]
 pub struct Call<C> {
     caller: Arc<C>,
@@ -53,17 +53,17 @@ impl<C> Call<C> {
         Self { caller, operation: input.operation, input }
     }
 
-    /// Who calls.
+    /// Returns the caller.
     pub fn caller(&self) -> &C {
         &self.caller
     }
 
-    /// The query's parameters, decoded, in the order they were sent.
-    pub fn query(&self) -> &[Pair] {
+    /// Returns the decoded query parameters, in the order they were sent.
+    pub fn query(&self) -> &[QueryParameter] {
         &self.input.query
     }
 
-    /// The body as it was sent.
+    /// Returns the body as sent.
     pub fn body(&self) -> &Bytes {
         &self.input.body
     }
@@ -89,13 +89,13 @@ impl<'a, C: Send + Sync + 'static> FromRequest<'a> for Call<C> {
     }
 }
 
-/// The validated input of a request.
+/// Returns the validated input of a request.
 pub(crate) fn input(request: &Request) -> poem::Result<&Arc<Input>> {
     extension(request)
 }
 
-/// What [`Route::call`](super::router::Route::call) put into the request.
+/// Returns a value that [`Route::call`](super::router::Route::call) inserted into the request's extensions.
 fn extension<T: Send + Sync + 'static>(request: &Request) -> poem::Result<&T> {
-    let missing = || std::io::Error::other("the request did not come through the router of its contract");
+    let missing = || std::io::Error::other("the request was not routed by the router of its contract");
     request.extensions().get::<T>().ok_or_else(|| poem::error::InternalServerError(missing()))
 }

@@ -1,75 +1,74 @@
-//! What the contract says about one operation, as static data.
-//!
-//! The tables are generated (`generated/operations.rs`); this file owns their shape and nothing else.
+//! Defines the static tables that describe a contract and its operations. The tables are generated (`generated/operations.rs`).
 
 /// The media type of JSON.
 pub const JSON: &str = "application/json";
-/// The media type of texts.
+/// The media type of plain text.
 pub const TEXT: &str = "text/plain";
-/// The media type of bytes.
+/// The media type of binary data.
 pub const BYTES: &str = "application/octet-stream";
 
-/// A contract, as the server serves it.
+/// A contract and its operations.
 #[derive(Debug, Clone, Copy)]
 pub struct Contract {
-    /// The name of its version: `v1`.
+    /// The name of the version: `v1`.
     pub stem: &'static str,
-    /// Its title.
+    /// The title.
     pub title: &'static str,
-    /// As it was written, in YAML.
+    /// The source document in YAML.
     pub yaml: &'static str,
-    /// As JSON.
+    /// The document as JSON.
     pub json: &'static str,
-    /// The path under which that is served.
+    /// The path where the server serves `json`.
     pub json_path: &'static str,
-    /// As JSON, in OpenAPI 3.0.
+    /// The document converted to OpenAPI 3.0, as JSON.
     pub json_3_0: &'static str,
-    /// Its operations.
+    /// The operations.
     pub operations: &'static [&'static Operation],
-    /// Where callers put their keys.
+    /// Where clients send their key.
     pub credential: Credential,
 }
 
-/// Where callers put their keys.
+/// Where clients send their key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credential {
     /// `Authorization: Bearer KEY`.
     Bearer,
-    /// `Authorization: Basic`, with the key as the user's name and no password.
+    /// `Authorization: Basic`, with the key as the user name and an empty password.
     Basic,
-    /// A header of this name.
+    /// A header with this name.
     Header(&'static str),
-    /// A cookie of this name.
+    /// A cookie with this name.
     Cookie(&'static str),
 }
 
 /// One operation of the contract.
 #[derive(Debug)]
 pub struct Operation {
-    /// Its `operationId`.
+    /// The `operationId`.
     pub id: &'static str,
-    /// The method, in upper case.
+    /// The method in upper case.
     pub method: &'static str,
-    /// The whole path, parameters in braces: `/api/v1/courses/{id}`.
+    /// The full path, with parameters in braces: `/api/v1/courses/{id}`.
     pub path: &'static str,
-    /// Its tag.
+    /// The tag.
     pub tag: &'static str,
-    /// The scope a key needs.
+    /// The scope that a key needs.
     pub scope: Option<&'static str>,
     /// Path, query, header and cookie parameters, in document order.
     pub parameters: &'static [Parameter],
-    /// The request body, when it takes one.
+    /// The request body, if the operation has one.
     pub body: Option<Body>,
-    /// The documented statuses.
+    /// The documented response statuses.
     pub statuses: &'static [u16],
 }
 
 impl Operation {
-    /// Whether a parameter of the query is a list that is given item by item.
+    /// Returns whether a query parameter is a list whose name is repeated for each item.
     pub fn is_repeated(&self, name: &str) -> bool {
         let repeated =
-            |parameter: &Parameter| matches!(parameter.kind, ParameterKind::List(_, Split::Repeated));
-        let mut query = self.parameters.iter().filter(|parameter| parameter.place == Place::Query);
+            |parameter: &Parameter| matches!(parameter.kind, ParameterKind::List(_, ListStyle::Repeated));
+        let mut query =
+            self.parameters.iter().filter(|parameter| parameter.location == ParameterLocation::Query);
         query.any(|parameter| parameter.name == name && repeated(parameter))
     }
 }
@@ -77,21 +76,21 @@ impl Operation {
 /// One parameter of an operation.
 #[derive(Debug)]
 pub struct Parameter {
-    /// Its name as it is sent.
+    /// The name.
     pub name: &'static str,
-    /// Where it is sent.
-    pub place: Place,
-    /// Whether a request without it is refused.
+    /// Where the parameter is sent.
+    pub location: ParameterLocation,
+    /// Whether requests without the parameter are rejected.
     pub required: bool,
-    /// JSON pointer to its schema inside the contract's JSON.
+    /// The JSON pointer to the schema in the contract's JSON.
     pub schema: &'static str,
-    /// How its text is read before the schema judges it.
+    /// How the string value is converted to JSON before it is validated.
     pub kind: ParameterKind,
 }
 
 /// Where a parameter is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ParameterLocation {
     /// In the path.
     Path,
     /// In the query string.
@@ -102,35 +101,35 @@ pub enum Place {
     Cookie,
 }
 
-/// The JSON type that a parameter's text stands for.
+/// The JSON type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// Taken as it is.
+    /// A string.
     String,
-    /// A whole number in decimal digits.
+    /// An integer in decimal digits.
     Integer,
     /// A number.
     Number,
     /// `true` or `false`.
     Boolean,
-    /// Several of one kind.
-    List(&'static ParameterKind, Split),
+    /// A list of items of one kind.
+    List(&'static ParameterKind, ListStyle),
 }
 
-/// How the items of a list are told apart.
+/// How the items of a list are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Split {
-    /// Each has the parameter's name before it: `tag=a&tag=b`.
+pub enum ListStyle {
+    /// The parameter's name is repeated for each item: `tag=a&tag=b`.
     Repeated,
-    /// By commas, in one value: `tags=a,b`.
+    /// One value contains all items, separated by commas: `tags=a,b`.
     Commas,
 }
 
-/// The request body of an operation. A request without it is refused.
+/// The request body of an operation. Requests without it are rejected.
 #[derive(Debug)]
 pub struct Body {
-    /// The one media type taken.
+    /// The media type that the operation accepts.
     pub media_type: &'static str,
-    /// JSON pointer to its schema inside the contract's JSON.
+    /// The JSON pointer to the schema in the contract's JSON.
     pub schema: &'static str,
 }

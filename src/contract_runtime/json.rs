@@ -1,7 +1,7 @@
-//! Reads JSON strictly.
+//! Parses JSON strictly.
 //!
-//! Refuses what lenient parsers let pass: duplicate keys at any depth, text behind the value, nesting beyond
-//! [`MAX_DEPTH`], NUL characters, lone surrogates, invalid UTF-8. Knows nothing of schemas.
+//! Rejects duplicate keys at any depth, trailing characters, nesting beyond [`MAX_DEPTH`], NUL characters, unpaired surrogates
+//! and invalid UTF-8, which many parsers accept.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,142 +9,143 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// How deep arrays and objects may be nested.
+/// Maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 64;
-/// Faults told of one text at most: a text may hold one in every few bytes.
-pub const MAX_FAULTS: usize = 100;
-/// Characters of a key that a pointer shows.
-const MAX_KEY: usize = 64;
+/// Maximum number of errors reported per document.
+pub const MAX_ERRORS: usize = 100;
+/// Maximum number of characters of a key in a reported pointer.
+const MAX_KEY_CHARACTERS: usize = 64;
 
-/// One thing wrong with a text.
+/// An error in a JSON document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// The JSON pointer (RFC 6901) of its place; empty for the text as a whole.
+pub struct SyntaxError {
+    /// The JSON pointer (RFC 6901) to the location of the error. Empty for the whole document.
     pub pointer: String,
-    /// What is wrong: the end of a sentence that begins with the place.
+    /// What is wrong. The end of a sentence that begins with the location.
     pub message: String,
 }
 
-/// The value that a text holds, or what is wrong with it.
-///
-/// A fault of syntax ends the reading, so it comes alone with the faults found before it.
+/// Parses a JSON document.
 ///
 /// # Errors
-/// The faults, in the order of the text.
-pub fn read(text: &[u8]) -> Result<Value, Vec<Fault>> {
+/// Returns all errors in document order. Parsing stops at the first syntax error.
+pub fn parse(text: &[u8]) -> Result<Value, Vec<SyntaxError>> {
     if text.iter().all(u8::is_ascii_whitespace) {
-        return Err(vec![fault(String::new(), "is empty; a JSON object is expected")]);
+        return Err(vec![syntax_error(String::new(), "is empty; expected a JSON object")]);
     }
     if text.starts_with(b"\xef\xbb\xbf") {
-        return Err(vec![fault(String::new(), "begins with a byte order mark; send UTF-8 without one")]);
+        return Err(vec![syntax_error(
+            String::new(),
+            "starts with a byte order mark; send UTF-8 without one",
+        )]);
     }
     let Ok(text) = std::str::from_utf8(text) else {
-        return Err(vec![fault(String::new(), "is not valid UTF-8")]);
+        return Err(vec![syntax_error(String::new(), "is not valid UTF-8")]);
     };
-    let reader = Reader::default();
+    let reader = JsonReader::default();
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Node(&reader).deserialize(&mut deserializer).and_then(|value| {
+    let value = ValueSeed(&reader).deserialize(&mut deserializer).and_then(|value| {
         deserializer.end()?;
         Ok(value)
     });
-    let mut faults = reader.faults.into_inner();
+    let mut errors = reader.errors.into_inner();
     match value {
-        Ok(value) if faults.is_empty() => return Ok(value),
+        Ok(value) if errors.is_empty() => return Ok(value),
         Ok(_) => {}
         Err(error) if error.to_string().starts_with(TOO_DEEP) => {
-            // Where it is too deep is everywhere below; the pointer would be as long as the nesting.
-            faults.push(fault(String::new(), &format!("is nested deeper than {MAX_DEPTH} levels")));
+            // Reported for the whole document, because the pointer would be as long as the nesting is deep.
+            errors.push(syntax_error(String::new(), &format!("is nested deeper than {MAX_DEPTH} levels")));
         }
         Err(error) => {
             let pointer = pointer(&reader.path.into_inner());
-            faults.push(fault(pointer, &syntax(&error)));
+            errors.push(syntax_error(pointer, &describe_syntax_error(&error)));
         }
     }
-    Err(faults)
+    Err(errors)
 }
 
-fn fault(pointer: String, message: &str) -> Fault {
-    Fault { pointer, message: message.to_owned() }
+fn syntax_error(pointer: String, message: &str) -> SyntaxError {
+    SyntaxError { pointer, message: message.to_owned() }
 }
 
-/// What a syntax error means, in words.
-fn syntax(error: &serde_json::Error) -> String {
+/// Describes a syntax error.
+fn describe_syntax_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let place = match error.line() {
+    let position = match error.line() {
         1 => format!("column {}", error.column()),
         line => format!("line {line}, column {}", error.column()),
     };
     if text.contains("surrogate") || text.starts_with("unexpected end of hex escape") {
-        return format!("holds half of a surrogate pair (a `\\u` escape) at {place}");
+        return format!("contains an unpaired surrogate (a `\\u` escape) at {position}");
     }
     if text.starts_with("trailing characters") {
-        return format!("is followed by more text at {place}; send one JSON value");
+        return format!("has trailing characters at {position}; send one JSON value");
     }
     if error.is_eof() {
-        return format!("is cut short at {place}: the JSON does not end");
+        return format!("is incomplete: the JSON ends at {position}");
     }
     if text.starts_with("number out of range") {
-        return format!("holds a number that is too large at {place}");
+        return format!("contains a number that is too large at {position}");
     }
     let reason = text.split(" at line ").next().unwrap_or(&text);
-    format!("is not valid JSON at {place}: {reason}")
+    format!("is not valid JSON at {position}: {reason}")
 }
 
 const TOO_DEEP: &str = "nested too deep";
 
-/// One step of the way into a value.
-enum Step {
+/// A step of the path to a value in a document.
+enum PathStep {
     Key(String),
     Index(usize),
 }
 
-/// The JSON pointer (RFC 6901) of a way.
-fn pointer(path: &[Step]) -> String {
+/// Returns the JSON pointer (RFC 6901) for a path, with long keys shortened.
+fn pointer(path: &[PathStep]) -> String {
     path.iter().fold(String::new(), |mut pointer, step| {
         pointer.push('/');
         match step {
-            Step::Key(key) => match key.char_indices().nth(MAX_KEY) {
+            PathStep::Key(key) => match key.char_indices().nth(MAX_KEY_CHARACTERS) {
                 None => pointer.push_str(&escape(key)),
                 Some((end, _)) => {
                     pointer.push_str(&escape(&key[..end]));
                     pointer.push_str("...");
                 }
             },
-            Step::Index(index) => pointer.push_str(&index.to_string()),
+            PathStep::Index(index) => pointer.push_str(&index.to_string()),
         }
         pointer
     })
 }
 
-/// A key as a token of a JSON pointer.
+/// Escapes a key for use in a JSON pointer.
 pub fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Where the reading stands, and what was found.
+/// The current path of the parser and the errors found so far.
 #[derive(Default)]
-struct Reader {
-    path: RefCell<Vec<Step>>,
-    faults: RefCell<Vec<Fault>>,
+struct JsonReader {
+    path: RefCell<Vec<PathStep>>,
+    errors: RefCell<Vec<SyntaxError>>,
 }
 
-impl Reader {
+impl JsonReader {
     fn report(&self, message: &str) {
-        if self.faults.borrow().len() == MAX_FAULTS {
+        if self.errors.borrow().len() == MAX_ERRORS {
             return;
         }
-        self.faults.borrow_mut().push(fault(pointer(&self.path.borrow()), message));
+        self.errors.borrow_mut().push(syntax_error(pointer(&self.path.borrow()), message));
     }
 
     fn check_text(&self, text: &str) {
         if text.contains('\0') {
-            self.report("must not hold the character NUL (U+0000)");
+            self.report("must not contain the character NUL (U+0000)");
         }
     }
 
-    /// Goes one step in. The step is taken back only when the value was read: a syntax error leaves the path
-    /// where it happened.
-    fn enter<E: de::Error>(&self, step: Step) -> Result<(), E> {
+    /// Adds a step to the path. [`JsonReader::leave`] removes it only after the value was parsed, so the path of a syntax error
+    /// is preserved.
+    fn enter<E: de::Error>(&self, step: PathStep) -> Result<(), E> {
         let mut path = self.path.borrow_mut();
         path.push(step);
         if path.len() > MAX_DEPTH { Err(E::custom(TOO_DEEP)) } else { Ok(()) }
@@ -156,9 +157,9 @@ impl Reader {
 }
 
 #[derive(Clone, Copy)]
-struct Node<'r>(&'r Reader);
+struct ValueSeed<'r>(&'r JsonReader);
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -166,7 +167,7 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Node<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -206,7 +207,7 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
         loop {
-            self.0.enter(Step::Index(values.len()))?;
+            self.0.enter(PathStep::Index(values.len()))?;
             let next = items.next_element_seed(self)?;
             self.0.leave();
             match next {
@@ -219,11 +220,11 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            self.0.enter(Step::Key(key.clone()))?;
+            self.0.enter(PathStep::Key(key.clone()))?;
             self.0.check_text(&key);
             let value = entries.next_value_seed(self)?;
             if map.contains_key(&key) {
-                self.0.report("stands more than once in its object");
+                self.0.report("is a duplicate key");
             }
             self.0.leave();
             map.insert(key, value);
@@ -238,74 +239,74 @@ mod tests {
 
     use super::*;
 
-    fn faults(body: impl AsRef<[u8]>) -> Vec<String> {
-        let faults = read(body.as_ref()).expect_err("the body is at fault");
-        faults.into_iter().map(|fault| format!("{}: {}", fault.pointer, fault.message)).collect()
+    fn errors(body: impl AsRef<[u8]>) -> Vec<String> {
+        let errors = parse(body.as_ref()).expect_err("the body has errors");
+        errors.into_iter().map(|error| format!("{}: {}", error.pointer, error.message)).collect()
     }
 
     #[test]
     fn duplicate_keys_are_found_at_every_depth() {
         assert_eq!(
-            faults(r#"{"a": {"b": 1, "b": 2}, "x/y": 0, "a": [{"c": 1, "c": 1}], "x/y": 1}"#),
+            errors(r#"{"a": {"b": 1, "b": 2}, "x/y": 0, "a": [{"c": 1, "c": 1}], "x/y": 1}"#),
             [
-                "/a/b: stands more than once in its object",
-                "/a/0/c: stands more than once in its object",
-                "/a: stands more than once in its object",
-                "/x~1y: stands more than once in its object",
+                "/a/b: is a duplicate key",
+                "/a/0/c: is a duplicate key",
+                "/a: is a duplicate key",
+                "/x~1y: is a duplicate key",
             ]
         );
     }
 
     #[test]
-    fn many_faults_under_a_long_key_stay_a_short_answer() {
+    fn the_number_of_errors_and_the_length_of_pointers_are_limited() {
         let text = format!(r#"{{"{}": {{{}"a": 1}}}}"#, "k".repeat(100_000), r#""a": 1,"#.repeat(20_000));
-        let told = faults(text);
-        assert_eq!(told.len(), MAX_FAULTS);
-        assert!(told.iter().all(|fault| fault.len() < 200));
+        let errors = errors(text);
+        assert_eq!(errors.len(), MAX_ERRORS);
+        assert!(errors.iter().all(|error| error.len() < 200));
     }
 
     #[test]
-    fn nothing_but_one_value_is_taken() {
-        assert_eq!(faults(""), [": is empty; a JSON object is expected"]);
-        assert_eq!(faults("{} {}"), [": is followed by more text at column 4; send one JSON value"]);
-        assert_eq!(faults(r#"{"a": [1, "#), ["/a/1: is cut short at column 10: the JSON does not end"]);
-        assert_eq!(faults(b"{\"a\": \"\xff\"}"), [": is not valid UTF-8"]);
-        assert_eq!(faults("{'a': 1}"), [": is not valid JSON at column 2: key must be a string"]);
-        assert_eq!(faults(r#"{"a": 1e999}"#), ["/a: holds a number that is too large at column 11"]);
+    fn only_a_single_complete_value_is_accepted() {
+        assert_eq!(errors(""), [": is empty; expected a JSON object"]);
+        assert_eq!(errors("{} {}"), [": has trailing characters at column 4; send one JSON value"]);
+        assert_eq!(errors(r#"{"a": [1, "#), ["/a/1: is incomplete: the JSON ends at column 10"]);
+        assert_eq!(errors(b"{\"a\": \"\xff\"}"), [": is not valid UTF-8"]);
+        assert_eq!(errors("{'a': 1}"), [": is not valid JSON at column 2: key must be a string"]);
+        assert_eq!(errors(r#"{"a": 1e999}"#), ["/a: contains a number that is too large at column 11"]);
     }
 
     #[test]
-    fn characters_that_no_database_keeps_are_named_with_their_place() {
+    fn characters_that_the_database_cannot_store_are_reported_with_their_location() {
         assert_eq!(
-            faults(r#"{"tags": ["x", "a\u0000b"]}"#),
-            ["/tags/1: must not hold the character NUL (U+0000)"]
+            errors(r#"{"tags": ["x", "a\u0000b"]}"#),
+            ["/tags/1: must not contain the character NUL (U+0000)"]
         );
-        let lone = faults(r#"{"name": "a\ud800b"}"#);
-        assert!(lone[0].starts_with("/name: holds half of a surrogate pair"), "{lone:?}");
-        let trail = faults(r#"{"name": "\udc00"}"#);
-        assert!(trail[0].starts_with("/name: holds half of a surrogate pair"), "{trail:?}");
+        let lone = errors(r#"{"name": "a\ud800b"}"#);
+        assert!(lone[0].starts_with("/name: contains an unpaired surrogate"), "{lone:?}");
+        let trailing = errors(r#"{"name": "\udc00"}"#);
+        assert!(trailing[0].starts_with("/name: contains an unpaired surrogate"), "{trailing:?}");
     }
 
     #[test]
-    fn ten_thousand_levels_end_at_the_sixty_fifth() {
-        let deep = faults("[".repeat(10_000));
+    fn nesting_beyond_64_levels_is_rejected() {
+        let deep = errors("[".repeat(10_000));
         assert_eq!(deep, [": is nested deeper than 64 levels"]);
-        let deep = faults("{\"a\":".repeat(10_000));
+        let deep = errors("{\"a\":".repeat(10_000));
         assert_eq!(deep, [": is nested deeper than 64 levels"]);
         let fits = format!("{}1{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
-        assert!(read(fits.as_bytes()).is_ok());
+        assert!(parse(fits.as_bytes()).is_ok());
     }
 
     proptest! {
         #[test]
-        fn what_serde_writes_is_read_back(text in "\\PC*", number in any::<i64>(), flag in any::<bool>()) {
+        fn serialized_values_are_parsed_again(text in "\\PC*", number in any::<i64>(), flag in any::<bool>()) {
             let value = serde_json::json!({"t": text, "n": [number, null], "f": {"flag": flag}});
-            prop_assert_eq!(read(value.to_string().as_bytes()).ok(), Some(value));
+            prop_assert_eq!(parse(value.to_string().as_bytes()).ok(), Some(value));
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read(&bytes);
+        fn arbitrary_bytes_do_not_cause_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&bytes);
         }
     }
 }

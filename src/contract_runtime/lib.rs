@@ -1,14 +1,14 @@
-//! What code generated from a contract is written against.
+//! The runtime library of code that is generated from an OpenAPI contract.
 //!
-//! Owns routing, credentials, parameters, bodies, validation and the form of responses. Knows no contract: another
-//! service can generate from its own and implement [`service::Service`].
+//! Contains routing, credentials, parameters, bodies, validation and responses. Does not depend on a particular contract:
+//! another service can generate code from its own contract and implement [`service::Service`].
 
-pub mod answer;
 pub mod call;
 pub mod contract;
 pub mod json;
 pub mod parameter;
 pub mod payload;
+pub mod response;
 pub mod router;
 pub mod scalar;
 pub mod security;

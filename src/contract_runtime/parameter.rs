@@ -1,8 +1,8 @@
-//! The extractors of parameters.
+//! Extractors for the parameters of operations.
 //!
-//! [`Route::read`](super::router::Route::read) validates every parameter against the contract's own schema.
-//! poem-openapi's extractors would validate again, and compile the regular expression of a pattern at each request;
-//! these declare the validators for the document, and only convert the value.
+//! [`Route::validate`](super::router::Route::validate) validates parameters against the contract's schemas. The extractors of
+//! poem-openapi would validate them again and compile patterns for each request. These extractors declare the validators for
+//! the OpenAPI document and only convert the values.
 
 use std::borrow::Cow;
 
@@ -13,30 +13,31 @@ use poem_openapi::types::ParseFromParameter;
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
 use super::call;
-use super::contract::Place;
-use super::validate::texts;
+use super::contract::ParameterLocation;
+use super::validate::header_values;
 
-/// The value of a parameter that is sent as these texts.
+/// Converts the string values of a parameter to its type.
 fn convert<T: ParseFromParameter>(
-    texts: Vec<Cow<'_, str>>,
+    values: Vec<Cow<'_, str>>,
     options: ExtractParamOptions<T>,
 ) -> poem::Result<T> {
-    let read = match (texts.is_empty(), options.default_value) {
+    let parsed = match (values.is_empty(), options.default_value) {
         (true, Some(default)) => return Ok(default()),
-        (_, _) if options.explode => T::parse_from_parameters(texts),
-        (_, _) => T::parse_from_parameters(texts.iter().flat_map(|text| text.split(','))),
+        (_, _) if options.explode => T::parse_from_parameters(values),
+        (_, _) => T::parse_from_parameters(values.iter().flat_map(|value| value.split(','))),
     };
-    read.map_err(|error| ParseParamError { name: options.name, reason: error.into_message() }.into())
+    parsed.map_err(|error| ParseParamError { name: options.name, reason: error.into_message() }.into())
 }
 
 fn path<'r>(request: &'r Request, name: &str, _: bool) -> poem::Result<Vec<Cow<'r, str>>> {
     let input = call::input(request)?;
-    // poem-openapi numbers the parameters of a path (`param0`) in the order of the arguments, which is the contract's.
-    let mut declared = input.operation.parameters.iter().filter(|parameter| parameter.place == Place::Path);
+    // poem-openapi numbers path parameters (`param0`) in the order of the arguments, which is the order of the contract.
+    let mut declared =
+        input.operation.parameters.iter().filter(|parameter| parameter.location == ParameterLocation::Path);
     let number = name.strip_prefix("param").and_then(|number| number.parse().ok());
     let parameter = number.and_then(|number| declared.nth(number));
-    let captured = input.captured.iter().filter(|(known, _)| parameter.is_some_and(|it| it.name == *known));
-    Ok(captured.map(|(_, value)| value.into()).collect())
+    let values = input.path.iter().filter(|(known, _)| parameter.is_some_and(|it| it.name == *known));
+    Ok(values.map(|(_, value)| value.into()).collect())
 }
 
 fn query<'r>(request: &'r Request, name: &str, _: bool) -> poem::Result<Vec<Cow<'r, str>>> {
@@ -46,18 +47,18 @@ fn query<'r>(request: &'r Request, name: &str, _: bool) -> poem::Result<Vec<Cow<
 
 fn header<'r>(request: &'r Request, name: &str, explode: bool) -> poem::Result<Vec<Cow<'r, str>>> {
     if !explode {
-        return Ok(texts::header_list(request.headers(), name).into_iter().map(Cow::from).collect());
+        return Ok(header_values::header_list(request.headers(), name).into_iter().map(Cow::from).collect());
     }
     let lines = request.headers().get_all(name).iter().filter_map(|line| line.to_str().ok());
     Ok(lines.map(Cow::from).collect())
 }
 
 fn cookie<'r>(request: &'r Request, name: &str, _: bool) -> poem::Result<Vec<Cow<'r, str>>> {
-    Ok(texts::cookies(request.headers(), name).into_iter().map(Cow::from).collect())
+    Ok(header_values::cookies(request.headers(), name).into_iter().map(Cow::from).collect())
 }
 
 macro_rules! extractors {
-    ($($(#[$about:meta])* $name:ident, $texts:ident;)*) => {$(
+    ($($(#[$about:meta])* $name:ident, $values:ident;)*) => {$(
         $(#[$about])*
         #[derive(Debug, Clone)]
         pub struct $name<T>(pub T);
@@ -66,7 +67,7 @@ macro_rules! extractors {
             const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
             const PARAM_IS_REQUIRED: bool = T::IS_REQUIRED;
             type ParamType = T;
-            // Only `param_raw_type` hands a value to the validators, and it is left at `None`.
+            // Validators get their value from `param_raw_type`, which stays `None`.
             type ParamRawType = T::RawValueType;
 
             fn register(registry: &mut Registry) {
@@ -86,19 +87,19 @@ macro_rules! extractors {
                 _: &mut RequestBody,
                 options: ExtractParamOptions<T>,
             ) -> poem::Result<Self> {
-                convert($texts(request, options.name, options.explode)?, options).map(Self)
+                convert($values(request, options.name, options.explode)?, options).map(Self)
             }
         }
     )*};
 }
 
 extractors!(
-    /// A parameter of the path. poem-openapi knows path parameters by this type's name.
+    /// A path parameter. poem-openapi identifies path parameters by the name of this type.
     Path, path;
-    /// A parameter of the query string.
+    /// A query parameter.
     Query, query;
-    /// A parameter sent as a header.
+    /// A header parameter.
     Header, header;
-    /// A parameter sent in a cookie.
+    /// A cookie parameter.
     Cookie, cookie;
 );

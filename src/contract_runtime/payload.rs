@@ -1,7 +1,7 @@
-//! Bodies: JSON, written straight from serde to bytes; texts and bytes as they are ([`plain`]).
+//! Request and response bodies: JSON, plain text and binary data ([`plain`]).
 //!
-//! poem-openapi's own `Json` builds a `serde_json::Value` first, which costs two thirds of a list's time; a body whose
-//! bytes are ready is sent as it is.
+//! JSON is serialized directly to bytes. poem-openapi's `Json` builds a `serde_json::Value` first, which takes two thirds of
+//! the time for a list.
 
 mod plain;
 
@@ -19,24 +19,24 @@ use serde_json::{Number, Value};
 use super::call;
 use super::contract::JSON;
 
-/// A JSON body: a value still to be written, or bytes that stand for one.
+/// A JSON response body.
 #[derive(Debug, Clone)]
 pub enum Json<T> {
-    /// Written when the response is.
+    /// A value to be serialized.
     Value(T),
-    /// Sent as they are.
+    /// Serialized JSON.
     Ready(bytes::Bytes),
 }
 
 impl<T: Serialize> Json<T> {
-    /// The body's bytes.
+    /// Returns the serialized body.
     ///
     /// # Panics
-    /// Never for generated types: their maps have string keys and their serialisation cannot fail.
+    /// Panics when serialization fails. It cannot fail for generated types, whose maps have string keys.
     pub fn into_bytes(self) -> bytes::Bytes {
         match self {
             Self::Value(value) => {
-                serde_json::to_vec(&value).expect("generated types always serialise").into()
+                serde_json::to_vec(&value).expect("generated types can be serialized").into()
             }
             Self::Ready(bytes) => bytes,
         }
@@ -61,29 +61,30 @@ impl<T: Serialize + Send> IntoResponse for Json<T> {
     }
 }
 
-/// The body of a request, as its type.
+/// A JSON request body, converted to its type.
 #[derive(Debug, Clone)]
 pub struct JsonBody<T>(pub T);
 
-/// Converts a value that its schema accepts.
+/// Converts a valid JSON value to a type.
 ///
-/// To JSON Schema `1.0` and `1e3` are whole numbers; to serde they are not, so they are rewritten where serde refuses.
+/// In JSON Schema, `1.0` and `1e3` are integers, but serde rejects them. If it rejects the value, such numbers are rewritten.
 fn convert<T: DeserializeOwned>(mut value: Value) -> serde_json::Result<T> {
-    T::deserialize(&value)
-        .or_else(|error| if whole(&mut value) { serde_json::from_value(value) } else { Err(error) })
+    T::deserialize(&value).or_else(|error| {
+        if rewrite_integers(&mut value) { serde_json::from_value(value) } else { Err(error) }
+    })
 }
 
-/// Writes every whole number without a fraction; false when there was none.
-#[allow(clippy::cast_possible_truncation)] // The bounds are looked at before.
-fn whole(value: &mut Value) -> bool {
+/// Rewrites floats with an integer value as integers. Returns false when there are none.
+#[allow(clippy::cast_possible_truncation)] // The bounds are checked before.
+fn rewrite_integers(value: &mut Value) -> bool {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) if number.is_f64() => {
             let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);
             float.map(|float| *number = Number::from(float as i64)).is_some()
         }
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| whole(item) | any),
-        Value::Object(fields) => fields.values_mut().fold(false, |any, field| whole(field) | any),
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| rewrite_integers(item) | any),
+        Value::Object(fields) => fields.values_mut().fold(false, |any, field| rewrite_integers(field) | any),
         _ => false,
     }
 }
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_number_may_have_a_fraction_of_zero() {
+    fn an_integer_can_have_a_fraction_of_zero() {
         assert_eq!(convert::<Vec<i64>>(json!([1, 2.0, -1e3])).ok(), Some(vec![1, 2, -1000]));
         assert!(convert::<i64>(json!(1.5)).is_err());
         assert!(convert::<i64>(json!(1e300)).is_err());

@@ -1,6 +1,5 @@
-//! The operations of a contract by method and path.
-//!
-//! Finds the operation of a request, validates its parameters and its body, and calls it. Nothing else routes.
+//! Routes requests to the operations of a contract by method and path, validates their parameters and bodies, and calls the
+//! operations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -12,20 +11,20 @@ use poem::http::{HeaderMap, HeaderValue, Method, header};
 use poem::{Endpoint, Request, Response};
 use poem_openapi::OpenApi;
 
-use super::call::{Call, Captured, Input};
+use super::call::{Call, Input, PathParameters};
 use super::contract::{Contract, Operation};
 use super::validate::schemas::{self, Schemas};
-use super::validate::{DescribePattern, Faults, query};
+use super::validate::{DescribePattern, Violations, query};
 
-/// The operations of a contract.
+/// Routes requests to the operations of a contract.
 pub struct Router {
-    paths: Vec<Path>,
+    paths: Vec<PathTemplate>,
 }
 
-struct Path {
+struct PathTemplate {
     segments: Vec<Segment>,
     routes: Vec<Route>,
-    /// The methods of the routes, as the header `Allow` lists them.
+    /// The value of the `Allow` header for this path.
     allow: HeaderValue,
 }
 
@@ -34,7 +33,7 @@ enum Segment {
     Parameter(&'static str),
 }
 
-/// One operation, its schemas, and the code that implements it.
+/// An operation with its schemas and its implementation.
 pub struct Route {
     /// The operation.
     pub operation: &'static Operation,
@@ -42,37 +41,37 @@ pub struct Route {
     endpoint: BoxEndpoint<'static>,
 }
 
-/// What a method and path name.
-pub enum Found<'r> {
-    /// An operation.
-    Operation(&'r Route, Captured),
-    /// A path that takes these methods, not this one.
-    WrongMethod(HeaderValue),
-    /// Nothing.
-    Nothing,
+/// The result of routing a method and a path.
+pub enum RouteMatch<'r> {
+    /// The operation and the path parameters.
+    Operation(&'r Route, PathParameters),
+    /// The path exists, but only for these methods.
+    MethodNotAllowed(HeaderValue),
+    /// The path does not exist.
+    NotFound,
 }
 
-/// Why a request is not a call of its operation.
+/// Why a request is not a valid call of its operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// A header says that the body is something else than what the operation takes.
+pub enum CallError {
+    /// The headers declare another media type or an encoded body.
     MediaType {
-        /// The media type that the operation takes.
+        /// The media type that the operation accepts.
         expected: &'static str,
-        /// The header.
+        /// The name of the header.
         header: &'static str,
-        /// What is wrong: the end of a sentence that begins with the header.
+        /// What is wrong. The end of a sentence that begins with the header.
         message: String,
     },
-    /// Parameters or body are not what the contract says; holds at least one fault.
-    Invalid(Faults),
+    /// The parameters or the body violate the contract. Contains at least one violation.
+    Invalid(Violations),
 }
 
 impl Router {
-    /// The operations of a contract, as `api` implements them.
+    /// Creates the router of a contract whose operations `api` implements.
     ///
     /// # Errors
-    /// When the contract's generated files do not belong together.
+    /// Returns an error when the generated files do not match the contract.
     pub fn new(
         contract: &Contract,
         api: impl OpenApi,
@@ -80,7 +79,7 @@ impl Router {
     ) -> anyhow::Result<Self> {
         let mut endpoints = HashMap::new();
         api.add_routes(&mut endpoints);
-        let mut paths: Vec<(&'static str, Path)> = Vec::new();
+        let mut paths: Vec<(&'static str, PathTemplate)> = Vec::new();
         let schemas = schemas::compile(contract.json, contract.operations, describe_pattern)?;
         for schemas in schemas {
             let operation = schemas.operation;
@@ -88,17 +87,17 @@ impl Router {
                 .get_mut(&framework_path(operation.path))
                 .and_then(|methods| methods.remove(&Method::from_bytes(operation.method.as_bytes()).ok()?))
                 .with_context(|| format!("no generated code implements {}", operation.id))?;
-            let at = paths.iter().position(|(text, _)| *text == operation.path).unwrap_or_else(|| {
-                paths.push((operation.path, Path::new(operation.path)));
+            let index = paths.iter().position(|(text, _)| *text == operation.path).unwrap_or_else(|| {
+                paths.push((operation.path, PathTemplate::new(operation.path)));
                 paths.len() - 1
             });
-            paths[at].1.routes.push(Route { operation, schemas, endpoint });
+            paths[index].1.routes.push(Route { operation, schemas, endpoint });
         }
         ensure!(
             endpoints.values().all(HashMap::is_empty),
-            "generated code implements more than the contract has"
+            "the generated code implements operations that the contract does not have"
         );
-        let mut paths: Vec<Path> = paths.into_iter().map(|(_, path)| path).collect();
+        let mut paths: Vec<PathTemplate> = paths.into_iter().map(|(_, path)| path).collect();
         // OpenAPI 3.1, Paths Object: a concrete path is matched before a templated one.
         paths.sort_by_key(|path| path.segments.iter().map(Segment::is_parameter).collect::<Vec<_>>());
         for path in &mut paths {
@@ -107,17 +106,17 @@ impl Router {
         Ok(Self { paths })
     }
 
-    /// The operation of a method and an undecoded path. `HEAD` names what `GET` does.
-    pub fn find(&self, method: &str, path: &str) -> Found<'_> {
-        let Some((path, captured)) =
-            self.paths.iter().find_map(|candidate| Some((candidate, candidate.captures(path)?)))
+    /// Finds the operation for a method and an undecoded path. `HEAD` matches the operation of `GET`.
+    pub fn find(&self, method: &str, path: &str) -> RouteMatch<'_> {
+        let Some((path, parameters)) =
+            self.paths.iter().find_map(|candidate| Some((candidate, candidate.parameters(path)?)))
         else {
-            return Found::Nothing;
+            return RouteMatch::NotFound;
         };
         let method = if method == "HEAD" { "GET" } else { method };
         match path.routes.iter().find(|route| route.operation.method == method) {
-            Some(route) => Found::Operation(route, captured),
-            None => Found::WrongMethod(path.allow.clone()),
+            Some(route) => RouteMatch::Operation(route, parameters),
+            None => RouteMatch::MethodNotAllowed(path.allow.clone()),
         }
     }
 }
@@ -126,31 +125,32 @@ impl Route {
     /// Validates a request with these path parameters and this body.
     ///
     /// # Errors
-    /// A wrong media type, or else all faults in the order path, query, headers, cookies, body.
-    pub fn read(&self, request: &Request, captured: Captured, body: Bytes) -> Result<Input, Refusal> {
+    /// Returns [`CallError::MediaType`] for an unsupported media type, or else [`CallError::Invalid`] with all violations in
+    /// the order path, query, headers, cookies, body.
+    pub fn validate(&self, request: &Request, path: PathParameters, body: Bytes) -> Result<Input, CallError> {
         if let Some(declared) = &self.operation.body {
             check_media_type(request.headers(), declared.media_type)?;
         }
-        let mut faults = Faults::new();
-        self.schemas.check_path(&captured, &mut faults);
-        let mut query_faults = Faults::new();
+        let mut violations = Violations::new();
+        self.schemas.check_path(&path, &mut violations);
+        let mut query_violations = Violations::new();
         let text = request.uri().query().unwrap_or_default();
-        let query = query::read(text, |name| self.operation.is_repeated(name), &mut query_faults);
-        self.schemas.check_query(&query, &mut query_faults);
-        faults.append(&mut query_faults);
-        self.schemas.check_headers(request.headers(), &mut faults);
-        self.schemas.check_cookies(request.headers(), &mut faults);
-        let value = self.schemas.check_body(&body, &mut faults);
-        if !faults.is_empty() {
-            return Err(Refusal::Invalid(faults));
+        let query = query::parse(text, |name| self.operation.is_repeated(name), &mut query_violations);
+        self.schemas.check_query(&query, &mut query_violations);
+        violations.append(&mut query_violations);
+        self.schemas.check_headers(request.headers(), &mut violations);
+        self.schemas.check_cookies(request.headers(), &mut violations);
+        let value = self.schemas.check_body(&body, &mut violations);
+        if !violations.is_empty() {
+            return Err(CallError::Invalid(violations));
         }
-        Ok(Input { operation: self.operation, captured, query, body, value: Mutex::new(value) })
+        Ok(Input { operation: self.operation, path, query, body, value: Mutex::new(value) })
     }
 
     /// Calls the operation.
     ///
     /// # Errors
-    /// When the framework fails, which is a fault of the server after [`Route::read`].
+    /// Returns an error when the web framework fails. After [`Route::validate`], this is an internal error.
     pub async fn call<C: Send + Sync + 'static>(
         &self,
         caller: Arc<C>,
@@ -164,7 +164,7 @@ impl Route {
     }
 }
 
-/// The path as poem-openapi writes it for the router of poem: parameters are numbered.
+/// Returns the path in the notation that poem-openapi uses for poem's router, with numbered parameters.
 fn framework_path(path: &str) -> String {
     let mut number = 0;
     let segments = path.split('/').map(|segment| {
@@ -177,7 +177,7 @@ fn framework_path(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-impl Path {
+impl PathTemplate {
     fn new(text: &'static str) -> Self {
         let segments = text.trim_start_matches('/').split('/').map(|segment| {
             match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
@@ -197,21 +197,22 @@ impl Path {
         Ok(HeaderValue::from_str(&methods.join(", "))?)
     }
 
-    /// The parameters when the path is this one; `None` otherwise. An empty or undecodable one is no match.
-    fn captures(&self, path: &str) -> Option<Captured> {
-        let mut given = path.strip_prefix('/')?.split('/');
-        let mut captured = Captured::new();
+    /// Returns the path parameters, or `None` when the path does not match. A path with an empty or malformed parameter does
+    /// not match.
+    fn parameters(&self, path: &str) -> Option<PathParameters> {
+        let mut segments = path.strip_prefix('/')?.split('/');
+        let mut parameters = PathParameters::new();
         for segment in &self.segments {
-            let text = given.next()?;
+            let text = segments.next()?;
             match segment {
                 Segment::Literal(literal) if *literal == text => {}
                 Segment::Literal(_) => return None,
                 Segment::Parameter(name) => {
-                    captured.push((name, query::decode_segment(text).filter(|value| !value.is_empty())?));
+                    parameters.push((name, query::decode_segment(text).filter(|value| !value.is_empty())?));
                 }
             }
         }
-        given.next().is_none().then_some(captured)
+        segments.next().is_none().then_some(parameters)
     }
 }
 
@@ -221,35 +222,36 @@ impl Segment {
     }
 }
 
-/// The body must be declared as of its media type, in UTF-8, and not encoded.
-fn check_media_type(headers: &HeaderMap, expected: &'static str) -> Result<(), Refusal> {
-    let refusal = |header, message| Refusal::MediaType { expected, header, message };
+/// Checks that the headers declare an unencoded body of the expected media type in UTF-8.
+fn check_media_type(headers: &HeaderMap, expected: &'static str) -> Result<(), CallError> {
+    let error = |header, message| CallError::MediaType { expected, header, message };
     let encoded = headers
         .get_all(header::CONTENT_ENCODING)
         .iter()
         .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
     if encoded {
-        return Err(refusal("Content-Encoding", "must be absent: an encoded body is not taken".to_owned()));
+        return Err(error("Content-Encoding", "must be absent: encoded bodies are not supported".to_owned()));
     }
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let fits = match (types.next().map(|value| value.to_str()), types.next()) {
-        (Some(Ok(value)), None) => is_of(value, expected),
+    let is_expected = match (types.next().map(|value| value.to_str()), types.next()) {
+        (Some(Ok(value)), None) => is_media_type(value, expected),
         _ => false,
     };
-    if fits { Ok(()) } else { Err(refusal("Content-Type", format!("must be {expected}"))) }
+    if is_expected { Ok(()) } else { Err(error("Content-Type", format!("must be {expected}"))) }
 }
 
-/// Whether a media type is the one expected, in UTF-8 where it names a character set.
-fn is_of(media_type: &str, expected: &str) -> bool {
+/// Returns whether a media type is the expected one. If it has a `charset` parameter, it must be UTF-8.
+fn is_media_type(media_type: &str, expected: &str) -> bool {
     let mut parts = media_type.split(';').map(str::trim);
-    let same = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case(expected));
-    same && parts.filter(|part| !part.is_empty()).all(|parameter| match parameter.split_once('=') {
-        Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
-            value.trim_matches('"').eq_ignore_ascii_case("utf-8")
-        }
-        Some(_) => true,
-        None => false,
-    })
+    let is_same = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case(expected));
+    is_same
+        && parts.filter(|part| !part.is_empty()).all(|parameter| match parameter.split_once('=') {
+            Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
+                value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+            }
+            Some(_) => true,
+            None => false,
+        })
 }
 
 #[cfg(test)]
@@ -274,9 +276,9 @@ mod tests {
             statuses: &[],
         }
     }
-    static ONE: Operation = operation("GET", "/api/v1/things/{id}");
+    static GET: Operation = operation("GET", "/api/v1/things/{id}");
     static LIST: Operation = operation("GET", "/api/v1/things");
-    static MAKE: Operation = operation("POST", "/api/v1/things");
+    static CREATE: Operation = operation("POST", "/api/v1/things");
     static NEWEST: Operation = operation("GET", "/api/v1/things/newest");
     static CONTRACT: Contract = Contract {
         stem: "v1",
@@ -285,13 +287,13 @@ mod tests {
         json: "{}",
         json_path: "",
         json_3_0: "",
-        operations: &[&ONE, &LIST, &MAKE, &NEWEST],
+        operations: &[&GET, &LIST, &CREATE, &NEWEST],
         credential: Credential::Bearer,
     };
 
-    struct Things;
+    struct TestApi;
 
-    impl OpenApi for Things {
+    impl OpenApi for TestApi {
         fn meta() -> Vec<MetaApi> {
             Vec::new()
         }
@@ -308,17 +310,17 @@ mod tests {
     }
 
     fn find(method: &str, path: &str) -> String {
-        match Router::new(&CONTRACT, Things, |_| None).unwrap().find(method, path) {
-            Found::Operation(route, captured) => {
-                format!("{} {} {captured:?}", route.operation.method, route.operation.path)
+        match Router::new(&CONTRACT, TestApi, |_| None).unwrap().find(method, path) {
+            RouteMatch::Operation(route, parameters) => {
+                format!("{} {} {parameters:?}", route.operation.method, route.operation.path)
             }
-            Found::WrongMethod(allow) => format!("405 {}", allow.to_str().unwrap()),
-            Found::Nothing => "404".to_owned(),
+            RouteMatch::MethodNotAllowed(allow) => format!("405 {}", allow.to_str().unwrap()),
+            RouteMatch::NotFound => "404".to_owned(),
         }
     }
 
     #[test]
-    fn a_method_and_path_name_an_operation() {
+    fn requests_are_routed_by_method_and_path() {
         assert_eq!(find("GET", "/api/v1/things"), "GET /api/v1/things []");
         assert_eq!(find("HEAD", "/api/v1/things"), "GET /api/v1/things []");
         assert_eq!(find("POST", "/api/v1/things"), "POST /api/v1/things []");
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_concrete_path_comes_before_a_templated_one() {
+    fn a_concrete_path_is_matched_before_a_templated_one() {
         assert_eq!(find("GET", "/api/v1/things/newest"), "GET /api/v1/things/newest []");
     }
 
@@ -338,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_paths_name_nothing() {
+    fn malformed_paths_do_not_match() {
         for path in [
             "/api/v1/things/",
             "//api/v1/things",
@@ -357,24 +359,27 @@ mod tests {
     }
 
     #[test]
-    fn code_of_another_contract_is_refused() {
-        static LOST: &[&Operation] = &[&operation("PUT", "/api/v1/things")];
+    fn code_of_another_contract_is_rejected() {
+        static UNIMPLEMENTED: &[&Operation] = &[&operation("PUT", "/api/v1/things")];
         let error = |operations| {
             let contract = Contract { operations, ..CONTRACT };
-            Router::new(&contract, Things, |_| None).err().expect("they do not belong together").to_string()
+            Router::new(&contract, TestApi, |_| None).err().expect("the code does not match").to_string()
         };
-        assert_eq!(error(LOST), "no generated code implements /api/v1/things");
-        assert_eq!(error(&CONTRACT.operations[1..]), "generated code implements more than the contract has");
+        assert_eq!(error(UNIMPLEMENTED), "no generated code implements /api/v1/things");
+        assert_eq!(
+            error(&CONTRACT.operations[1..]),
+            "the generated code implements operations that the contract does not have"
+        );
     }
 
     #[test]
-    fn json_may_name_its_character_set() {
-        for taken in
+    fn a_json_media_type_can_declare_utf_8() {
+        for accepted in
             ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
         {
-            assert!(is_of(taken, JSON), "{taken}");
+            assert!(is_media_type(accepted, JSON), "{accepted}");
         }
-        for refused in [
+        for rejected in [
             "",
             "text/json",
             "application/jsonx",
@@ -383,7 +388,7 @@ mod tests {
             "application/json; charset",
             "application/x-www-form-urlencoded",
         ] {
-            assert!(!is_of(refused, JSON), "{refused}");
+            assert!(!is_media_type(rejected, JSON), "{rejected}");
         }
     }
 }

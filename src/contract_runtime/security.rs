@@ -1,7 +1,7 @@
-//! Credentials: where a request carries its key, and the security scheme as poem-openapi sees it.
+//! Extracts keys from requests and declares security schemes for poem-openapi.
 //!
-//! The service checks keys before it calls a route. [`Key`] only declares the scheme, so that the code's own document
-//! names it with the scope of each operation.
+//! The service authenticates requests before it calls a route. [`SecurityRequirement`] only declares the scheme, so that the
+//! OpenAPI document built from the code contains it with the scope of each operation.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -14,10 +14,10 @@ use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
 use super::contract::Credential;
-use super::validate::texts;
+use super::validate::header_values;
 
 impl Credential {
-    /// The key that a request carries, when it stands exactly once where it belongs.
+    /// Returns the key of a request. `None` when it is missing or sent more than once.
     pub fn find(self, headers: &HeaderMap) -> Option<Cow<'_, str>> {
         let key = match self {
             Self::Bearer => Cow::from(authorization(headers, "bearer")?),
@@ -27,27 +27,28 @@ impl Credential {
                 Cow::from(pair.strip_suffix(':')?.to_owned())
             }
             Self::Header(name) => Cow::from(only(headers.get_all(name).iter())?.to_str().ok()?),
-            Self::Cookie(name) => Cow::from(only(texts::cookies(headers, name).into_iter())?),
+            Self::Cookie(name) => Cow::from(only(header_values::cookies(headers, name).into_iter())?),
         };
         (!key.is_empty()).then_some(key)
     }
 
-    /// The `WWW-Authenticate` header of a response with status 401.
+    /// Returns the `WWW-Authenticate` header for a response with status 401.
     pub fn challenge(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Bearer => "Bearer",
             Self::Basic => "Basic realm=\"api\", charset=\"UTF-8\"",
-            // RFC 9110, 11.6.1 demands the header, and no scheme is registered for keys in places of their own.
+            // RFC 9110, section 11.6.1, requires the header, and no scheme is registered for keys in custom headers and
+            // cookies.
             Self::Header(_) | Self::Cookie(_) => "ApiKey",
         })
     }
 }
 
-/// The credentials of this scheme in exactly one `Authorization` header.
-fn authorization<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
+/// Returns the credentials of this scheme if the request has exactly one `Authorization` header.
+fn authorization<'h>(headers: &'h HeaderMap, expected: &str) -> Option<&'h str> {
     let value = only(headers.get_all(header::AUTHORIZATION).iter())?;
     let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case(wanted).then_some(key.trim_matches(' '))
+    scheme.eq_ignore_ascii_case(expected).then_some(key.trim_matches(' '))
 }
 
 fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
@@ -55,17 +56,17 @@ fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// The security scheme of a contract.
-pub trait Scheme {
-    /// Its name in the contract.
+pub trait SecurityScheme {
+    /// The name in the contract.
     const NAME: &'static str;
-    /// Where callers put their keys.
+    /// Where clients send their key.
     const CREDENTIAL: Credential;
 }
 
-/// Declares a scheme at an operation.
-pub struct Key<S>(PhantomData<S>);
+/// Declares that an operation requires a security scheme.
+pub struct SecurityRequirement<S>(PhantomData<S>);
 
-impl<'a, S: Scheme> ApiExtractor<'a> for Key<S> {
+impl<'a, S: SecurityScheme> ApiExtractor<'a> for SecurityRequirement<S> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
     type ParamType = ();
     type ParamRawType = ();
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_one_bearer_header_presents_a_key() {
+    fn a_bearer_key_requires_exactly_one_header() {
         let presents = |values: &[&'static str]| {
             Credential::Bearer.find(&headers("authorization", values)).map(Cow::into_owned)
         };
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stands_where_the_contract_says() {
+    fn a_key_is_found_only_where_the_contract_declares_it() {
         let presents = |credential: Credential, name, values: &[&'static str]| {
             credential.find(&headers(name, values)).map(Cow::into_owned)
         };

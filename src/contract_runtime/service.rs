@@ -1,33 +1,33 @@
-//! What the operations of a contract share: who calls, and how errors become responses.
+//! Defines what a service provides for all operations of a contract: its caller type, and responses for errors.
 
-use super::answer::{Answer, Parts};
 use super::call::Call;
+use super::response::{OperationResponse, ResponseParts};
 
-/// The implementer of a contract's operations. Each trait generated for a tag requires it.
+/// An implementation of a contract's operations. The traits generated for tags require it.
 pub trait Service: Send + Sync + 'static {
-    /// What the service knows about the sender of a request.
+    /// The authenticated caller of a request.
     type Caller: Send + Sync + 'static;
-    /// Why an operation fails.
+    /// The error of an operation.
     type Error: Send;
 
-    /// The response for an error.
-    fn error_parts(&self, call: &Call<Self::Caller>, error: Self::Error) -> Parts;
+    /// Returns the response for an error.
+    fn error_parts(&self, call: &Call<Self::Caller>, error: Self::Error) -> ResponseParts;
 
-    /// The error to respond with in place of one whose status the contract does not document for the operation.
+    /// Returns a replacement for an error whose status the contract does not document for the operation.
     fn undocumented(&self, call: &Call<Self::Caller>, status: u16) -> Self::Error;
 }
 
-/// The response of an operation. An error becomes the variant that the contract documents for its status.
+/// Returns the response of an operation. Converts an error to the variant that the contract documents for its status.
 ///
 /// # Panics
-/// When the contract documents neither the status of the error nor that of [`Service::undocumented`].
-pub fn respond<S: Service, T: Answer>(
+/// Panics when the contract documents neither the status of the error nor that of [`Service::undocumented`].
+pub fn respond<S: Service, T: OperationResponse>(
     service: &S,
     call: &Call<S::Caller>,
     outcome: Result<T, S::Error>,
 ) -> T {
     let error = match outcome {
-        Ok(answer) => return answer,
+        Ok(response) => return response,
         Err(error) => error,
     };
     let parts = service.error_parts(call, error);

@@ -1,6 +1,6 @@
-//! A service of its own behind the router: what it is called with, and what it answers.
+//! Tests a small service behind the router.
 //!
-//! `things` has the form of generated code, as `cargo xtask codegen` writes it.
+//! The module `things` corresponds to the output of `cargo xtask codegen`.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use poem::http::{Method, StatusCode};
 use poem::{Request, Response};
 use serde_json::{Value, json};
 
-use super::answer::Parts;
 use super::call::Call;
-use super::router::{Found, Refusal, Router};
+use super::response::ResponseParts;
+use super::router::{CallError, RouteMatch, Router};
 use super::service::Service;
 use things::{CONTRACT, MoveThingRequest, MoveThingResponse, Things, V1};
 
-/// A contract with one operation, and its code.
+/// A contract with one operation, and its generated code.
 mod things {
     use poem_openapi::OpenApi;
 
-    use crate::answer::{Answer, Parts};
     use crate::call::Call;
     use crate::contract::{
-        Body, Contract, Credential, JSON, Operation, Parameter, ParameterKind, Place, Split,
+        Body, Contract, Credential, JSON, ListStyle, Operation, Parameter, ParameterKind, ParameterLocation,
     };
     use crate::parameter::{Path, Query};
     use crate::payload::{Json, JsonBody};
+    use crate::response::{OperationResponse, ResponseParts};
     use crate::service::{Service, respond};
 
     pub(super) static CONTRACT: Contract = Contract {
@@ -57,14 +57,14 @@ mod things {
         scope: None,
         parameters: &[
             // Not in the order of the path.
-            parameter("thing", Place::Path, "/schemas/text", ParameterKind::String),
-            parameter("box", Place::Path, "/schemas/text", ParameterKind::String),
-            parameter("limit", Place::Query, "/schemas/count", ParameterKind::Integer),
+            parameter("thing", ParameterLocation::Path, "/schemas/text", ParameterKind::String),
+            parameter("box", ParameterLocation::Path, "/schemas/text", ParameterKind::String),
+            parameter("limit", ParameterLocation::Query, "/schemas/count", ParameterKind::Integer),
             parameter(
                 "marks",
-                Place::Query,
+                ParameterLocation::Query,
                 "/schemas/list",
-                ParameterKind::List(&ParameterKind::Integer, Split::Commas),
+                ParameterKind::List(&ParameterKind::Integer, ListStyle::Commas),
             ),
         ],
         body: Some(Body { media_type: JSON, schema: "/schemas/body" }),
@@ -73,11 +73,11 @@ mod things {
 
     const fn parameter(
         name: &'static str,
-        place: Place,
+        location: ParameterLocation,
         schema: &'static str,
         kind: ParameterKind,
     ) -> Parameter {
-        Parameter { name, place, required: matches!(place, Place::Path), schema, kind }
+        Parameter { name, location, required: matches!(location, ParameterLocation::Path), schema, kind }
     }
 
     pub(super) trait Things: Service {
@@ -112,8 +112,8 @@ mod things {
         InternalServerError(Json<MovedThing>),
     }
 
-    impl Answer for MoveThingResponse {
-        fn from_parts(parts: Parts) -> Option<Self> {
+    impl OperationResponse for MoveThingResponse {
+        fn from_parts(parts: ResponseParts) -> Option<Self> {
             match parts.status {
                 200 => Some(Self::Ok(Json::Ready(parts.body?))),
                 404 => Some(Self::NotFound(Json::Ready(parts.body?))),
@@ -122,13 +122,13 @@ mod things {
             }
         }
 
-        fn into_parts(self) -> Parts {
+        fn into_parts(self) -> ResponseParts {
             let (status, body) = match self {
                 Self::Ok(body) => (200, body),
                 Self::NotFound(body) => (404, body),
                 Self::InternalServerError(body) => (500, body),
             };
-            Parts { status, headers: Vec::new(), body: Some(body.into_bytes()) }
+            ResponseParts { status, headers: Vec::new(), body: Some(body.into_bytes()) }
         }
     }
 
@@ -162,16 +162,16 @@ mod things {
     }
 }
 
-/// Answers with what it was called with; a negative move is an error of the status that its amount names.
+/// Responds with its input. A negative amount is an error with that status.
 struct Mover;
 
 impl Service for Mover {
     type Caller = &'static str;
     type Error = u16;
 
-    fn error_parts(&self, call: &Call<&'static str>, error: u16) -> Parts {
+    fn error_parts(&self, call: &Call<&'static str>, error: u16) -> ResponseParts {
         let body = json!({ "error": error, "caller": *call.caller() });
-        Parts { status: error, headers: Vec::new(), body: Some(body.to_string().into()) }
+        ResponseParts { status: error, headers: Vec::new(), body: Some(body.to_string().into()) }
     }
 
     fn undocumented(&self, _: &Call<&'static str>, _: u16) -> u16 {
@@ -189,20 +189,20 @@ impl Things for Mover {
             return Err(request.body.by.unsigned_abs() as u16);
         }
         let MoveThingRequest { thing, r#box, limit, marks, body } = request;
-        let told = json!([call.caller(), r#box, thing, limit, marks, body.by, call.query().len()]);
-        Ok(MoveThingResponse::Ok(super::payload::Json::Ready(told.to_string().into())))
+        let actual = json!([call.caller(), r#box, thing, limit, marks, body.by, call.query().len()]);
+        Ok(MoveThingResponse::Ok(super::payload::Json::Ready(actual.to_string().into())))
     }
 }
 
-/// What becomes of a request with this body.
-async fn outcome(path: &str, body: &str) -> Result<(StatusCode, Value), Refusal> {
+/// Returns the response to a request with this body, or its error.
+async fn outcome(path: &str, body: &str) -> Result<(StatusCode, Value), CallError> {
     let router = Router::new(&CONTRACT, V1(Mover), |_| None).unwrap();
     let request = Request::builder().method(Method::POST).content_type("application/json").uri_str(path);
     let request = request.finish();
-    let Found::Operation(route, captured) = router.find("POST", request.uri().path()) else {
-        panic!("{path} names no operation");
+    let RouteMatch::Operation(route, captured) = router.find("POST", request.uri().path()) else {
+        panic!("{path} matches no operation");
     };
-    let input = route.read(&request, captured, Bytes::from(body.to_owned()))?;
+    let input = route.validate(&request, captured, Bytes::from(body.to_owned()))?;
     let response: Response = route.call(Arc::new("ada"), input, request).await.unwrap();
     let status = response.status();
     let body = response.into_body().into_json().await.unwrap();
@@ -210,11 +210,11 @@ async fn outcome(path: &str, body: &str) -> Result<(StatusCode, Value), Refusal>
 }
 
 #[tokio::test]
-async fn an_operation_is_called_with_what_was_sent() {
-    let (status, told) = outcome("/boxes/a%20b/things/t?limit=7&marks=1,2", "{\"by\": 3.0}").await.unwrap();
-    assert_eq!((status, told), (StatusCode::OK, json!(["ada", "a b", "t", 7, [1, 2], 3, 2])));
-    let (_, told) = outcome("/boxes/b/things/t", "{\"by\": 1}").await.unwrap();
-    assert_eq!(told, json!(["ada", "b", "t", 5, null, 1, 0]));
+async fn an_operation_is_called_with_the_validated_input() {
+    let (status, actual) = outcome("/boxes/a%20b/things/t?limit=7&marks=1,2", "{\"by\": 3.0}").await.unwrap();
+    assert_eq!((status, actual), (StatusCode::OK, json!(["ada", "a b", "t", 7, [1, 2], 3, 2])));
+    let (_, actual) = outcome("/boxes/b/things/t", "{\"by\": 1}").await.unwrap();
+    assert_eq!(actual, json!(["ada", "b", "t", 5, null, 1, 0]));
 }
 
 #[tokio::test]
@@ -226,14 +226,17 @@ async fn an_error_becomes_a_documented_response() {
 }
 
 #[tokio::test]
-async fn all_faults_of_a_request_are_found_together() {
-    let Err(Refusal::Invalid(faults)) = outcome("/boxes/b/things/t?limit=10&x=1", "{\"to\": 1}").await else {
+async fn all_violations_of_a_request_are_reported_together() {
+    let Err(CallError::Invalid(violations)) = outcome("/boxes/b/things/t?limit=10&x=1", "{\"to\": 1}").await
+    else {
         panic!("it is valid");
     };
-    let told: Vec<String> =
-        faults.iter().map(|fault| format!("{:?} {}: {}", fault.place, fault.field, fault.message)).collect();
+    let actual: Vec<String> = violations
+        .iter()
+        .map(|violation| format!("{:?} {}: {}", violation.part, violation.field, violation.message))
+        .collect();
     assert_eq!(
-        told,
+        actual,
         [
             "Query limit: must be at most 9",
             "Query x: is not a parameter of this operation",

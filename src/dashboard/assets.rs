@@ -1,6 +1,6 @@
-//! Style sheet, scripts and icon: in the binary, each under an address that changes with its bytes.
+//! Static files, embedded in the binary: style sheet, scripts and icon, from the folder `static`.
 //!
-//! So they are kept by browsers for a year and never stale. The folder `static` holds them.
+//! Each URL contains a digest of the content, so that browsers can cache the file for a year.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -9,60 +9,60 @@ use poem::http::{HeaderValue, header};
 use poem::{Body, Response};
 use sha2::{Digest, Sha256};
 
-/// Where they are.
-const FOLDER: &str = "/dashboard/static/";
+/// URL prefix of all static files.
+const URL_PREFIX: &str = "/dashboard/static/";
 
-/// A file, ready to be sent.
-struct File {
+/// A static file.
+struct Asset {
     media_type: &'static str,
     bytes: &'static [u8],
-    address: String,
+    url: String,
 }
 
-/// The addresses of the files, as pages name them.
+/// The URLs of the static files, for templates.
 #[derive(Debug)]
-pub(crate) struct Addresses {
+pub(crate) struct AssetUrls {
     /// The style sheet.
     pub style: &'static str,
-    /// Partial updates.
+    /// htmx, for partial updates.
     pub htmx: &'static str,
-    /// Copying, local times.
+    /// Copy buttons and local times.
     pub script: &'static str,
-    /// The icon of the tab.
+    /// The favicon.
     pub icon: &'static str,
 }
 
-static FILES: LazyLock<[File; 4]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
     [
-        File::new("style.css", "text/css; charset=utf-8", include_bytes!("static/style.css")),
-        File::new("htmx.js", "text/javascript; charset=utf-8", include_bytes!("static/htmx.min.js")),
-        File::new("script.js", "text/javascript; charset=utf-8", include_bytes!("static/script.js")),
-        File::new("icon.svg", "image/svg+xml", include_bytes!("static/icon.svg")),
+        Asset::new("style.css", "text/css; charset=utf-8", include_bytes!("static/style.css")),
+        Asset::new("htmx.js", "text/javascript; charset=utf-8", include_bytes!("static/htmx.min.js")),
+        Asset::new("script.js", "text/javascript; charset=utf-8", include_bytes!("static/script.js")),
+        Asset::new("icon.svg", "image/svg+xml", include_bytes!("static/icon.svg")),
     ]
 });
 
-/// The addresses of all files.
-pub(crate) static ADDRESSES: LazyLock<Addresses> = LazyLock::new(|| {
-    let [style, htmx, script, icon] = &*FILES;
-    Addresses { style: &style.address, htmx: &htmx.address, script: &script.address, icon: &icon.address }
+/// The URLs of all static files.
+pub(crate) static ASSET_URLS: LazyLock<AssetUrls> = LazyLock::new(|| {
+    let [style, htmx, script, icon] = &*ASSETS;
+    AssetUrls { style: &style.url, htmx: &htmx.url, script: &script.url, icon: &icon.url }
 });
 
-impl File {
+impl Asset {
     fn new(name: &'static str, media_type: &'static str, bytes: &'static [u8]) -> Self {
-        let mut address = FOLDER.to_owned();
+        let mut url = URL_PREFIX.to_owned();
         for byte in &Sha256::digest(bytes)[..8] {
-            let _ = write!(address, "{byte:02x}");
+            let _ = write!(url, "{byte:02x}");
         }
-        address.push('/');
-        address.push_str(name);
-        Self { media_type, bytes, address }
+        url.push('/');
+        url.push_str(name);
+        Self { media_type, bytes, url }
     }
 }
 
-/// The file at this address. An address of an earlier version leads nowhere: its page is gone too.
+/// Returns the response for the static file with this path. URLs of earlier versions are not found.
 pub(super) fn find(path: &str) -> Option<Response> {
-    let file = FILES.iter().find(|file| file.address == path)?;
-    let mut response = Response::builder().content_type(file.media_type).body(Body::from(file.bytes));
+    let asset = ASSETS.iter().find(|asset| asset.url == path)?;
+    let mut response = Response::builder().content_type(asset.media_type).body(Body::from(asset.bytes));
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -74,16 +74,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_file_has_an_address_of_its_own_bytes() {
-        for file in &*FILES {
-            assert!(find(&file.address).is_some(), "{}", file.address);
-            assert!(find(&file.address.replace(FOLDER, "/dashboard/static/0")).is_none());
+    fn the_url_of_a_file_contains_a_digest_of_its_content() {
+        for asset in &*ASSETS {
+            assert!(find(&asset.url).is_some(), "{}", asset.url);
+            assert!(find(&asset.url.replace(URL_PREFIX, "/dashboard/static/0")).is_none());
         }
-        assert!(ADDRESSES.style.ends_with("/style.css"));
+        assert!(ASSET_URLS.style.ends_with("/style.css"));
     }
 
     #[test]
-    fn nothing_here_writes_a_style_or_a_script_into_a_page() {
+    fn the_script_writes_no_inline_style_or_script() {
         let script = include_str!("static/script.js");
         for forbidden in ["innerHTML", "eval(", ".style", "document.write"] {
             assert!(!script.contains(forbidden), "{forbidden}");

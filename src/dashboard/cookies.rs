@@ -1,23 +1,23 @@
-//! The cookies: none of them can be read by a script or sent along by another site's form.
+//! Cookies. All are `HttpOnly` and `SameSite=Lax`, so that no script can read them and no form of another site sends them.
 
 use cookie::{Cookie, SameSite, time::Duration};
 use poem::http::{HeaderMap, HeaderValue, header};
 
-/// What a cookie is for.
+/// The purpose of a cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Who is signed in.
+pub(crate) enum CookieKind {
+    /// The session token of a signed-in user.
     Session,
-    /// A browser that is not signed in: what its forms are told by.
+    /// The token of a browser that is not signed in, from which its CSRF tokens are derived.
     Visitor,
-    /// What the next page says at its top.
+    /// The flash message of the next page.
     Flash,
-    /// The link by which a password is being set, kept out of the address.
+    /// The token of a link to set a password, kept out of the URL.
     Link,
 }
 
-impl Kind {
-    /// The name. With `Secure`, browsers see to it that no other host has set it (`__Host-`).
+impl CookieKind {
+    /// Returns the cookie's name. The prefix `__Host-` of secure cookies makes browsers reject cookies set by other hosts.
     const fn name(self, secure: bool) -> &'static str {
         match (self, secure) {
             (Self::Session, true) => "__Host-session",
@@ -31,8 +31,8 @@ impl Kind {
         }
     }
 
-    /// How long a browser keeps it; what is behind it may end earlier.
-    const fn life(self) -> Duration {
+    /// Returns how long browsers keep the cookie. The session or link itself may expire earlier.
+    const fn max_age(self) -> Duration {
         match self {
             Self::Session => Duration::days(30),
             Self::Visitor => Duration::days(1),
@@ -42,8 +42,8 @@ impl Kind {
     }
 }
 
-/// The cookie's value in a request.
-pub(super) fn read(headers: &HeaderMap, kind: Kind, secure: bool) -> Option<String> {
+/// Returns the cookie's value in a request.
+pub(super) fn read(headers: &HeaderMap, kind: CookieKind, secure: bool) -> Option<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     lines
         .flat_map(|line| Cookie::split_parse(line.to_owned()))
@@ -52,30 +52,30 @@ pub(super) fn read(headers: &HeaderMap, kind: Kind, secure: bool) -> Option<Stri
         .map(|cookie| cookie.value().to_owned())
 }
 
-/// Whether a request brings any of our cookies.
-pub(super) fn are_there(headers: &HeaderMap, secure: bool) -> bool {
-    let all = [Kind::Session, Kind::Visitor, Kind::Flash, Kind::Link];
-    all.into_iter().any(|kind| read(headers, kind, secure).is_some())
+/// Returns whether a request contains any cookie of the dashboard.
+pub(super) fn contain_any(headers: &HeaderMap, secure: bool) -> bool {
+    let kinds = [CookieKind::Session, CookieKind::Visitor, CookieKind::Flash, CookieKind::Link];
+    kinds.into_iter().any(|kind| read(headers, kind, secure).is_some())
 }
 
 /// Sets the cookie in a response.
-pub(super) fn set(headers: &mut HeaderMap, kind: Kind, secure: bool, value: &str) {
-    write(headers, kind, secure, value, kind.life());
+pub(super) fn set(headers: &mut HeaderMap, kind: CookieKind, secure: bool, value: &str) {
+    write(headers, kind, secure, value, kind.max_age());
 }
 
-/// Takes the cookie out of the browser.
-pub(super) fn clear(headers: &mut HeaderMap, kind: Kind, secure: bool) {
+/// Deletes the cookie from the browser.
+pub(super) fn clear(headers: &mut HeaderMap, kind: CookieKind, secure: bool) {
     write(headers, kind, secure, "", Duration::ZERO);
 }
 
-fn write(headers: &mut HeaderMap, kind: Kind, secure: bool, value: &str, life: Duration) {
+fn write(headers: &mut HeaderMap, kind: CookieKind, secure: bool, value: &str, max_age: Duration) {
     let cookie = Cookie::build((kind.name(secure), value))
         .path("/")
         .http_only(true)
         .same_site(SameSite::Lax)
         .secure(secure)
-        .max_age(life);
-    // Our values are base64url, which a header can hold.
+        .max_age(max_age);
+    // All values are base64url, which is valid in a header.
     if let Ok(value) = HeaderValue::from_str(&cookie.to_string()) {
         headers.append(header::SET_COOKIE, value);
     }
@@ -86,25 +86,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_out_of_reach_of_scripts_and_other_sites() {
+    fn cookies_have_security_attributes() {
         let mut headers = HeaderMap::new();
-        set(&mut headers, Kind::Session, true, "abc");
+        set(&mut headers, CookieKind::Session, true, "abc");
         let text = headers[header::SET_COOKIE].to_str().unwrap();
         for part in ["__Host-session=abc", "HttpOnly", "SameSite=Lax", "Secure", "Path=/", "Max-Age=2592000"]
         {
             assert!(text.contains(part), "{text}");
         }
         let mut headers = HeaderMap::new();
-        set(&mut headers, Kind::Session, false, "abc");
+        set(&mut headers, CookieKind::Session, false, "abc");
         assert!(!headers[header::SET_COOKIE].to_str().unwrap().contains("Secure"));
     }
 
     #[test]
-    fn the_cookie_of_the_right_name_is_read() {
+    fn a_cookie_is_found_by_its_name() {
         let mut headers = HeaderMap::new();
         headers.append(header::COOKIE, HeaderValue::from_static("a=b; session=one; x"));
-        assert_eq!(read(&headers, Kind::Session, false).as_deref(), Some("one"));
-        assert_eq!(read(&headers, Kind::Session, true), None);
-        assert!(are_there(&headers, false) && !are_there(&headers, true));
+        assert_eq!(read(&headers, CookieKind::Session, false).as_deref(), Some("one"));
+        assert_eq!(read(&headers, CookieKind::Session, true), None);
+        assert!(contain_any(&headers, false) && !contain_any(&headers, true));
     }
 }

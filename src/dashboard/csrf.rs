@@ -1,7 +1,7 @@
-//! The token in every form: proof that the form came from a page of ours, shown to this very browser.
+//! CSRF tokens, which prove that a form was rendered by the dashboard for this browser.
 //!
-//! A token is a random number and its MAC under the browser's session (or visitor) token, so that it ends with the session
-//! and differs on every page: what a compressed page's length tells cannot be gathered over several.
+//! A token is a random nonce and its MAC under the browser's session or visitor token. It expires with the session and differs
+//! on every page, which prevents attacks on the length of compressed responses (BREACH).
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -11,14 +11,14 @@ use rand::rngs::SysRng;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
-/// The name of the field.
+/// The name of the form field.
 pub(super) const FIELD: &str = "csrf";
-/// Random bytes before the MAC.
-const NONCE: usize = 16;
+/// Bytes of the random nonce in front of the MAC.
+const NONCE_BYTES: usize = 16;
 
-/// A new token for a form of this browser; empty, and so refused, when the system gives no random bytes.
+/// Returns a new token for a form. Returns an empty string, which is never valid, when the system provides no random bytes.
 pub(super) fn token(key: &SecretString) -> String {
-    let mut bytes = vec![0; NONCE];
+    let mut bytes = vec![0; NONCE_BYTES];
     if SysRng.try_fill_bytes(&mut bytes).is_err() {
         return String::new();
     }
@@ -27,20 +27,20 @@ pub(super) fn token(key: &SecretString) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Whether the token was made for this browser.
-pub(super) fn is_ours(key: &SecretString, token: &str) -> bool {
+/// Returns whether the token was created for this browser.
+pub(super) fn is_valid(key: &SecretString, token: &str) -> bool {
     let Ok(bytes) = BASE64_URL_SAFE_NO_PAD.decode(token) else { return false };
-    let Some((nonce, tag)) = bytes.split_at_checked(NONCE) else { return false };
+    let Some((nonce, tag)) = bytes.split_at_checked(NONCE_BYTES) else { return false };
     mac(key, b"form", nonce).verify_slice(tag).is_ok()
 }
 
-/// The random bytes of a token that [`is_ours`]: which form of all this is.
-pub(super) fn nonce(token: &str) -> Option<[u8; NONCE]> {
+/// Returns the nonce of a token that [`is_valid`]. It identifies one rendered form.
+pub(super) fn nonce(token: &str) -> Option<[u8; NONCE_BYTES]> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(token).ok()?;
     bytes.first_chunk().copied()
 }
 
-/// A MAC under the browser's token, for one purpose.
+/// Returns a MAC under the browser's token, for one purpose.
 pub(super) fn mac(key: &SecretString, purpose: &[u8], message: &[u8]) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes())
         .expect("a MAC takes a key of any length");
@@ -55,15 +55,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_good_for_its_browser_alone() {
+    fn a_token_is_valid_for_its_browser_only() {
         let (ours, theirs) = (SecretString::from("ours"), SecretString::from("theirs"));
-        let one = token(&ours);
-        assert_ne!(one, token(&ours));
-        assert!(is_ours(&ours, &one));
-        assert!(!is_ours(&theirs, &one));
-        assert_ne!(nonce(&one), nonce(&token(&ours)));
-        for wrong in ["", "AAAA", &one[1..], &one[..one.len() - 2]] {
-            assert!(!is_ours(&ours, wrong), "{wrong}");
+        let valid = token(&ours);
+        assert_ne!(valid, token(&ours));
+        assert!(is_valid(&ours, &valid));
+        assert!(!is_valid(&theirs, &valid));
+        assert_ne!(nonce(&valid), nonce(&token(&ours)));
+        for invalid in ["", "AAAA", &valid[1..], &valid[..valid.len() - 2]] {
+            assert!(!is_valid(&ours, invalid), "{invalid}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What the next page says at its top, after a redirect.
+//! Flash messages: shown once at the top of the next page, after a redirect.
 //!
-//! It travels in a cookie with a MAC under the browser's token, so that nobody else puts words there.
+//! A message is stored in a cookie with a MAC under the browser's token, so that nobody else can set its text.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -10,45 +10,45 @@ use secrecy::SecretString;
 use super::csrf::mac;
 
 /// Bytes of the MAC.
-const TAG: usize = 32;
+const TAG_BYTES: usize = 32;
 
-/// A message about what was just done.
+/// A message about the last action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Flash {
-    /// Whether it was done, or why not.
-    pub done: bool,
+    /// Whether the action succeeded.
+    pub is_success: bool,
     /// One sentence.
     pub text: String,
 }
 
 impl Flash {
-    /// It was done.
-    pub(crate) fn done(text: impl Into<String>) -> Self {
-        Self { done: true, text: text.into() }
+    /// Returns a success message.
+    pub(crate) fn success(text: impl Into<String>) -> Self {
+        Self { is_success: true, text: text.into() }
     }
 
-    /// It was not done, or not by this.
-    pub(crate) fn note(text: impl Into<String>) -> Self {
-        Self { done: false, text: text.into() }
+    /// Returns an informational message: the action changed nothing, or failed.
+    pub(crate) fn info(text: impl Into<String>) -> Self {
+        Self { is_success: false, text: text.into() }
     }
 
-    /// The cookie's value.
+    /// Returns the cookie's value: the message and its MAC.
     pub(super) fn seal(&self, key: &SecretString) -> String {
         let text: String = self.text.chars().take(400).collect();
-        let message = format!("{}{text}", if self.done { '+' } else { '-' });
+        let message = format!("{}{text}", if self.is_success { '+' } else { '-' });
         let mut bytes = mac(key, b"flash", message.as_bytes()).finalize().into_bytes().to_vec();
         bytes.extend_from_slice(message.as_bytes());
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// What a cookie says, when it is ours.
+    /// Returns the message in a cookie's value if its MAC is valid.
     pub(super) fn open(key: &SecretString, value: &str) -> Option<Self> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(value).ok()?;
-        let (tag, message) = bytes.split_at_checked(TAG)?;
+        let (tag, message) = bytes.split_at_checked(TAG_BYTES)?;
         mac(key, b"flash", message).verify_slice(tag).ok()?;
         let message = std::str::from_utf8(message).ok()?;
         let text = message.get(1..)?.to_owned();
-        Some(Self { done: message.starts_with('+'), text })
+        Some(Self { is_success: message.starts_with('+'), text })
     }
 }
 
@@ -57,9 +57,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_words_are_shown() {
+    fn only_messages_with_a_valid_mac_are_shown() {
         let (ours, theirs) = (SecretString::from("ours"), SecretString::from("theirs"));
-        let flash = Flash::done("Revoked \u{201c}ä\u{201d}.");
+        let flash = Flash::success("Revoked \u{201c}ä\u{201d}.");
         assert_eq!(Flash::open(&ours, &flash.seal(&ours)), Some(flash.clone()));
         assert_eq!(Flash::open(&theirs, &flash.seal(&ours)), None);
         assert_eq!(Flash::open(&ours, "nonsense"), None);

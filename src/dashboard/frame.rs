@@ -1,38 +1,38 @@
-//! What stands around every page: navigation, messages, the addresses of the files.
+//! The frame of every page: navigation, flash message and the URLs of static files.
 
-use super::assets::{self, Addresses};
+use super::assets::{self, AssetUrls};
+use super::context::BrowserContext;
 use super::csrf;
 use super::flash::Flash;
-use super::ui::Raw;
-use super::visit::Visit;
+use super::ui::RawHtml;
 use domain::sessions::Viewer;
 use domain::workspaces::Workspace;
 use foundation::id::WorkspaceId;
 
 macro_rules! sections {
     ($($variant:ident = $label:literal, $href:literal, $icon:literal;)*) => {
-        /// A place of the navigation.
+        /// A section of the navigation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Section { $(#[doc = $label] $variant),* }
 
         impl Section {
-            /// All, as they are listed.
+            /// All sections, in the order of the navigation.
             #[cfg(test)]
             const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Its name.
+            /// Returns the section's label.
             pub(crate) const fn label(self) -> &'static str {
                 match self { $(Self::$variant => $label),* }
             }
 
-            /// Its first page.
+            /// Returns the path of the section's first page.
             pub(crate) const fn href(self) -> &'static str {
                 match self { $(Self::$variant => $href),* }
             }
 
-            /// The lines of its icon, in a square of 20.
-            pub(crate) const fn icon(self) -> Raw {
-                match self { $(Self::$variant => Raw($icon)),* }
+            /// Returns the SVG paths of the section's icon, in a 20 by 20 view box.
+            pub(crate) const fn icon(self) -> RawHtml {
+                match self { $(Self::$variant => RawHtml($icon)),* }
             }
         }
     };
@@ -52,60 +52,62 @@ sections! {
 
 /// The frame of one page.
 pub(crate) struct Frame {
-    /// What the page is called.
+    /// The page's title.
     pub title: String,
-    /// Where it belongs; `None` on pages for those who are not signed in.
+    /// The section that the page belongs to. `None` on pages for users who are not signed in.
     pub section: Option<Section>,
-    /// The signed-in person's address and the workspace's name.
+    /// The signed-in user's email address and the workspace's name.
     pub viewer: Option<(String, String)>,
-    /// The other workspaces of that person: id and name.
+    /// The user's other workspaces: id and name.
     pub others: Vec<(WorkspaceId, String)>,
-    /// What was just done.
+    /// The flash message.
     pub flash: Option<Flash>,
-    /// The files.
-    pub assets: &'static Addresses,
+    /// The URLs of the static files.
+    pub assets: &'static AssetUrls,
     csrf: String,
 }
 
-/// The other workspaces of a person by their names; where two have the same, with their keys.
-fn others(viewer: &Viewer) -> Vec<(WorkspaceId, String)> {
-    let all = || viewer.others.iter().chain([&viewer.workspace]);
+/// Returns the user's other workspaces by name. Appends the key where two workspaces have the same name.
+fn other_workspaces(viewer: &Viewer) -> Vec<(WorkspaceId, String)> {
+    let all = || viewer.other_workspaces.iter().chain([&viewer.workspace]);
     let label = |other: &Workspace| {
-        let alone = all().filter(|one| one.name == other.name).count() == 1;
-        if alone { other.name.clone() } else { format!("{} ({})", other.name, other.key) }
+        let is_unique = all().filter(|workspace| workspace.name == other.name).count() == 1;
+        if is_unique { other.name.clone() } else { format!("{} ({})", other.name, other.key) }
     };
-    viewer.others.iter().map(|other| (other.id, label(other))).collect()
+    viewer.other_workspaces.iter().map(|other| (other.id, label(other))).collect()
 }
 
 impl Frame {
-    pub(super) fn new(visit: &Visit, section: Option<Section>, title: String) -> Self {
-        let viewer = visit.viewer.as_ref();
+    pub(super) fn new(context: &BrowserContext, section: Option<Section>, title: String) -> Self {
+        let viewer = context.viewer.as_ref();
         Self {
             title,
             section,
             viewer: viewer.map(|viewer| (viewer.email.clone(), viewer.workspace.name.clone())),
-            others: viewer.map(others).unwrap_or_default(),
-            flash: visit.flash.clone(),
-            assets: &assets::ADDRESSES,
-            csrf: csrf::token(&visit.key),
+            others: viewer.map(other_workspaces).unwrap_or_default(),
+            flash: context.flash.clone(),
+            assets: &assets::ASSET_URLS,
+            csrf: csrf::token(&context.browser_token),
         }
     }
 
-    /// The hidden field that every form must hold.
-    pub(crate) fn csrf(&self) -> Raw<String> {
-        // base64url: nothing to escape.
-        Raw(format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">", csrf::FIELD, self.csrf))
+    /// Returns the hidden field with the CSRF token. Every form must contain it.
+    pub(crate) fn csrf(&self) -> RawHtml<String> {
+        // A base64url token needs no escaping.
+        RawHtml(format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">", csrf::FIELD, self.csrf))
     }
 
-    /// The places of the navigation, by groups; `true` marks where the page belongs.
+    /// Returns the navigation in groups. `true` marks the page's section.
     pub(crate) fn navigation(&self) -> [(&'static str, Vec<(Section, bool)>); 4] {
         use Section as S;
-        let of = |places: &[S]| places.iter().map(|place| (*place, self.section == Some(*place))).collect();
+        let marked = |sections: &[S]| {
+            sections.iter().map(|section| (*section, self.section == Some(*section))).collect()
+        };
         [
-            ("", of(&[S::Overview])),
-            ("Developers", of(&[S::Keys, S::Logs, S::Webhooks, S::DeadLetters])),
-            ("School", of(&[S::Courses, S::Students, S::Orders])),
-            ("Workspace", of(&[S::Settings])),
+            ("", marked(&[S::Overview])),
+            ("Developers", marked(&[S::Keys, S::Logs, S::Webhooks, S::DeadLetters])),
+            ("School", marked(&[S::Courses, S::Students, S::Orders])),
+            ("Workspace", marked(&[S::Settings])),
         ]
     }
 }
@@ -115,19 +117,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_is_in_the_navigation_once() {
+    fn every_section_is_in_the_navigation_once() {
         let frame = Frame {
             title: String::new(),
             section: Some(Section::Keys),
             viewer: None,
             others: Vec::new(),
             flash: None,
-            assets: &assets::ADDRESSES,
+            assets: &assets::ASSET_URLS,
             csrf: String::new(),
         };
-        let places: Vec<(Section, bool)> =
-            frame.navigation().into_iter().flat_map(|(_, places)| places).collect();
-        assert_eq!(places.iter().map(|(place, _)| *place).collect::<Vec<_>>(), Section::ALL);
-        assert_eq!(places.iter().filter(|(_, here)| *here).count(), 1);
+        let sections: Vec<(Section, bool)> =
+            frame.navigation().into_iter().flat_map(|(_, sections)| sections).collect();
+        assert_eq!(sections.iter().map(|(section, _)| *section).collect::<Vec<_>>(), Section::ALL);
+        assert_eq!(sections.iter().filter(|(_, is_current)| *is_current).count(), 1);
     }
 }

@@ -1,39 +1,39 @@
-//! The workspace's dashboard: pages made on the server, forms that work without a script.
+//! The dashboard of a workspace: pages rendered on the server, with forms that work without scripts.
 //!
-//! [`Dashboard`] is the endpoint: [`gate`] looks at who asks, from where, and whether a form is one of ours, then a file
-//! of [`pages`] answers. Authors of pages use [`Page`](page::Page), [`Form`](form::Form), [`ui`] and [`chart`]. Nothing
-//! here asks the database by itself: that is `domain`'s.
+//! [`Dashboard`] is the endpoint. The [`pipeline`] identifies the browser, checks forms and calls a handler of [`pages`].
+//! Handlers use [`DashboardRequest`](request::DashboardRequest), [`Form`](form::Form), [`ui`] and [`chart`]. All database
+//! access goes through the `domain` crate.
 
 mod assets;
 mod chart;
+mod context;
 mod cookies;
 mod csrf;
-mod failure;
+mod error;
 mod flash;
 mod form;
 mod frame;
-mod gate;
 mod origin;
-mod page;
 mod pages;
+mod pipeline;
 mod position;
 mod query;
+mod request;
 mod routes;
-mod span;
+mod time_span;
 mod ui;
-mod visit;
 
 use poem::http::Method;
 
-pub use gate::Dashboard;
+pub use pipeline::Dashboard;
 
-/// Whether a path is one of the dashboard's.
+/// Returns whether the dashboard serves this path.
 pub fn serves(path: &str) -> bool {
     matches!(path, "/login" | "/logout" | "/set-password" | "/dashboard") || path.starts_with("/dashboard/")
 }
 
-/// Every address of the dashboard with a method that it takes, as the router has them: `GET /dashboard/orders/:order`. The
-/// files of [`assets`] are not among them.
+/// Returns the method and path pattern of every route of the dashboard, as registered with the router: `GET
+/// /dashboard/orders/:order`. Excludes the static files of [`assets`].
 pub fn routes() -> Vec<(Method, &'static str)> {
     pages::routes().table()
 }

@@ -1,13 +1,13 @@
-//! Where a request comes from: whether this site sent it, and whether the way here is protected.
+//! Checks of a request's origin and of the security of its connection.
 
 use std::net::IpAddr;
 
 use poem::http::{HeaderMap, header};
 use url::Url;
 
-/// Whether a form was sent by a page of this site, as far as the browser says. What says nothing passes: the token in the
-/// form still has to be right.
-pub(super) fn is_same(headers: &HeaderMap, public: Option<&Url>) -> bool {
+/// Returns whether the browser reports that a page of this site sent the form. Returns `true` when the browser reports nothing:
+/// the CSRF token still has to be valid.
+pub(super) fn is_same_origin(headers: &HeaderMap, public: Option<&Url>) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";
     }
@@ -17,18 +17,17 @@ pub(super) fn is_same(headers: &HeaderMap, public: Option<&Url>) -> bool {
         return origin.origin() == public.origin();
     }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let own = host.and_then(|host| Url::parse(&format!("{}://{host}", origin.scheme())).ok());
-    own.is_some_and(|own| own.origin() == origin.origin())
+    let own_origin = host.and_then(|host| Url::parse(&format!("{}://{host}", origin.scheme())).ok());
+    own_origin.is_some_and(|own| own.origin() == origin.origin())
 }
 
-/// Whether the way here may be unprotected: over `https`, and on its own machine, a browser tells where a request comes from.
-pub(super) fn may_be_plain(headers: &HeaderMap) -> bool {
+/// Returns whether the connection may be insecure. Browsers send `Sec-Fetch-Site` only over `https` and to the local machine.
+pub(super) fn may_be_insecure(headers: &HeaderMap) -> bool {
     !headers.contains_key("sec-fetch-site")
 }
 
-/// Whether cookies are to be sent over protected connections alone: always, unless this is a server on the browser's own
-/// machine.
-pub(super) fn is_secure(headers: &HeaderMap, public: Option<&Url>) -> bool {
+/// Returns whether cookies must be `Secure`. They must, unless the server runs on the browser's own machine.
+pub(super) fn requires_secure_cookies(headers: &HeaderMap, public: Option<&Url>) -> bool {
     if let Some(public) = public {
         return public.scheme() == "https" || !is_loopback(public.host_str().unwrap_or_default());
     }
@@ -53,9 +52,9 @@ mod tests {
     }
 
     #[test]
-    fn a_form_of_another_site_is_told_by_its_browser() {
+    fn a_form_of_another_site_is_detected() {
         let host = ("host", "127.0.0.1:8080");
-        let same = |pairs: &[(&'static str, &'static str)]| is_same(&headers(pairs), None);
+        let same = |pairs: &[(&'static str, &'static str)]| is_same_origin(&headers(pairs), None);
         assert!(same(&[host, ("sec-fetch-site", "same-origin"), ("origin", "null")]));
         assert!(same(&[host, ("origin", "http://127.0.0.1:8080")]));
         assert!(same(&[host]));
@@ -71,20 +70,20 @@ mod tests {
             assert!(!same(&[host, ("origin", other)]), "{other}");
         }
         let public = Url::parse("https://api.example.com/base").unwrap();
-        assert!(is_same(&headers(&[host, ("origin", "https://api.example.com")]), Some(&public)));
-        assert!(!is_same(&headers(&[host, ("origin", "http://127.0.0.1:8080")]), Some(&public)));
+        assert!(is_same_origin(&headers(&[host, ("origin", "https://api.example.com")]), Some(&public)));
+        assert!(!is_same_origin(&headers(&[host, ("origin", "http://127.0.0.1:8080")]), Some(&public)));
     }
 
     #[test]
-    fn cookies_are_protected_but_on_the_own_machine() {
-        let secure = |host: &'static str| is_secure(&headers(&[("host", host)]), None);
-        for own in ["127.0.0.1:8080", "localhost", "[::1]:8080", "localhost:1"] {
-            assert!(!secure(own), "{own}");
+    fn cookies_are_secure_except_on_the_local_machine() {
+        let secure = |host: &'static str| requires_secure_cookies(&headers(&[("host", host)]), None);
+        for local in ["127.0.0.1:8080", "localhost", "[::1]:8080", "localhost:1"] {
+            assert!(!secure(local), "{local}");
         }
         for other in ["api.example.com", "192.168.0.2:8080", "localhost.evil.example", "", "@"] {
             assert!(secure(other), "{other}");
         }
         let public = Url::parse("https://localhost/").unwrap();
-        assert!(is_secure(&HeaderMap::new(), Some(&public)));
+        assert!(requires_secure_cookies(&HeaderMap::new(), Some(&public)));
     }
 }

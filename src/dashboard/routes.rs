@@ -1,60 +1,60 @@
-//! The table of addresses: the router is built from it, and tests hold what they visit against it.
+//! The table of routes. The router is built from it, and tests compare it with the pages that they request.
 //!
-//! It stands in for the framework's own routes, which cannot be asked what they hold.
+//! It wraps `poem`'s routes, which cannot be listed.
 
 use poem::http::Method;
 use poem::{IntoEndpoint, RouteMethod};
 
-/// The addresses of pages, each with the methods that it takes.
+/// The routes of the dashboard, each with its methods.
 #[derive(Default)]
-pub(super) struct Route {
+pub(super) struct RouteTable {
     router: poem::Route,
     table: Vec<(Method, &'static str)>,
 }
 
-impl Route {
-    /// None yet.
+impl RouteTable {
+    /// Returns an empty table.
     pub(super) fn new() -> Self {
         Self::default()
     }
 
-    /// One more address; `:name` is a part of it that is given to the page.
-    pub(super) fn at(mut self, path: &'static str, methods: Methods) -> Self {
-        self.table.extend(methods.taken.into_iter().map(|method| (method, path)));
-        Self { router: self.router.at(path, methods.route), table: self.table }
+    /// Adds a route. A segment `:name` is passed to the handler.
+    pub(super) fn at(mut self, path: &'static str, methods: MethodHandlers) -> Self {
+        self.table.extend(methods.methods.into_iter().map(|method| (method, path)));
+        Self { router: self.router.at(path, methods.handlers), table: self.table }
     }
 
-    /// What answers.
+    /// Returns the router.
     pub(super) fn router(self) -> poem::Route {
         self.router
     }
 
-    /// What is answered, in the order in which it was added.
+    /// Returns the methods and paths, in the order in which they were added.
     pub(super) fn table(self) -> Vec<(Method, &'static str)> {
         self.table
     }
 }
 
-/// What answers at an address, by method.
-pub(super) struct Methods {
-    route: RouteMethod,
-    taken: Vec<Method>,
+/// The handlers of a path, by method.
+pub(super) struct MethodHandlers {
+    handlers: RouteMethod,
+    methods: Vec<Method>,
 }
 
-impl Methods {
-    /// A form's target as well.
+impl MethodHandlers {
+    /// Adds a handler of POST.
     pub(super) fn post<E: IntoEndpoint<Endpoint: 'static>>(mut self, endpoint: E) -> Self {
-        self.taken.push(Method::POST);
-        Self { route: self.route.post(endpoint), taken: self.taken }
+        self.methods.push(Method::POST);
+        Self { handlers: self.handlers.post(endpoint), methods: self.methods }
     }
 }
 
-/// A page.
-pub(super) fn get<E: IntoEndpoint<Endpoint: 'static>>(endpoint: E) -> Methods {
-    Methods { route: poem::get(endpoint), taken: vec![Method::GET] }
+/// Returns a handler of GET.
+pub(super) fn get<E: IntoEndpoint<Endpoint: 'static>>(endpoint: E) -> MethodHandlers {
+    MethodHandlers { handlers: poem::get(endpoint), methods: vec![Method::GET] }
 }
 
-/// A form's target that is no page.
-pub(super) fn post<E: IntoEndpoint<Endpoint: 'static>>(endpoint: E) -> Methods {
-    Methods { route: poem::post(endpoint), taken: vec![Method::POST] }
+/// Returns a handler of POST.
+pub(super) fn post<E: IntoEndpoint<Endpoint: 'static>>(endpoint: E) -> MethodHandlers {
+    MethodHandlers { handlers: poem::post(endpoint), methods: vec![Method::POST] }
 }

@@ -1,12 +1,12 @@
-//! What every part shares.
+//! State shared by all parts of a process.
 
 use std::sync::Arc;
 
 use sea_orm::DbErr;
 
-use crate::courses::catalogue::Catalogue;
-use crate::keys::Principals;
-use crate::outbox::{Encode, Example, Handoff};
+use crate::courses::catalog::CatalogEpochs;
+use crate::keys::PrincipalCache;
+use crate::outbox::{EventEncoder, ExampleEncoder, FastPath};
 use crate::passwords::Passwords;
 use crate::requests::Recorder;
 use foundation::clock::Clock;
@@ -14,80 +14,80 @@ use foundation::config::Config;
 use foundation::database::{Database, Write};
 use foundation::id::Ids;
 
-/// The shared parts of one running process; cheap to clone.
+/// The shared state of a process. Cloning is cheap.
 #[derive(Clone)]
 pub struct App {
-    inner: Arc<Inner>,
+    inner: Arc<AppState>,
 }
 
-/// The parts, and what grows out of their use.
-struct Inner {
-    parts: Parts,
-    catalogue: Catalogue,
-    handoff: Handoff,
+/// The parts that the caller provides, and the caches and queues that the nouns fill.
+struct AppState {
+    parts: AppParts,
+    catalog: CatalogEpochs,
+    fast_path: FastPath,
     requests: Recorder,
     passwords: Passwords,
 }
 
-/// What an [`App`] is made of.
-pub struct Parts {
-    /// What was set.
+/// The parts that an [`App`] is built from.
+pub struct AppParts {
+    /// The configuration.
     pub config: Config,
     /// The database.
     pub db: Database,
-    /// Wall time.
+    /// The wall clock.
     pub clock: Clock,
-    /// New ids.
+    /// The generator of new ids.
     pub ids: Ids,
-    /// Turns an event into the bytes that are stored, signed and sent.
-    pub encode: Encode,
-    /// Writes the contract's example of an event, for trying a subscription.
-    pub example: Example,
-    /// The API keys seen of late.
-    pub principals: Principals,
+    /// Encodes an event as the bytes that are stored, signed and sent.
+    pub encode: EventEncoder,
+    /// Builds the contract's example of an event, which tests a subscription.
+    pub example: ExampleEncoder,
+    /// The cache of recently used API keys.
+    pub principals: PrincipalCache,
 }
 
 impl App {
-    /// Puts the parts together.
-    pub fn new(parts: Parts) -> Self {
-        let (catalogue, handoff) = (Catalogue::default(), Handoff::default());
+    /// Creates the state with empty caches and queues.
+    pub fn new(parts: AppParts) -> Self {
+        let (catalog, fast_path) = (CatalogEpochs::default(), FastPath::default());
         let (requests, passwords) = (Recorder::default(), Passwords::default());
-        Self { inner: Arc::new(Inner { parts, catalogue, handoff, requests, passwords }) }
+        Self { inner: Arc::new(AppState { parts, catalog, fast_path, requests, passwords }) }
     }
 
-    /// When the courses of each workspace changed.
-    pub fn catalogue(&self) -> &Catalogue {
-        &self.inner.catalogue
+    /// Returns the counters of catalog changes, one per workspace.
+    pub fn catalog(&self) -> &CatalogEpochs {
+        &self.inner.catalog
     }
 
-    /// The API requests that have yet to be written to the log.
+    /// Returns the queue of API requests that are not in the request log yet.
     pub fn requests(&self) -> &Recorder {
         &self.inner.requests
     }
 
-    /// The passwords that are worked on.
+    /// Returns the limit on concurrent password hashing, with its counter.
     pub fn passwords(&self) -> &Passwords {
         &self.inner.passwords
     }
 
-    /// Where new deliveries meet the worker of this process.
-    pub fn handoff(&self) -> &Handoff {
-        &self.inner.handoff
+    /// Returns the fast path from new deliveries to the worker of this process.
+    pub fn fast_path(&self) -> &FastPath {
+        &self.inner.fast_path
     }
 
-    /// Begins a write, recorded at the time of [`Database::begin_write`].
+    /// Begins a write transaction, whose recording time is that of [`Database::begin_write`].
     ///
     /// # Errors
-    /// When the database does not answer, or another process holds the SQLite file for too long.
+    /// Returns [`DbErr`] when the database is unavailable, or when another process locks the SQLite file for too long.
     pub async fn begin_write(&self) -> Result<Write, DbErr> {
         self.db.begin_write(&self.clock).await
     }
 }
 
 impl std::ops::Deref for App {
-    type Target = Parts;
+    type Target = AppParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AppParts {
         &self.inner.parts
     }
 }

@@ -1,70 +1,72 @@
-//! What a workspace should look at: webhooks that fail, keys that end, quotas that run out.
+//! Lists what needs attention in a workspace: failing webhooks, expiring keys, nearly used quotas.
 //!
-//! Only gathers what other nouns know; owns nothing but the thresholds.
+//! Reads from other modules and defines the thresholds.
 
 use jiff::Timestamp;
 
 use super::Result;
 use super::keys::{self, KeyUsage};
-use super::webhooks::{self, Counted, DeadFilter, Subscription, SubscriptionState};
+use super::webhooks::{self, CappedCount, DeadFilter, Subscription, SubscriptionState};
 use crate::app::App;
 use foundation::id::WorkspaceId;
 
-/// Milliseconds before its end from which a key is told of: 14 days.
-const ENDS_SOON_MS: i64 = 14 * 86_400_000;
-/// Percent of the day's quota from which a key is told of.
-const NEARLY_USED: u64 = 80;
+/// Time before a key's expiry from which it is listed, in milliseconds: 14 days.
+const EXPIRES_SOON_MS: i64 = 14 * 86_400_000;
+/// Percentage of the daily quota from which a key is listed.
+const NEARLY_USED_PERCENT: u64 = 80;
 
-/// One thing to look at.
+/// An item that needs attention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attention {
-    /// The subscription was disabled, since its endpoint failed for seven days.
+    /// The subscription was disabled because its endpoint failed for seven days.
     SubscriptionDisabled(Subscription),
-    /// Every attempt of the subscription has failed since then.
+    /// Every attempt of the subscription has failed since this time.
     SubscriptionFailing(Subscription, Timestamp),
-    /// So many deliveries were given up in the last 30 days and not sent again, of the newest that were given up.
-    DeadLetters(Counted),
-    /// The key has used 80 % of its day's quota or more.
+    /// The number of deliveries that were dead-lettered in the last 30 days and not replayed. Counts only the newest dead
+    /// letters.
+    DeadLetters(CappedCount),
+    /// The key has used at least 80 % of its daily quota.
     QuotaNearlyUsed(KeyUsage),
-    /// The key ends then, within 14 days.
-    KeyEnds(KeyUsage, Timestamp),
+    /// The key expires at this time, within 14 days.
+    KeyExpires(KeyUsage, Timestamp),
 }
 
-/// What the workspace should look at, the most urgent first.
+/// Returns what needs attention in a workspace, the most urgent items first.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
 pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<Attention>> {
     let now_ms = app.clock.now_ms();
     let subscriptions = webhooks::list(app, workspace).await?;
-    let mut found: Vec<Attention> = subscriptions.iter().filter_map(disabled).collect();
-    found.extend(subscriptions.iter().filter_map(failing));
-    let dead = webhooks::count_some(app, workspace, &DeadFilter::default()).await?;
-    found.extend((dead.found() > 0).then_some(Attention::DeadLetters(dead)));
-    let live = |usage: &KeyUsage| {
-        let ended = usage.key.expires_at.is_some_and(|end| end.as_millisecond() <= now_ms);
-        usage.key.revoked_at.is_none() && !ended
+    let mut items: Vec<Attention> = subscriptions.iter().filter_map(disabled).collect();
+    items.extend(subscriptions.iter().filter_map(failing));
+    let dead = webhooks::count_newest(app, workspace, &DeadFilter::default()).await?;
+    items.extend((dead.counted() > 0).then_some(Attention::DeadLetters(dead)));
+    let is_valid = |usage: &KeyUsage| {
+        let is_expired = usage.key.expires_at.is_some_and(|end| end.as_millisecond() <= now_ms);
+        usage.key.revoked_at.is_none() && !is_expired
     };
-    let keys: Vec<KeyUsage> = keys::usage(app, workspace).await?.into_iter().filter(live).collect();
-    found.extend(keys.iter().filter(|usage| nearly_used(usage)).cloned().map(Attention::QuotaNearlyUsed));
-    found.extend(keys.into_iter().filter_map(|usage| ends(usage, now_ms)));
-    Ok(found)
+    let keys: Vec<KeyUsage> = keys::list_usage(app, workspace).await?.into_iter().filter(is_valid).collect();
+    items.extend(keys.iter().filter(|usage| nearly_used(usage)).cloned().map(Attention::QuotaNearlyUsed));
+    items.extend(keys.into_iter().filter_map(|usage| expires_soon(usage, now_ms)));
+    Ok(items)
 }
 
-fn disabled(of: &Subscription) -> Option<Attention> {
-    (of.state == SubscriptionState::Disabled).then(|| Attention::SubscriptionDisabled(of.clone()))
+fn disabled(subscription: &Subscription) -> Option<Attention> {
+    (subscription.state == SubscriptionState::Disabled)
+        .then(|| Attention::SubscriptionDisabled(subscription.clone()))
 }
 
-fn failing(of: &Subscription) -> Option<Attention> {
-    let since = of.failing_since.filter(|_| of.state == SubscriptionState::Enabled)?;
-    Some(Attention::SubscriptionFailing(of.clone(), since))
+fn failing(subscription: &Subscription) -> Option<Attention> {
+    let since = subscription.failing_since.filter(|_| subscription.state == SubscriptionState::Enabled)?;
+    Some(Attention::SubscriptionFailing(subscription.clone(), since))
 }
 
 fn nearly_used(usage: &KeyUsage) -> bool {
-    usage.calls_today * 100 >= u64::from(usage.quota.per_day.requests) * NEARLY_USED
+    usage.calls_today * 100 >= u64::from(usage.quota.per_day.requests) * NEARLY_USED_PERCENT
 }
 
-fn ends(usage: KeyUsage, now_ms: i64) -> Option<Attention> {
-    let end = usage.key.expires_at.filter(|end| end.as_millisecond() - now_ms <= ENDS_SOON_MS)?;
-    Some(Attention::KeyEnds(usage, end))
+fn expires_soon(usage: KeyUsage, now_ms: i64) -> Option<Attention> {
+    let end = usage.key.expires_at.filter(|end| end.as_millisecond() - now_ms <= EXPIRES_SOON_MS)?;
+    Some(Attention::KeyExpires(usage, end))
 }

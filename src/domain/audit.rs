@@ -1,6 +1,6 @@
-//! The audit log: who did what when, on which record, from where.
+//! Writes and reads the audit log: who did what, when, on which record, and from where.
 //!
-//! An entry is written in the transaction of the change it tells of; it is never changed.
+//! An entry is written in the transaction of the change that it describes, and is never updated.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -9,29 +9,29 @@ use entity::audit_entries::{self, Column, Model};
 use jiff::Timestamp;
 
 use super::Result;
-use super::find::{fresh, id};
 use super::page::{Page, PageRequest, SortKey};
+use super::records::{id, new_uuid};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Audit, AuditId, UserId, WorkspaceId};
 
 macro_rules! actions {
-    ($($variant:ident = $word:literal, $sentence:literal;)*) => {
-        /// What was done.
+    ($($variant:ident = $stored:literal, $sentence:literal;)*) => {
+        /// An audited action.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Action { $(#[doc = $sentence] $variant),* }
 
         impl Action {
-            /// As it is stored.
+            /// Returns the stored form.
             const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
+                match self { $(Self::$variant => $stored),* }
             }
         }
 
-        /// What a stored word says to people; an unknown one says itself.
-        fn sentence(word: &str) -> &str {
-            match word { $($word => $sentence,)* other => other }
+        /// Returns the description of a stored action, or the stored form itself if the action is unknown.
+        fn sentence(stored: &str) -> &str {
+            match stored { $($stored => $sentence,)* other => other }
         }
     };
 }
@@ -39,15 +39,15 @@ macro_rules! actions {
 actions! {
     SignedIn = "session.begin", "Signed in";
     SignedOut = "session.sign_out", "Signed out";
-    WorkspaceLeft = "session.leave", "Went to another workspace";
-    WorkspaceEntered = "session.enter", "Came from another workspace";
+    WorkspaceLeft = "session.leave", "Switched to another workspace";
+    WorkspaceEntered = "session.enter", "Switched from another workspace";
     SessionEnded = "session.end", "Ended a session";
     SessionsEnded = "session.end_others", "Ended all other sessions";
     PasswordSet = "password.set", "Set a password";
-    LinkMade = "password.link", "Made a link to set a password";
-    UserAdded = "user.add", "Gave a person access";
-    UserInvited = "user.invite", "Invited a person";
-    UserRemoved = "user.remove", "Removed a person";
+    PasswordLinkCreated = "password.link", "Created a password link";
+    UserAdded = "user.add", "Added a user";
+    UserInvited = "user.invite", "Invited a user";
+    UserRemoved = "user.remove", "Removed a user";
     OwnerChanged = "workspace.owner", "Changed the owner of the workspace";
     QuotaSet = "workspace.quota", "Set the quota of the workspace";
     KeyCreated = "key.create", "Created an API key";
@@ -56,94 +56,95 @@ actions! {
     CoursePublished = "course.publish", "Published a course";
     CourseArchived = "course.archive", "Archived a course";
     StudentEnrolled = "student.enrol", "Enrolled a student";
-    EnrollmentRevoked = "enrollment.revoke", "Revoked an enrolment";
+    EnrollmentRevoked = "enrollment.revoke", "Revoked an enrollment";
     StudentDeleted = "student.delete", "Deleted a student";
     OrderRefunded = "order.refund", "Refunded an order";
-    WebhookCreated = "webhook.create", "Made a webhook";
-    WebhookEdited = "webhook.edit", "Changed a webhook";
-    WebhookPaused = "webhook.pause", "Paused a webhook";
-    WebhookEnabled = "webhook.enable", "Enabled a webhook";
-    WebhookDropped = "webhook.drop", "Dropped what a webhook held";
-    WebhookRotated = "webhook.rotate", "Gave a webhook a new secret";
+    WebhookCreated = "webhook.create", "Created a webhook subscription";
+    WebhookEdited = "webhook.edit", "Updated a webhook subscription";
+    WebhookPaused = "webhook.pause", "Paused a webhook subscription";
+    WebhookEnabled = "webhook.enable", "Enabled a webhook subscription";
+    WebhookDropped = "webhook.drop", "Dropped held deliveries";
+    WebhookRotated = "webhook.rotate", "Rotated a webhook secret";
     WebhookTested = "webhook.test", "Sent a test event";
-    WebhookDeleted = "webhook.delete", "Deleted a webhook";
-    DeliveryResent = "delivery.resend", "Sent a delivery again";
+    WebhookDeleted = "webhook.delete", "Deleted a webhook subscription";
+    DeliveryResent = "delivery.resend", "Resent a delivery";
     DeadLettersReplayed = "delivery.replay", "Replayed dead letters";
     ReplayStarted = "replay.start", "Started a replay";
-    ReplayCancelled = "replay.cancel", "Cancelled a replay";
+    ReplayCanceled = "replay.cancel", "Canceled a replay";
 }
 
-/// Who did it, and from where.
+/// Who performed an action, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// The person; `None` for whoever sits at the server.
+    /// The user. `None` for the command line and the change feed.
     pub user: Option<UserId>,
-    /// The person's address, or what else did it.
+    /// The user's email address, `command line` or `change feed`.
     pub name: String,
-    /// The client address.
+    /// The client's IP address.
     pub address: Option<IpAddr>,
 }
 
 impl Actor {
-    /// Whoever runs the commands on the server itself.
+    /// Returns the operator, who runs commands on the server.
     pub fn operator() -> Self {
         Self { user: None, name: "command line".to_owned(), address: None }
     }
 
-    /// The platform, by a change of its feed.
+    /// Returns the platform, which acts through its change feed.
     pub fn feed() -> Self {
         Self { user: None, name: "change feed".to_owned(), address: None }
     }
 }
 
-/// One entry, as it is shown.
+/// An entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Its id.
+pub struct AuditEntry {
+    /// The id of the entry.
     pub id: AuditId,
-    /// When.
+    /// When the action was performed.
     pub at: Timestamp,
-    /// Who: an email address, `command line` or `change feed`.
+    /// Who performed the action: an email address, `command line` or `change feed`.
     pub actor: String,
-    /// What was done, as people say it.
+    /// The description of the action.
     pub action: String,
-    /// The id of the record; empty when there is none.
+    /// The id of the record. Empty if there is none.
     pub subject: String,
-    /// What the record was called; empty when it has no name.
+    /// The name of the record at that time. Empty if it has none.
     pub detail: String,
-    /// From where; empty when it was done on the server.
+    /// The client's IP address. Empty if the action was performed on the server.
     pub address: String,
 }
 
-/// Notes that something is done, in the transaction that does it.
+/// Writes an entry in the transaction of the action. `event` is the action, the id of the record and its name.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the insert fails.
 pub async fn append(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     actor: &Actor,
-    told: (Action, String, &str),
+    event: (Action, String, &str),
 ) -> Result<()> {
-    let row = row(app, write, workspace, actor, told);
+    let row = row(app, write, workspace, actor, event);
     audit_entries::in_workspace(workspace.uuid()).insert(write.conn(), row).await?;
     Ok(())
 }
 
-/// Notes what a form did that may be sent once. False when it was sent before: the change must not be committed then.
+/// Writes an entry for a form that may be submitted only once. Returns false when the form with this token was submitted
+/// before. The caller must then roll the transaction back.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the insert fails.
 pub async fn append_once(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     actor: &Actor,
-    told: (Action, String, &str),
+    event: (Action, String, &str),
     form: [u8; 16],
 ) -> Result<bool> {
-    let row = Model { form: Some(form.to_vec()), ..row(app, write, workspace, actor, told) };
+    let row = Model { form: Some(form.to_vec()), ..row(app, write, workspace, actor, event) };
     Ok(audit_entries::in_workspace(workspace.uuid()).insert_unless_taken(write.conn(), row).await?)
 }
 
@@ -155,7 +156,7 @@ fn row(
     (action, subject, detail): (Action, String, &str),
 ) -> Model {
     Model {
-        id: fresh::<Audit>(app, write),
+        id: new_uuid::<Audit>(app, write),
         workspace_id: workspace.uuid(),
         user_id: actor.user.map(|user| user.uuid()),
         actor: actor.name.clone(),
@@ -168,29 +169,29 @@ fn row(
     }
 }
 
-/// A page of the log.
+/// Returns a page of the log.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Result<Page<Entry>> {
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
+pub async fn list(app: &App, workspace: WorkspaceId, page: PageRequest) -> Result<Page<AuditEntry>> {
     let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
     let rows = audit_entries::in_workspace(workspace.uuid()).page(app.db.read(), keyset).await?;
-    let (rows, next) = page.cut(rows, |row, _| (row.created_at, row.id));
+    let (rows, next) = page.trim_to_page(rows, |row, _| (row.created_at, row.id));
     Ok(Page { items: rows.into_iter().map(entry).collect(), next })
 }
 
-/// When each person last signed in to the workspace or came there from another one; who never did is not among them.
+/// Returns when each user last signed in to the workspace or switched to it from another one. Omits users who never did.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn last_sign_ins(app: &App, workspace: WorkspaceId) -> Result<HashMap<UserId, Timestamp>> {
     let actions = [Action::SignedIn.as_str(), Action::WorkspaceEntered.as_str()];
     let rows = audit_entries::in_workspace(workspace.uuid()).last_by_user(app.db.read(), &actions).await?;
     Ok(rows.into_iter().map(|(user, at)| (id(user), from_ms(at))).collect())
 }
 
-fn entry(row: Model) -> Entry {
-    Entry {
+fn entry(row: Model) -> AuditEntry {
+    AuditEntry {
         id: id(row.id),
         at: from_ms(row.created_at),
         actor: row.actor,

@@ -1,12 +1,12 @@
-//! Certificates: proof that a student completed a course.
+//! Certificates of completion.
 
 use entity::certificates::{self, Model};
 use entity::{courses, enrollments, students};
 use jiff::Timestamp;
 
-use super::faults::Faults;
-use super::find::{self, fresh, id};
-use super::{Error, Named, Result, rollups};
+use super::field_errors::FieldErrors;
+use super::records::{self, id, new_uuid};
+use super::{Error, IdOrKey, Result, rollups};
 use crate::app::App;
 use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
@@ -21,41 +21,42 @@ use foundation::id::{
 pub struct Certificate {
     /// Its id.
     pub id: CertificateId,
-    /// Printed on it; unique in the workspace.
+    /// The number printed on the certificate, unique in the workspace.
     pub number: String,
-    /// Who.
+    /// The student.
     pub student_id: StudentId,
-    /// In what.
+    /// The course.
     pub course_id: CourseId,
-    /// The enrolment completed.
+    /// The completed enrollment.
     pub enrollment_id: EnrollmentId,
-    /// The name printed on it; `None` when it was not known.
+    /// The name printed on the certificate. `None` if the student has no name.
     pub recipient_name: Option<String>,
-    /// When it was issued.
+    /// The time of issue.
     pub issued_at: Timestamp,
-    /// Where others can verify it: `certificates/{number}` below the course's page. `None` without a page.
+    /// The URL at which others can verify the certificate: `certificates/{number}` below the course's page. `None` if the
+    /// course has no page.
     pub verification_url: Option<String>,
 }
 
-/// What `certificate.issue` says.
+/// The data of a `certificate.issue` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CertificateIssue {
-    /// Who.
-    pub student: Named,
-    /// In what.
-    pub course: Named,
-    /// A number is made when none is given.
+    /// The student.
+    pub student: IdOrKey,
+    /// The course.
+    pub course: IdOrKey,
+    /// The number. Without one, a number is generated.
     pub number: Option<String>,
 }
 
-/// Issues a certificate for a completed enrolment; emits `certificate.issued`.
+/// Issues a certificate for a completed enrollment. Emits `certificate.issued`.
 ///
-/// Completed is one whose every lesson is done; a course without lessons has none to do. An enrolment that was
-/// revoked earns no certificate.
+/// An enrollment is completed when every lesson is completed, also if the course has no lessons. A revoked enrollment cannot
+/// get a certificate.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent student, course or enrolment; [`Error::Invalid`] for an enrolment that is
-/// not completed, a certificate issued before, and a number that is taken.
+/// Returns [`Error::NotFound`] if the student, the course or the enrollment does not exist. Returns [`Error::Invalid`] if the
+/// enrollment is not completed, already has a certificate, or the number is taken.
 pub async fn issue(
     app: &App,
     write: &mut Write,
@@ -63,45 +64,45 @@ pub async fn issue(
     at: Timestamp,
     issue: CertificateIssue,
 ) -> Result<CertificateId> {
-    let mut faults = Faults::default();
-    faults.maybe_line("number", issue.number.as_ref(), 100);
-    faults.check()?;
+    let mut errors = FieldErrors::default();
+    errors.check_optional_line("number", issue.number.as_ref(), 100);
+    errors.into_result()?;
     let scope = workspace.uuid();
     let course = courses::in_workspace(scope);
-    let course = find::read::<CourseKind, _>(write.conn(), course, &issue.course).await?;
+    let course = records::read::<CourseKind, _>(write.conn(), course, &issue.course).await?;
     let student = students::in_workspace(scope);
-    let student = find::lock::<StudentKind, _>(write.conn(), student, &issue.student).await?;
-    let pair = enrollments::in_workspace(scope).by_pair(write.conn(), student.id, course.id).await?;
-    let pair = pair
+    let student = records::lock::<StudentKind, _>(write.conn(), student, &issue.student).await?;
+    let enrollment = enrollments::in_workspace(scope).by_pair(write.conn(), student.id, course.id).await?;
+    let enrollment = enrollment
         .ok_or_else(|| Error::not_found("enrollment", format!("of {} in {}", issue.student, issue.course)))?;
-    earned(&pair)?;
+    check_completed(&enrollment)?;
     let rows = certificates::in_workspace(scope);
-    if let Some(earlier) = rows.by_pair(write.conn(), student.id, course.id).await? {
-        let message = format!("has the certificate {} for this course already", earlier.number);
+    if let Some(existing) = rows.by_pair(write.conn(), student.id, course.id).await? {
+        let message = format!("already has the certificate {} for this course", existing.number);
         return Err(Error::invalid("student", message));
     }
-    let new = fresh::<CertificateKind>(app, write);
+    let new = new_uuid::<CertificateKind>(app, write);
     let row = Model {
         id: new,
         workspace_id: scope,
         student_id: Some(student.id),
         course_id: course.id,
-        enrollment_id: Some(pair.id),
-        number: issue.number.unwrap_or_else(|| number(id(new), at)),
+        enrollment_id: Some(enrollment.id),
+        number: issue.number.unwrap_or_else(|| generate_number(id(new), at)),
         recipient_name: student.name,
         issued_at: at.as_millisecond(),
     };
     if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
-        return Err(Error::invalid("number", "is the number of another certificate of this workspace"));
+        return Err(Error::invalid("number", "is already used by another certificate of this workspace"));
     }
-    rollups::certificate_issued(write, workspace, id(course.id), at);
+    rollups::count_certificate(write, workspace, id(course.id), at);
     let certificate = Certificate {
         id: id(row.id),
         verification_url: course.url.map(|url| verification_url(&url, &row.number)),
         number: row.number,
         student_id: id(student.id),
         course_id: id(course.id),
-        enrollment_id: id(pair.id),
+        enrollment_id: id(enrollment.id),
         recipient_name: row.recipient_name,
         issued_at: from_ms(row.issued_at),
     };
@@ -109,27 +110,27 @@ pub async fn issue(
     Ok(id(row.id))
 }
 
-/// Refuses an enrolment that has not earned a certificate.
-fn earned(pair: &enrollments::Model) -> Result<()> {
-    let lacking = match pair.status {
-        enrollments::Status::Completed => return Ok(()),
-        enrollments::Status::Active if pair.total_lessons == 0 => return Ok(()),
-        enrollments::Status::Active => {
-            format!("{} of {} lessons are done", pair.completed_lessons, pair.total_lessons)
+/// Rejects an enrollment that is not completed.
+fn check_completed(enrollment: &enrollments::Model) -> Result<()> {
+    let reason = match enrollment.status {
+        enrollments::StoredEnrollmentStatus::Completed => return Ok(()),
+        enrollments::StoredEnrollmentStatus::Active if enrollment.total_lessons == 0 => return Ok(()),
+        enrollments::StoredEnrollmentStatus::Active => {
+            format!("{} of {} lessons are completed", enrollment.completed_lessons, enrollment.total_lessons)
         }
-        enrollments::Status::Revoked => "the enrollment was revoked".to_owned(),
+        enrollments::StoredEnrollmentStatus::Revoked => "the enrollment was revoked".to_owned(),
     };
-    Err(Error::invalid("student", format!("has not completed the course: {lacking}")))
+    Err(Error::invalid("student", format!("has not completed the course: {reason}")))
 }
 
-/// A number of our own making: the year and twelve characters that nobody guesses, from the id's random end.
-fn number(certificate: CertificateId, at: Timestamp) -> String {
+/// Generates a number: the year, and twelve characters of the random part of the id, which cannot be guessed.
+fn generate_number(certificate: CertificateId, at: Timestamp) -> String {
     let id = certificate.to_string();
     let year = at.to_zoned(jiff::tz::TimeZone::UTC).year();
     format!("{year}-{}", id[id.len() - 12..].to_ascii_uppercase())
 }
 
-/// Where the platform shows a certificate: below the course's page. This server does not serve it.
+/// Returns the URL at which the platform shows a certificate, below the course's page. This server does not serve it.
 fn verification_url(course_url: &str, number: &str) -> String {
     let page = course_url.split(['?', '#']).next().unwrap_or(course_url).trim_end_matches('/');
     let mut url = format!("{page}/certificates/");
@@ -156,9 +157,9 @@ mod tests {
     }
 
     #[test]
-    fn a_number_names_the_year_and_no_more() {
+    fn a_generated_number_starts_with_the_year() {
         let id = Ids::default().next(Timestamp::UNIX_EPOCH);
-        let number = number(id, Timestamp::UNIX_EPOCH);
+        let number = generate_number(id, Timestamp::UNIX_EPOCH);
         assert!(number.starts_with("1970-") && number.len() == 17, "{number}");
     }
 

@@ -1,101 +1,107 @@
-//! What can go wrong in the domain: one closed list, made HTTP (or a reject line) by the caller.
+//! Errors of domain operations. The caller turns them into HTTP responses or rejected lines of the change feed.
 
-use foundation::database::{Unique, is_retryable, is_unique_violation, violates};
+use foundation::database::{UniqueConstraint, is_retryable, is_unique_violation, violates};
 use foundation::id::ParseIdError;
 
-/// The outcome of a domain operation.
+/// The result of a domain operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a domain operation did not happen.
+/// Why a domain operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something named does not exist in the workspace.
+    /// A named record does not exist in the workspace.
     #[error("{0}")]
-    NotFound(Missing),
-    /// What was given cannot be taken; every fault that was found.
-    #[error("{}", .0.iter().map(Fault::to_string).collect::<Vec<_>>().join("; "))]
-    Invalid(Vec<Fault>),
-    /// The server's own fault; the cause is for the log only.
+    NotFound(NotFound),
+    /// The input is invalid. Lists every error that was found.
+    #[error("{}", .0.iter().map(FieldError::to_string).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<FieldError>),
+    /// The server failed. The cause is meant for the log only.
     #[error("internal: {0:#}")]
     Internal(#[from] anyhow::Error),
 }
 
-/// What was not found, and under which name it was looked for.
+/// A record that was not found, with the name that was looked up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Missing {
-    /// No such record in this workspace (absent and foreign read the same).
+pub enum NotFound {
+    /// The workspace has no such record. The message is the same when another workspace has it.
     #[error("no {noun} {name} in this workspace")]
     Record {
-        /// What was looked for: "course".
+        /// The kind of record, without an article: "course".
         noun: &'static str,
-        /// The id or key that was given.
+        /// The id or key that was looked up.
         name: String,
     },
-    /// No such workspace on this server.
-    #[error("no workspace `{key}`; `creator-api workspaces list` shows those there are")]
+    /// The server has no such workspace.
+    #[error("no workspace `{key}`; `creator-api workspaces list` lists all workspaces")]
     Workspace {
-        /// The key that was given.
+        /// The key that was looked up.
         key: String,
     },
-    /// The text given is not an id of the wanted kind.
+    /// The string is not an id of the expected kind.
     #[error(transparent)]
     NotAnId(#[from] ParseIdError),
 }
 
-/// One thing wrong with what was given.
+/// An error in one field of the input.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {message}")]
-pub struct Fault {
-    /// The field, as the contract and the change formats name it: `email`, `items/0/unit_amount`.
+pub struct FieldError {
+    /// The path of the field in the contract or in the format of changes: `email`, `items/0/unit_amount`.
     pub field: String,
-    /// What is wrong and what to do about it, one sentence.
+    /// The problem and its remedy, in one sentence that continues after the name of the field.
     pub message: String,
 }
 
 impl Error {
-    /// One fault of one field.
+    /// Creates an error in one field.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Invalid(vec![Fault { field: field.into(), message: message.into() }])
+        Self::Invalid(vec![FieldError { field: field.into(), message: message.into() }])
     }
 
-    /// A race that was lost: done again from its beginning, the operation sees the winner and says what is to be said.
-    pub(crate) fn raced() -> Self {
-        Self::Internal(Raced.into())
+    /// Creates the error of an operation that lost a race with another one. A retry reads what the other one wrote and reports
+    /// the right error, if any.
+    pub(crate) fn lost_race() -> Self {
+        Self::Internal(LostRace.into())
     }
 
-    /// No such record in this workspace.
+    /// Creates the error for a record that the workspace does not have.
     pub fn not_found(noun: &'static str, name: impl std::fmt::Display) -> Self {
-        Self::NotFound(Missing::Record { noun, name: name.to_string() })
+        Self::NotFound(NotFound::Record { noun, name: name.to_string() })
     }
 }
 
-/// What a unique constraint says when two writers race for the same value: that fault. A race for another value is
-/// [lost](Error::raced); any other error is internal.
-pub(crate) fn taken(error: sea_orm::DbErr, unique: Unique, fault: impl FnOnce() -> Error) -> Error {
+/// Maps a violation of `unique` to `conflict`: two writers raced for the same value. A violation of another unique constraint
+/// is a [lost race](Error::lost_race), and any other error is internal.
+pub(crate) fn map_unique_violation(
+    error: sea_orm::DbErr,
+    unique: UniqueConstraint,
+    conflict: impl FnOnce() -> Error,
+) -> Error {
     if violates(&error, unique) {
-        fault()
+        conflict()
     } else if is_unique_violation(&error) {
-        Error::raced()
+        Error::lost_race()
     } else {
         error.into()
     }
 }
 
-/// Another change took the same value between the look-up and the write.
+/// Another transaction wrote the same unique value between this one's lookup and its write.
 #[derive(Debug, thiserror::Error)]
-#[error("another change took the same value at the same moment")]
-struct Raced;
+#[error("another transaction wrote the same unique value at the same time")]
+struct LostRace;
 
-/// Whether an internal error's cause is a conflict with another transaction: see [`retrying`](super::retry::retrying).
+/// Returns whether an internal error was caused by a conflict with another transaction, see
+/// [`retry_on_conflict`](super::retry::retry_on_conflict).
 pub(super) fn is_conflict(cause: &anyhow::Error) -> bool {
-    cause
-        .chain()
-        .any(|cause| cause.is::<Raced>() || cause.downcast_ref::<sea_orm::DbErr>().is_some_and(is_retryable))
+    cause.chain().any(|cause| {
+        cause.is::<LostRace>() || cause.downcast_ref::<sea_orm::DbErr>().is_some_and(is_retryable)
+    })
 }
 
 impl From<ParseIdError> for Error {
     fn from(error: ParseIdError) -> Self {
-        Self::NotFound(Missing::NotAnId(error))
+        Self::NotFound(NotFound::NotAnId(error))
     }
 }
 

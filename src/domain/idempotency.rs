@@ -1,9 +1,9 @@
-//! Answers kept under an `Idempotency-Key`, so that a repeated POST gets the first answer again.
+//! Stores responses by `Idempotency-Key`, so that a repeated POST gets the response of the first request.
 //!
-//! A claim is written before the operation begins, in a transaction of its own; the answer is written in the
-//! operation's transaction. A claim whose process died is free again after [`CLAIM_SECONDS`].
+//! A request claims its key in a separate transaction before the operation begins. The response is stored in the operation's
+//! transaction. If the process stops before that, the claim expires after [`CLAIM_SECONDS`].
 
-use entity::idempotency_records::{self, Claimed, Model, State};
+use entity::idempotency_records::{self, ClaimResult, IdempotencyState, Model};
 
 use super::Result;
 use crate::app::App;
@@ -11,113 +11,116 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{KeyId, Request as RequestKind};
 
-/// Seconds after which a claim without an answer is free again; longer than any request may take.
+/// Seconds after which a claim without a response expires. Longer than any request can take.
 pub const CLAIM_SECONDS: i64 = 60;
-/// Hours for which an answer is kept.
-pub const KEPT_HOURS: i64 = 24;
-/// Records deleted by one statement of [`prune`].
+/// How long a response is stored, in hours.
+pub const RETENTION_HOURS: i64 = 24;
+/// Number of records deleted per transaction of [`prune`].
 const BATCH: u64 = 500;
 
-/// What a request under an idempotency key meets.
+/// The result of claiming an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// Nothing: the operation may run, and its answer is kept with [`keep`].
-    Fresh(Token),
-    /// The first answer, to be repeated.
-    Kept(Answer),
-    /// The first request, still running.
-    Running,
-    /// An earlier request with another body or on another operation.
+    /// The key was not in use. The caller runs the operation and calls [`store_response`].
+    Acquired(ClaimToken),
+    /// The first request has completed. The caller repeats its response.
+    Completed(StoredResponse),
+    /// The first request is still in progress.
+    InProgress,
+    /// The key was used with another body or another operation.
     Mismatch,
 }
 
-/// The right to keep an answer, fenced: once another request has taken the claim over, it is worth nothing.
+/// Proof of an acquired claim. No longer valid after another request has acquired the expired claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token(idempotency_records::Claim);
+pub struct ClaimToken(idempotency_records::ClaimRequest);
 
-/// An answer as it was sent.
+/// A response as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// Status.
+pub struct StoredResponse {
+    /// The status code.
     pub status: u16,
-    /// The headers that belong to the answer itself.
+    /// The headers that the operation set.
     pub headers: Vec<(String, String)>,
-    /// The exact bytes.
+    /// The bytes of the body.
     pub body: Vec<u8>,
 }
 
-/// Claims an idempotency key for a request; `fingerprint` is a digest of operation and body.
+/// Claims an idempotency key for a request. `fingerprint` is a digest of the operation and the body.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails.
 pub async fn claim(app: &App, key: KeyId, name: &str, fingerprint: [u8; 32]) -> Result<Claim> {
     let write = app.begin_write().await?;
     let now = write.now_ms();
-    let claim = idempotency_records::Claim {
+    let claim = idempotency_records::ClaimRequest {
         api_key_id: key.uuid(),
         idempotency_key: name.to_owned(),
         fingerprint,
         token: app.ids.next::<RequestKind>(from_ms(now)).uuid(),
         now,
         until: now + CLAIM_SECONDS * 1000,
-        expires_at: now + KEPT_HOURS * 3_600_000,
+        expires_at: now + RETENTION_HOURS * 3_600_000,
     };
-    match claim.take(write.conn()).await? {
-        Claimed::Mine => {
+    match claim.acquire(write.conn()).await? {
+        ClaimResult::Acquired => {
             write.commit().await?;
-            Ok(Claim::Fresh(Token(claim)))
+            Ok(Claim::Acquired(ClaimToken(claim)))
         }
-        Claimed::Taken(record) => met(*record, &fingerprint),
+        ClaimResult::Taken(record) => existing_claim(*record, &fingerprint),
     }
 }
 
-/// What a request with this fingerprint meets in another's record.
-fn met(record: Model, fingerprint: &[u8; 32]) -> Result<Claim> {
+/// Returns the result for a request with this fingerprint whose key has a record.
+fn existing_claim(record: Model, fingerprint: &[u8; 32]) -> Result<Claim> {
     if record.fingerprint != fingerprint {
         return Ok(Claim::Mismatch);
     }
-    let (State::Done, Some(status)) = (record.state, record.status) else { return Ok(Claim::Running) };
-    Ok(Claim::Kept(Answer {
+    let (IdempotencyState::Done, Some(status)) = (record.state, record.status) else {
+        return Ok(Claim::InProgress);
+    };
+    Ok(Claim::Completed(StoredResponse {
         status: u16::try_from(status).map_err(anyhow::Error::from)?,
-        headers: lines(&record.headers.unwrap_or_default()),
+        headers: parse_headers(&record.headers.unwrap_or_default()),
         body: record.body.unwrap_or_default(),
     }))
 }
 
-/// Keeps an answer, in the operation's own transaction.
+/// Stores the response in the operation's transaction.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails, or when another request has taken the claim
-/// over; the caller's transaction must then not be committed.
-pub async fn keep(
+/// Returns [`Error::Internal`](super::Error::Internal) when the update fails, or when the claim expired and another request
+/// acquired it. The caller must then roll the transaction back.
+pub async fn store_response(
     write: &mut Write,
-    token: &Token,
+    token: &ClaimToken,
     status: u16,
     headers: &[(&str, &str)],
     body: &[u8],
 ) -> Result<()> {
     let headers = headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
-    let answer = idempotency_records::Answer { status: i32::from(status), headers, body: body.to_vec() };
-    if !token.0.finish(write.conn(), answer).await? {
-        return Err(anyhow::anyhow!("the claim ran out and another request took it over").into());
+    let response =
+        idempotency_records::RecordedResponse { status: i32::from(status), headers, body: body.to_vec() };
+    if !token.0.finish(write.conn(), response).await? {
+        return Err(anyhow::anyhow!("the idempotency claim expired and another request acquired it").into());
     }
     Ok(())
 }
 
-/// Gives a claim back without an answer (a 5xx, or a request refused before the operation began).
+/// Releases a claim without storing a response, after a 5xx or if the request was rejected before the operation began.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails; the claim then ends by itself.
-pub async fn release(app: &App, token: &Token) -> Result<()> {
+/// Returns [`Error::Internal`](super::Error::Internal) when the transaction fails. The claim then expires.
+pub async fn release(app: &App, token: &ClaimToken) -> Result<()> {
     let write = app.begin_write().await?;
     token.0.release(write.conn()).await?;
     Ok(write.commit().await?)
 }
 
-/// Deletes records whose time is over, in small batches; returns how many.
+/// Deletes expired records in small batches. Returns the number of records deleted.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](super::Error::Internal) when a transaction fails.
 pub async fn prune(app: &App) -> Result<u64> {
     let mut pruned = 0;
     loop {
@@ -131,8 +134,8 @@ pub async fn prune(app: &App) -> Result<u64> {
     }
 }
 
-/// Headers as [`keep`] wrote them, one a line.
-fn lines(headers: &str) -> Vec<(String, String)> {
+/// Parses headers as [`store_response`] writes them, one per line.
+fn parse_headers(headers: &str) -> Vec<(String, String)> {
     let line = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
     headers.lines().filter_map(line).collect()
 }

@@ -1,13 +1,13 @@
 //! Live sessions: scheduled, then live, then ended.
 
-use entity::live_sessions::{self, ActiveModel, Model, Status};
+use entity::live_sessions::{self, ActiveModel, Model, StoredLiveSessionStatus};
 use entity::{Set, courses};
 use jiff::Timestamp;
 
-use super::faults::Faults;
-use super::find::{self, fresh, id};
-use super::word::words;
-use super::{Error, Given, Named, Result};
+use super::field_errors::FieldErrors;
+use super::records::{self, id, new_uuid};
+use super::text_enum::text_enum;
+use super::{Error, FieldUpdate, IdOrKey, Result};
 use crate::app::App;
 use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
@@ -16,58 +16,58 @@ use foundation::id::{
     Course as CourseKind, CourseId, LiveSession as LiveSessionKind, LiveSessionId, WorkspaceId,
 };
 
-/// Where a live session stands. It only ever moves down this list.
+/// The status of a live session. It only moves down this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LiveSessionStatus {
-    /// Not begun.
+    /// Not started.
     Scheduled,
-    /// Running.
+    /// In progress.
     Live,
-    /// Over.
+    /// Finished.
     Ended,
 }
 
-words!(LiveSessionStatus, "a live session status", { Scheduled = "scheduled", Live = "live", Ended = "ended" });
+text_enum!(LiveSessionStatus, "a live session status", { Scheduled = "scheduled", Live = "live", Ended = "ended" });
 
-/// A session held live.
+/// A live session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveSession {
     /// Its id.
     pub id: LiveSessionId,
-    /// The course it belongs to.
+    /// The course it belongs to, if any.
     pub course_id: Option<CourseId>,
-    /// Shown to students.
+    /// The title, shown to students.
     pub title: String,
-    /// Where it stands.
+    /// The status.
     pub status: LiveSessionStatus,
-    /// When it was to begin.
+    /// The planned start.
     pub scheduled_at: Option<Timestamp>,
-    /// When it began.
+    /// The actual start.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// The end.
     pub ended_at: Option<Timestamp>,
-    /// Seconds from start to end.
+    /// The duration from start to end in seconds.
     pub duration_seconds: Option<i64>,
 }
 
-/// What `live_session.upsert` says.
+/// The data of a `live_session.upsert` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveSessionUpsert {
-    /// The platform's own key.
+    /// The platform's key of the session.
     pub key: String,
-    /// Shown to students.
+    /// The title, shown to students.
     pub title: String,
     /// The course it belongs to.
-    pub course: Given<Named>,
-    /// When it is to begin.
-    pub scheduled_at: Given<Timestamp>,
+    pub course: FieldUpdate<IdOrKey>,
+    /// The planned start.
+    pub scheduled_at: FieldUpdate<Timestamp>,
 }
 
-/// Makes or changes a live session. No event.
+/// Creates or updates a live session. Emits no event.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent course, [`Error::Invalid`] for values out of their bounds and for a new time
-/// of a session that has begun.
+/// Returns [`Error::NotFound`] if the course does not exist. Returns [`Error::Invalid`] if a value is invalid, or if the
+/// planned start of a session that has started is changed.
 pub async fn upsert(
     app: &App,
     write: &mut Write,
@@ -75,32 +75,32 @@ pub async fn upsert(
     at: Timestamp,
     upsert: LiveSessionUpsert,
 ) -> Result<LiveSessionId> {
-    let mut faults = Faults::default();
-    faults.key("key", &upsert.key);
-    faults.line("title", &upsert.title, 500);
-    faults.check()?;
+    let mut errors = FieldErrors::default();
+    errors.check_key("key", &upsert.key);
+    errors.check_line("title", &upsert.title, 500);
+    errors.into_result()?;
     let rows = live_sessions::in_workspace(workspace.uuid());
     let before = rows.lock_by_key(write.conn(), &upsert.key).await?;
-    let mut row = before.clone().unwrap_or_else(|| blank(app, write, workspace, at, &upsert));
+    let mut row = before.clone().unwrap_or_else(|| new_row(app, write, workspace, at, &upsert));
     row.title = upsert.title;
     match &upsert.course {
-        Given::Absent => {}
-        Given::Null => row.course_id = None,
-        Given::Value(course) => {
+        FieldUpdate::Absent => {}
+        FieldUpdate::Null => row.course_id = None,
+        FieldUpdate::Value(course) => {
             let courses = courses::in_workspace(workspace.uuid());
-            row.course_id = Some(find::read::<CourseKind, _>(write.conn(), courses, course).await?.id);
+            row.course_id = Some(records::read::<CourseKind, _>(write.conn(), courses, course).await?.id);
         }
     }
-    let scheduled_at = from_given(upsert.scheduled_at).or(row.scheduled_at);
-    if row.status != Status::Scheduled && scheduled_at != row.scheduled_at {
-        return Err(Error::invalid("scheduled_at", format!("cannot be moved: {}", standing(&row))));
+    let scheduled_at = to_ms(upsert.scheduled_at).apply_to(row.scheduled_at);
+    if row.status != StoredLiveSessionStatus::Scheduled && scheduled_at != row.scheduled_at {
+        return Err(Error::invalid("scheduled_at", format!("cannot be changed: {}", describe_status(&row))));
     }
     row.scheduled_at = scheduled_at;
     let session = id(row.id);
     match before {
         None => {
             if !rows.insert_unless_taken(write.conn(), row).await? {
-                return Err(Error::raced());
+                return Err(Error::lost_race());
             }
         }
         Some(before) if before != row => save(write, workspace, row).await.map(drop)?,
@@ -109,23 +109,24 @@ pub async fn upsert(
     Ok(session)
 }
 
-/// Starts a scheduled session; emits `live_session.started`.
+/// Starts a scheduled session. Emits `live_session.started`.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent session, [`Error::Invalid`] for one that is live or ended.
+/// Returns [`Error::NotFound`] if the session does not exist, and [`Error::Invalid`] if it is live or has ended.
 pub async fn start(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
-    session: &Named,
+    session: &IdOrKey,
 ) -> Result<LiveSessionId> {
-    let mut row = hold(write, workspace, session).await?;
-    if row.status != Status::Scheduled {
-        let message = format!("cannot start: {}; only a scheduled session can", standing(&row));
+    let mut row = lock_session(write, workspace, session).await?;
+    if row.status != StoredLiveSessionStatus::Scheduled {
+        let message =
+            format!("cannot be started: {}; only a scheduled session can be started", describe_status(&row));
         return Err(Error::invalid("live_session", message));
     }
-    row.status = Status::Live;
+    row.status = StoredLiveSessionStatus::Live;
     row.started_at = Some(at.as_millisecond());
     let row = save(write, workspace, row).await?;
     let session = id(row.id);
@@ -133,27 +134,34 @@ pub async fn start(
     Ok(session)
 }
 
-/// Ends a live session; emits `live_session.ended`.
+/// Ends a live session. Emits `live_session.ended`.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent session, [`Error::Invalid`] for one that is not live or began later.
+/// Returns [`Error::NotFound`] if the session does not exist, and [`Error::Invalid`] if it is not live or started after `at`.
 pub async fn end(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
-    session: &Named,
+    session: &IdOrKey,
 ) -> Result<LiveSessionId> {
-    let mut row = hold(write, workspace, session).await?;
-    let cannot = match row.status {
-        Status::Live if row.started_at > Some(at.as_millisecond()) => Some("it cannot end before it started"),
-        Status::Live => None,
-        Status::Scheduled | Status::Ended => Some("only a live session can end"),
+    let mut row = lock_session(write, workspace, session).await?;
+    let problem = match row.status {
+        StoredLiveSessionStatus::Live if row.started_at > Some(at.as_millisecond()) => {
+            Some("it cannot end before its start")
+        }
+        StoredLiveSessionStatus::Live => None,
+        StoredLiveSessionStatus::Scheduled | StoredLiveSessionStatus::Ended => {
+            Some("only a live session can be ended")
+        }
     };
-    if let Some(cannot) = cannot {
-        return Err(Error::invalid("live_session", format!("cannot end: {}; {cannot}", standing(&row))));
+    if let Some(problem) = problem {
+        return Err(Error::invalid(
+            "live_session",
+            format!("cannot be ended: {}; {problem}", describe_status(&row)),
+        ));
     }
-    row.status = Status::Ended;
+    row.status = StoredLiveSessionStatus::Ended;
     row.ended_at = Some(at.as_millisecond());
     let row = save(write, workspace, row).await?;
     let session = id(row.id);
@@ -161,18 +169,20 @@ pub async fn end(
     Ok(session)
 }
 
-async fn hold(write: &Write, workspace: WorkspaceId, session: &Named) -> Result<Model> {
+async fn lock_session(write: &Write, workspace: WorkspaceId, session: &IdOrKey) -> Result<Model> {
     let rows = live_sessions::in_workspace(workspace.uuid());
-    find::lock::<LiveSessionKind, _>(write.conn(), rows, session).await
+    records::lock::<LiveSessionKind, _>(write.conn(), rows, session).await
 }
 
-/// Where a session stands, as messages say it.
-pub(super) fn standing(row: &Model) -> String {
+/// Describes the status of a session for an error message.
+pub(super) fn describe_status(row: &Model) -> String {
     let key = &row.key;
     match row.status {
-        Status::Scheduled => format!("the live session `{key}` has not begun"),
-        Status::Live => format!("the live session `{key}` is live since {}", at(row.started_at)),
-        Status::Ended => format!("the live session `{key}` ended at {}", at(row.ended_at)),
+        StoredLiveSessionStatus::Scheduled => format!("the live session `{key}` has not started"),
+        StoredLiveSessionStatus::Live => {
+            format!("the live session `{key}` has been live since {}", at(row.started_at))
+        }
+        StoredLiveSessionStatus::Ended => format!("the live session `{key}` ended at {}", at(row.ended_at)),
     }
 }
 
@@ -180,16 +190,16 @@ fn at(ms: Option<i64>) -> String {
     ms.map(from_ms).map_or_else(|| "an unknown time".to_owned(), |at| at.to_string())
 }
 
-/// A given time in milliseconds.
-fn from_given(time: Given<Timestamp>) -> Given<i64> {
+/// Converts a time to milliseconds.
+fn to_ms(time: FieldUpdate<Timestamp>) -> FieldUpdate<i64> {
     match time {
-        Given::Absent => Given::Absent,
-        Given::Null => Given::Null,
-        Given::Value(time) => Given::Value(time.as_millisecond()),
+        FieldUpdate::Absent => FieldUpdate::Absent,
+        FieldUpdate::Null => FieldUpdate::Null,
+        FieldUpdate::Value(time) => FieldUpdate::Value(time.as_millisecond()),
     }
 }
 
-fn blank(
+fn new_row(
     app: &App,
     write: &Write,
     workspace: WorkspaceId,
@@ -197,12 +207,12 @@ fn blank(
     upsert: &LiveSessionUpsert,
 ) -> Model {
     Model {
-        id: fresh::<LiveSessionKind>(app, write),
+        id: new_uuid::<LiveSessionKind>(app, write),
         workspace_id: workspace.uuid(),
         key: upsert.key.clone(),
         course_id: None,
         title: String::new(),
-        status: Status::Scheduled,
+        status: StoredLiveSessionStatus::Scheduled,
         scheduled_at: None,
         started_at: None,
         ended_at: None,
@@ -227,16 +237,16 @@ async fn save(write: &Write, workspace: WorkspaceId, mut row: Model) -> Result<M
     Ok(row)
 }
 
-/// The record.
+/// Converts a row to a live session.
 fn live_session(row: Model) -> LiveSession {
     LiveSession {
         id: id(row.id),
         course_id: row.course_id.map(id),
         title: row.title,
         status: match row.status {
-            Status::Scheduled => LiveSessionStatus::Scheduled,
-            Status::Live => LiveSessionStatus::Live,
-            Status::Ended => LiveSessionStatus::Ended,
+            StoredLiveSessionStatus::Scheduled => LiveSessionStatus::Scheduled,
+            StoredLiveSessionStatus::Live => LiveSessionStatus::Live,
+            StoredLiveSessionStatus::Ended => LiveSessionStatus::Ended,
         },
         scheduled_at: row.scheduled_at.map(from_ms),
         started_at: row.started_at.map(from_ms),

@@ -1,84 +1,84 @@
-//! The locks of a transaction that applies many changes, taken before its first change.
+//! Locks that a transaction of several changes acquires before its first change.
 //!
-//! Each domain operation locks what it needs, in the order that [`retry`](super::retry) documents. Several operations in
-//! one transaction would break that order: the second one locks its course after the first one has locked its student.
+//! Each domain operation locks what it needs, in the order that [`retry`](super::retry) documents. Several operations in one
+//! transaction would break that order: the second one would lock its course after the first one locked its student.
 
 use std::collections::BTreeMap;
 
 use entity::{courses, live_sessions, orders, students};
 use uuid::Uuid;
 
-use super::students::fold;
-use super::{Named, Result};
+use super::students::fold_email;
+use super::{IdOrKey, Result};
 use foundation::database::Write;
 use foundation::id::{
-    Course as CourseKind, Kind, LiveSession as LiveSessionKind, Order as OrderKind, Student as StudentKind,
+    Course as CourseKind, IdKind, LiveSession as LiveSessionKind, Order as OrderKind, Student as StudentKind,
     WorkspaceId,
 };
 
-/// What the changes of one workspace lock. A record that does not exist is ignored.
+/// The records of one workspace to lock. Records that do not exist are ignored.
 #[derive(Debug, Default)]
-pub struct Records<'a> {
-    /// Courses that students are enrolled in or progress along.
-    pub courses: Vec<&'a Named>,
+pub struct LockSet<'a> {
+    /// Courses in which students are enrolled or make progress. They are locked in shared mode.
+    pub courses: Vec<&'a IdOrKey>,
     /// Students.
-    pub students: Vec<&'a Named>,
-    /// Keys of students that are made or changed.
+    pub students: Vec<&'a IdOrKey>,
+    /// Keys of students that are created or changed.
     pub student_keys: Vec<&'a str>,
-    /// The addresses of these students.
+    /// Email addresses of students that are created or changed.
     pub student_emails: Vec<&'a str>,
-    /// Orders, whose students are locked as well.
-    pub orders: Vec<&'a Named>,
+    /// Orders. Their students are locked as well.
+    pub orders: Vec<&'a IdOrKey>,
     /// Live sessions.
-    pub live_sessions: Vec<&'a Named>,
-    /// Keys of live sessions that are made or changed.
+    pub live_sessions: Vec<&'a IdOrKey>,
+    /// Keys of live sessions that are created or changed.
     pub live_session_keys: Vec<&'a str>,
 }
 
-/// Locks the records in lock order, over all workspaces. PostgreSQL only: SQLite runs one write at a time.
+/// Locks the records of all workspaces in lock order. Call this on PostgreSQL only: SQLite runs one write at a time.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails.
-pub async fn take(write: &Write, wanted: &BTreeMap<WorkspaceId, Records<'_>>) -> Result<()> {
+/// Returns [`Error::Internal`](super::Error::Internal) when a query fails.
+pub async fn acquire(write: &Write, locks: &BTreeMap<WorkspaceId, LockSet<'_>>) -> Result<()> {
     let conn = write.conn();
-    for (workspace, records) in wanted {
-        let (ids, keys) = split::<CourseKind>(&records.courses);
-        courses::in_workspace(workspace.uuid()).share_named(conn, &ids, &keys).await?;
+    for (workspace, set) in locks {
+        let (ids, keys) = split_ids_and_keys::<CourseKind>(&set.courses);
+        courses::in_workspace(workspace.uuid()).lock_shared_by_ids_or_keys(conn, &ids, &keys).await?;
     }
-    for (workspace, records) in wanted {
-        lock_students(write, *workspace, records).await?;
+    for (workspace, set) in locks {
+        lock_students(write, *workspace, set).await?;
     }
-    for (workspace, records) in wanted {
-        let (ids, keys) = split::<OrderKind>(&records.orders);
-        orders::in_workspace(workspace.uuid()).lock_named(conn, &ids, &keys).await?;
+    for (workspace, set) in locks {
+        let (ids, keys) = split_ids_and_keys::<OrderKind>(&set.orders);
+        orders::in_workspace(workspace.uuid()).lock_by_ids_or_keys(conn, &ids, &keys).await?;
     }
-    for (workspace, records) in wanted {
-        let (ids, mut keys) = split::<LiveSessionKind>(&records.live_sessions);
-        keys.extend(&records.live_session_keys);
-        live_sessions::in_workspace(workspace.uuid()).lock_named(conn, &ids, &keys).await?;
+    for (workspace, set) in locks {
+        let (ids, mut keys) = split_ids_and_keys::<LiveSessionKind>(&set.live_sessions);
+        keys.extend(&set.live_session_keys);
+        live_sessions::in_workspace(workspace.uuid()).lock_by_ids_or_keys(conn, &ids, &keys).await?;
     }
     Ok(())
 }
 
-async fn lock_students(write: &Write, workspace: WorkspaceId, records: &Records<'_>) -> Result<()> {
+async fn lock_students(write: &Write, workspace: WorkspaceId, set: &LockSet<'_>) -> Result<()> {
     let rows = students::in_workspace(workspace.uuid());
-    let (mut ids, mut keys) = split::<StudentKind>(&records.students);
-    keys.extend(&records.student_keys);
-    let emails: Vec<String> = records.student_emails.iter().map(|email| fold(email)).collect();
+    let (mut ids, mut keys) = split_ids_and_keys::<StudentKind>(&set.students);
+    keys.extend(&set.student_keys);
+    let emails: Vec<String> = set.student_emails.iter().map(|email| fold_email(email)).collect();
     ids.extend(rows.ids_by_emails(write.conn(), &emails).await?);
-    let (order_ids, order_keys) = split::<OrderKind>(&records.orders);
+    let (order_ids, order_keys) = split_ids_and_keys::<OrderKind>(&set.orders);
     let orders = orders::in_workspace(workspace.uuid());
     ids.extend(orders.students_of(write.conn(), &order_ids, &order_keys).await?);
-    Ok(rows.lock_named(write.conn(), &ids, &keys).await?)
+    Ok(rows.lock_by_ids_or_keys(write.conn(), &ids, &keys).await?)
 }
 
-/// The names that are ids of this kind, and the others, which are keys.
-fn split<'a, K: Kind>(named: &[&'a Named]) -> (Vec<Uuid>, Vec<&'a str>) {
+/// Splits references into ids of this kind and keys.
+fn split_ids_and_keys<'a, K: IdKind>(references: &[&'a IdOrKey]) -> (Vec<Uuid>, Vec<&'a str>) {
     let (mut ids, mut keys) = (Vec::new(), Vec::new());
-    for name in named {
-        match name.id::<K>() {
+    for reference in references {
+        match reference.id::<K>() {
             Some(id) => ids.push(id.uuid()),
-            None => keys.push(name.as_str()),
+            None => keys.push(reference.as_str()),
         }
     }
     (ids, keys)

@@ -1,4 +1,4 @@
-//! Pages of a list: what is asked for, what comes out, where the next one begins.
+//! Pages of a list: the request, the result, and the position of the next page.
 
 use entity::Keyset;
 use jiff::Timestamp;
@@ -7,18 +7,18 @@ use uuid::Uuid;
 use super::{Error, Result};
 use crate::app::App;
 
-/// Rows that a page of a list looks through for those that fit, where no index finds them: what a person waits for. A search
-/// of all is asked for by its own name.
-pub const LOOKED: u64 = 5_000;
+/// Maximum number of rows that one page of a search reads when no index serves the search. The limit keeps pages fast; a search
+/// of all rows must be requested explicitly.
+pub const MAX_SCANNED_ROWS: u64 = 5_000;
 
 /// The column a list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortKey {
-    /// When the record came to be.
+    /// The creation time of the record.
     CreatedAt,
-    /// When what it shows last changed.
+    /// The time of the last recorded change of the record or of the data shown with it.
     UpdatedAt,
-    /// When an order was paid.
+    /// The payment time of an order.
     PaidAt,
 }
 
@@ -27,45 +27,45 @@ pub enum SortKey {
 pub struct Sort {
     /// The column.
     pub key: SortKey,
-    /// Newest first.
+    /// Whether the order is newest first.
     pub descending: bool,
 }
 
-/// The place in a sorted list behind which a page begins: the last item's sort time and id.
+/// A position in a sorted list: the sort time and the id of an item. A page starts after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The sort column's value of the last item.
+    /// The item's value of the sort column.
     pub at: Timestamp,
-    /// The last item's id.
+    /// The item's id.
     pub id: Uuid,
 }
 
-/// Which page of a list.
+/// The request for a page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// The order.
+    /// The sort order.
     pub sort: Sort,
-    /// The place behind which the page begins; `None` for the first page.
+    /// The position after which the page starts. `None` requests the first page.
     pub after: Option<Position>,
-    /// The last place that is looked at; `None` looks to the end.
+    /// The last position to read. `None` reads to the end of the list.
     pub to: Option<Position>,
-    /// Items at most, 1 to 100.
+    /// Maximum number of items, 1 to 100.
     pub limit: u32,
 }
 
-/// A half-open span of time: `from` is inside, `to` is not; an open end is `None`.
+/// A half-open time span: `from` is inclusive, `to` is exclusive, and `None` means unbounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Span {
-    /// Inclusive.
+pub struct TimeSpan {
+    /// The start, inclusive.
     pub from: Option<Timestamp>,
-    /// Exclusive.
+    /// The end, exclusive.
     pub to: Option<Timestamp>,
 }
 
-impl Span {
-    /// The span in milliseconds.
-    pub(crate) fn in_ms(self) -> entity::Span {
-        entity::Span {
+impl TimeSpan {
+    /// Returns the span in milliseconds.
+    pub(crate) fn in_ms(self) -> entity::SpanMs {
+        entity::SpanMs {
             from: self.from.map(Timestamp::as_millisecond),
             until: self.to.map(Timestamp::as_millisecond),
         }
@@ -73,35 +73,35 @@ impl Span {
 }
 
 impl PageRequest {
-    /// A page of a list by age, newest first.
-    pub const fn newest(after: Option<Position>, limit: u32) -> Self {
+    /// Creates a request for a page sorted by creation time, newest first.
+    pub const fn newest_first(after: Option<Position>, limit: u32) -> Self {
         Self { sort: Sort { key: SortKey::CreatedAt, descending: true }, after, to: None, limit }
     }
 
-    /// The request as the finders take it: one row more than the page, to know whether there is a next one.
+    /// Returns the arguments of the query, whose limit is one row more than the page to detect whether there is a next page.
     ///
-    /// A list in ascending order of `updated_at` stops at the horizon of running writes, so that a reader who
-    /// follows it misses none. This must be called before the list is read.
+    /// A list in ascending order of `updated_at` ends at the horizon of running writes, so that a client that reads the list
+    /// incrementally misses no change. Call this before the list is read.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when the list has no such column.
+    /// Returns [`Error::Invalid`] when the list cannot be sorted by this column.
     pub(crate) async fn keyset<C>(self, app: &App, column: fn(SortKey) -> Option<C>) -> Result<Keyset<C>> {
-        let place = |position: Position| (position.at.as_millisecond(), position.id);
-        let delta = self.sort.key == SortKey::UpdatedAt && !self.sort.descending;
+        let key = |position: Position| (position.at.as_millisecond(), position.id);
+        let is_incremental = self.sort.key == SortKey::UpdatedAt && !self.sort.descending;
         Ok(Keyset {
             column: column(self.sort.key)
-                .ok_or_else(|| Error::invalid("sort", "must name a time that this list has"))?,
+                .ok_or_else(|| Error::invalid("sort", "must name a time by which this list can be sorted"))?,
             descending: self.sort.descending,
-            after: self.after.map(place),
-            to: self.to.map(place),
+            after: self.after.map(key),
+            to: self.to.map(key),
             limit: u64::from(self.limit) + 1,
-            below_updated_at: if delta { Some(app.db.horizon(&app.clock).await?) } else { None },
+            below_updated_at: if is_incremental { Some(app.db.horizon(&app.clock).await?) } else { None },
         })
     }
 
-    /// Cuts what was read to the page, and says where the next one begins. `position` is a row's sort column
-    /// and id.
-    pub(crate) fn cut<R>(
+    /// Removes the rows after the page, and returns the position after which the next page starts. `position` returns the sort
+    /// column and the id of a row.
+    pub(crate) fn trim_to_page<R>(
         self,
         mut rows: Vec<R>,
         position: impl Fn(&R, SortKey) -> (i64, Uuid),
@@ -120,17 +120,17 @@ impl PageRequest {
 }
 
 impl Position {
-    /// The place of a row: its sort column and id.
+    /// Creates the position of a row from its sort column in milliseconds and its id.
     pub(crate) fn of((at, id): (i64, Uuid)) -> Self {
         Self { at: foundation::clock::from_ms(at), id }
     }
 }
 
-/// One page.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
-    /// The items, in the order asked for.
+    /// The items, in the requested order.
     pub items: Vec<T>,
-    /// Where the next page begins; `None` when this one is the last.
+    /// The position after which the next page starts. `None` on the last page.
     pub next: Option<Position>,
 }

@@ -1,6 +1,7 @@
-//! Passwords: argon2id, off the threads that answer requests, and only so many at once.
+//! Hashes and verifies passwords with argon2id.
 //!
-//! Whoever asks with an address that nobody has waits for the same work as with a wrong password.
+//! Hashing runs on blocking threads, with limited concurrency. Verifying a password for an unknown email address takes as long
+//! as verifying a wrong password.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -14,89 +15,90 @@ use tokio::sync::Semaphore;
 use super::{Error, Result, token};
 use crate::app::App;
 
-/// Characters of a password at least (NIST SP 800-63B asks for 8, and for 15 where nothing else protects an account).
-pub(crate) const SHORTEST: usize = 12;
-/// Bytes of a password at most, so that nobody makes the server chew on megabytes.
-pub(crate) const LONGEST_BYTES: usize = 1024;
+/// Minimum number of characters of a password. NIST SP 800-63B requires 8, or 15 if the password is the only factor.
+pub(crate) const MIN_CHARACTERS: usize = 12;
+/// Maximum number of bytes of a password. Limits the cost of hashing.
+pub(crate) const MAX_BYTES: usize = 1024;
 
-/// OWASP's recommendation for argon2id: 19 MiB, two passes, one lane.
+/// Memory per hash. OWASP recommends 19 MiB, two passes and one lane for argon2id.
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// Passwords worked on at once, each on a thread and in memory of its own; the others wait.
-const AT_ONCE: usize = 2;
+/// Maximum number of concurrent hash computations, each with its own thread and memory. Others wait.
+const MAX_CONCURRENT: usize = 2;
 
-/// The work on passwords in one process.
+/// Limits the concurrent hash computations of a process and counts verifications.
 #[derive(Debug)]
 pub struct Passwords {
-    working: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     verified: AtomicU64,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { working: Arc::new(Semaphore::new(AT_ONCE)), verified: AtomicU64::new(0) }
+        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), verified: AtomicU64::new(0) }
     }
 }
 
 impl Passwords {
-    /// How many passwords were held against a hash so far, be it nobody's.
+    /// Returns the number of password verifications, successful or not so far, including those verified against the dummy hash.
     pub fn verified(&self) -> u64 {
         self.verified.load(Ordering::Relaxed)
     }
 }
 
-/// The hash of a password that nobody knows: what is verified in place of one that is not there.
-static NOBODYS: LazyLock<anyhow::Result<String>> =
-    LazyLock::new(|| hash_now(token::generate()?.expose_secret()));
+/// The hash of a random password, which is verified in place of a missing hash.
+static DUMMY_HASH: LazyLock<anyhow::Result<String>> =
+    LazyLock::new(|| hash_blocking(token::generate()?.expose_secret()));
 
-/// Whether a new password may be taken.
+/// Validates a new password.
 ///
 /// # Errors
-/// [`Error::Invalid`] for the field `password`.
+/// Returns [`Error::Invalid`] for the field `password` when it is too short or too long.
 pub(super) fn check(password: &str) -> Result<()> {
-    if password.chars().count() < SHORTEST {
-        return Err(Error::invalid("password", format!("must have at least {SHORTEST} characters")));
+    if password.chars().count() < MIN_CHARACTERS {
+        return Err(Error::invalid("password", format!("must have at least {MIN_CHARACTERS} characters")));
     }
-    if password.len() > LONGEST_BYTES {
-        return Err(Error::invalid("password", format!("must have at most {LONGEST_BYTES} bytes")));
+    if password.len() > MAX_BYTES {
+        return Err(Error::invalid("password", format!("must have at most {MAX_BYTES} bytes")));
     }
     Ok(())
 }
 
-/// The text that is stored of a password: its parameters, a salt of its own, the hash.
+/// Hashes a password with a new salt. Returns the parameters, the salt and the hash in one string.
 ///
 /// # Errors
-/// [`Error::Internal`] when the system gives no random salt.
+/// Returns [`Error::Internal`] when the operating system's random generator fails.
 pub(super) async fn hash(app: &App, password: &SecretString) -> Result<String> {
     let password = password.clone();
-    Ok(work(app, move |_| hash_now(password.expose_secret())).await?)
+    Ok(run_blocking(app, move |_| hash_blocking(password.expose_secret())).await?)
 }
 
-/// Whether this is the password that the hash was made of. Without a hash it is not, after the same work.
+/// Returns whether a password matches a hash. Without a hash, returns false after the same amount of work.
 ///
 /// # Errors
-/// [`Error::Internal`] when the stored text is no hash.
+/// Returns [`Error::Internal`] when the stored hash is malformed.
 pub(super) async fn verify(app: &App, password: &SecretString, hash: Option<String>) -> Result<bool> {
     let password = password.clone();
-    Ok(work(app, move |on| verify_now(on, password.expose_secret(), hash.as_deref())).await?)
+    Ok(run_blocking(app, move |state| verify_blocking(state, password.expose_secret(), hash.as_deref()))
+        .await?)
 }
 
-/// Runs heavy work on a thread where it may block, when it is its turn.
-async fn work<T: Send + 'static>(
+/// Runs a computation on a blocking thread, once a permit is available.
+async fn run_blocking<T: Send + 'static>(
     app: &App,
-    work: impl FnOnce(&Passwords) -> anyhow::Result<T> + Send + 'static,
+    compute: impl FnOnce(&Passwords) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
-    // The turn ends with the work, which goes on when nobody waits for it any more.
-    let turn = Arc::clone(&app.passwords().working).acquire_owned().await?;
+    // The computation holds the permit until it ends, even if the caller is canceled.
+    let permit = Arc::clone(&app.passwords().permits).acquire_owned().await?;
     let app = app.clone();
-    let worked = move || {
-        let outcome = work(app.passwords());
-        drop(turn);
+    let task = move || {
+        let outcome = compute(app.passwords());
+        drop(permit);
         outcome
     };
-    tokio::task::spawn_blocking(worked).await?
+    tokio::task::spawn_blocking(task).await?
 }
 
 fn argon2() -> anyhow::Result<Argon2<'static>> {
@@ -104,24 +106,24 @@ fn argon2() -> anyhow::Result<Argon2<'static>> {
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
-fn hash_now(password: &str) -> anyhow::Result<String> {
+fn hash_blocking(password: &str) -> anyhow::Result<String> {
     let hash = argon2()?.hash_password(password.as_bytes()).map_err(anyhow::Error::msg)?;
     Ok(hash.to_string())
 }
 
-fn verify_now(on: &Passwords, password: &str, hash: Option<&str>) -> anyhow::Result<bool> {
-    // Longer ones are never set.
-    let password = if password.len() > LONGEST_BYTES { "" } else { password };
+fn verify_blocking(state: &Passwords, password: &str, hash: Option<&str>) -> anyhow::Result<bool> {
+    // No stored password is longer than this.
+    let password = if password.len() > MAX_BYTES { "" } else { password };
     let stored = match hash {
         Some(hash) => hash,
-        None => NOBODYS.as_deref().map_err(|error| anyhow::anyhow!("no hash can be made: {error:#}"))?,
+        None => DUMMY_HASH.as_deref().map_err(|error| anyhow::anyhow!("hashing failed: {error:#}"))?,
     };
     let verified = argon2()?.verify_password(password.as_bytes(), stored);
-    on.verified.fetch_add(1, Ordering::Relaxed);
+    state.verified.fetch_add(1, Ordering::Relaxed);
     match verified {
         Ok(()) => Ok(hash.is_some()),
         Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
-        Err(error) => Err(anyhow::Error::msg(error)).context("a stored password hash cannot be read"),
+        Err(error) => Err(anyhow::Error::msg(error)).context("the stored password hash is malformed"),
     }
 }
 
@@ -130,22 +132,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_known_by_its_hash_and_no_other_is() {
+    fn only_the_right_password_matches_its_hash() {
         let password = "correct horse battery";
-        let stored = hash_now(password).unwrap();
+        let stored = hash_blocking(password).unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert_ne!(stored, hash_now(password).unwrap(), "each hash has a salt of its own");
-        let on = Passwords::default();
-        let verify = |password: &str, hash: Option<&str>| verify_now(&on, password, hash);
+        assert_ne!(stored, hash_blocking(password).unwrap(), "each hash has its own salt");
+        let state = Passwords::default();
+        let verify = |password: &str, hash: Option<&str>| verify_blocking(&state, password, hash);
         assert!(verify(password, Some(&stored)).unwrap());
         assert!(!verify("wrong horse battery", Some(&stored)).unwrap());
         assert!(!verify(password, None).unwrap());
-        assert_eq!(on.verified(), 3, "where there is no hash, too");
+        assert_eq!(state.verified(), 3, "a missing hash is verified, too");
         assert!(verify(password, Some("nonsense")).is_err());
     }
 
     #[test]
-    fn a_new_password_is_neither_short_nor_endless() {
+    fn a_new_password_must_not_be_too_short_or_too_long() {
         check(&"ä".repeat(12)).unwrap();
         assert!(check("elevenchars").is_err());
         assert!(check(&"a".repeat(1025)).is_err());

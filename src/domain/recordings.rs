@@ -1,13 +1,13 @@
-//! Recordings of live sessions: facts about the file, never the media or a link to it.
+//! Recordings of live sessions: metadata of the file, never the media itself or a link to it.
 
-use entity::live_sessions::{self, Status};
+use entity::live_sessions::{self, StoredLiveSessionStatus};
 use entity::recordings::{self, Model};
 use jiff::Timestamp;
 
-use super::faults::Faults;
-use super::find::{self, fresh, id};
-use super::live_sessions::standing;
-use super::{Error, Named, Result};
+use super::field_errors::FieldErrors;
+use super::live_sessions::describe_status;
+use super::records::{self, id, new_uuid};
+use super::{Error, IdOrKey, Result};
 use crate::app::App;
 use crate::outbox::{self, Event};
 use foundation::clock::from_ms;
@@ -22,44 +22,44 @@ use foundation::id::{
 pub struct Recording {
     /// Its id.
     pub id: RecordingId,
-    /// The session recorded.
+    /// The recorded session.
     pub live_session_id: LiveSessionId,
-    /// The session's course.
+    /// The course of the session.
     pub course_id: Option<CourseId>,
-    /// Its own, or the session's.
+    /// The title of the recording. The default is the title of the session.
     pub title: String,
-    /// Length.
+    /// The duration in seconds.
     pub duration_seconds: i64,
-    /// Size of the file.
+    /// The size of the file in bytes.
     pub size_bytes: i64,
-    /// Media type: `video/mp4`.
+    /// The media type, such as `video/mp4`.
     pub content_type: String,
-    /// When it was ready.
+    /// The time at which the recording became ready.
     pub created_at: Timestamp,
 }
 
-/// What `recording.ready` says.
+/// The data of a `recording.ready` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingReady {
-    /// The platform's own key, new.
+    /// The platform's key of the recording, which must be new.
     pub key: String,
-    /// The session recorded, live or ended.
-    pub live_session: Named,
-    /// The session's title unless said otherwise.
+    /// The recorded session, which must be live or ended.
+    pub live_session: IdOrKey,
+    /// The title. The default is the title of the session.
     pub title: Option<String>,
-    /// Length.
+    /// The duration in seconds.
     pub duration_seconds: i64,
-    /// Size of the file.
+    /// The size of the file in bytes.
     pub size_bytes: i64,
-    /// Media type.
+    /// The media type.
     pub content_type: String,
 }
 
-/// Records that a recording is ready; emits `recording.ready`.
+/// Creates a recording that is ready. Emits `recording.ready`.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent session, [`Error::Invalid`] for a session that has not begun, a key that is
-/// taken and values out of their bounds.
+/// Returns [`Error::NotFound`] if the session does not exist. Returns [`Error::Invalid`] if the session has not started, the
+/// key is taken or a value is invalid.
 pub async fn ready(
     app: &App,
     write: &mut Write,
@@ -67,15 +67,16 @@ pub async fn ready(
     at: Timestamp,
     recording: RecordingReady,
 ) -> Result<RecordingId> {
-    check(&recording)?;
+    validate(&recording)?;
     let sessions = live_sessions::in_workspace(workspace.uuid());
-    let session = find::read::<LiveSessionKind, _>(write.conn(), sessions, &recording.live_session).await?;
-    if session.status == Status::Scheduled {
-        let message = format!("cannot have a recording: {}", standing(&session));
+    let session =
+        records::read::<LiveSessionKind, _>(write.conn(), sessions, &recording.live_session).await?;
+    if session.status == StoredLiveSessionStatus::Scheduled {
+        let message = format!("cannot have a recording: {}", describe_status(&session));
         return Err(Error::invalid("live_session", message));
     }
     let row = Model {
-        id: fresh::<RecordingKind>(app, write),
+        id: new_uuid::<RecordingKind>(app, write),
         workspace_id: workspace.uuid(),
         key: recording.key,
         live_session_id: session.id,
@@ -86,7 +87,7 @@ pub async fn ready(
         created_at: at.as_millisecond(),
     };
     if !recordings::in_workspace(workspace.uuid()).insert_unless_taken(write.conn(), row.clone()).await? {
-        return Err(Error::invalid("key", "names a recording that is ready already"));
+        return Err(Error::invalid("key", "is the key of an existing recording"));
     }
     let ready = Recording {
         id: id(row.id),
@@ -103,18 +104,18 @@ pub async fn ready(
     Ok(recording)
 }
 
-fn check(recording: &RecordingReady) -> Result<()> {
-    let mut faults = Faults::default();
-    faults.key("key", &recording.key);
-    faults.maybe_line("title", recording.title.as_ref(), 500);
-    faults.seconds("duration_seconds", Some(recording.duration_seconds));
-    faults.not_negative("size_bytes", recording.size_bytes);
+fn validate(recording: &RecordingReady) -> Result<()> {
+    let mut errors = FieldErrors::default();
+    errors.check_key("key", &recording.key);
+    errors.check_optional_line("title", recording.title.as_ref(), 500);
+    errors.check_seconds("duration_seconds", Some(recording.duration_seconds));
+    errors.check_not_negative("size_bytes", recording.size_bytes);
     let token = |part: &str| {
         !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b))
     };
     let media = recording.content_type.split_once('/');
     if recording.content_type.len() > 127 || !media.is_some_and(|(kind, sub)| token(kind) && token(sub)) {
-        faults.add("content_type", "must be a media type, such as `video/mp4`");
+        errors.add("content_type", "must be a media type, such as `video/mp4`");
     }
-    faults.check()
+    errors.into_result()
 }

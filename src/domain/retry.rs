@@ -1,40 +1,41 @@
-//! Runs a transaction again when it lost a conflict with another one.
+//! Retries of transactions that lost a conflict with another transaction, and the lock order.
 //!
 //! # Lock order
 //!
-//! PostgreSQL locks row by row, so every transaction takes its locks in this order, and rows of one kind by ascending id:
+//! PostgreSQL locks row by row, so every transaction acquires its locks in this order, and rows of one kind by ascending id:
 //!
 //! 1. the records of applied changes, which are inserted first,
-//! 2. workspaces, then people (`users`), and then what belongs to one of them: sessions, links and mails,
-//! 3. courses: shared by those who enroll students or record progress, exclusive for those who change a course or its lessons,
-//! 4. students, and then what belongs to one of them: orders, enrollments, entitlements, certificates,
+//! 2. workspaces, then `users`, then the rows of a user: sessions, links and mails,
+//! 3. courses: in shared mode to enroll students or record progress, exclusively to change a course or its lessons,
+//! 4. students, then the rows of a student: orders, enrollments, entitlements, certificates,
 //! 5. live sessions,
-//! 6. replay jobs, webhook subscriptions, and then what belongs to one of them: deliveries, secrets,
-//! 7. the version of the catalogue, the record of an idempotency key, the events, and the rollups, which are written last,
-//!    at the commit.
+//! 6. replay jobs, webhook subscriptions, then the rows of a subscription: deliveries, secrets,
+//! 7. the version of the catalog, the record of an idempotency key, the events, and the rollups, which are written last, at the
+//!    commit.
 //!
-//! Rows that belong to a student, a person or a subscription have no order among themselves: only a transaction that has
-//! locked their owner changes them. Shared locks of courses have none either, since no transaction locks two courses exclusively.
-//! Counts that a process writes for itself (`rate_usage`, `api_request_days`) have transactions of their own, sorted by key.
+//! Rows that belong to a student, a user or a subscription need no order among themselves, because only a transaction that has
+//! locked their owner changes them. Shared locks of courses need no order either, because no transaction locks two courses
+//! exclusively. Counters that a process writes on its own (`rate_usage`, `api_request_days`) use separate transactions, sorted
+//! by key.
 //!
-//! A transaction of many changes takes the locks of all of them before it applies the first one, see [`locks`](super::locks). What
-//! remains are waits for unique values (two transactions that insert the same two keys in opposite order), which
-//! PostgreSQL resolves by rolling one of them back: [`retrying`] runs that one again. Commands are not run again, they can be
-//! repeated. SQLite runs one write at a time.
+//! A transaction of several changes acquires the locks of all of them before it applies the first one, see
+//! [`locks`](super::locks). The remaining deadlocks are waits for unique values: two transactions insert the same two keys in
+//! opposite order. PostgreSQL rolls one of them back, and [`retry_on_conflict`] retries it. Commands of the CLI are not
+//! retried; run them again. SQLite runs one write at a time.
 
 use std::time::{Duration, Instant};
 
 use super::error::{Error, is_conflict};
 
-/// The waits before the second and each further try, 635 ms in all.
+/// The delays before the second and each further attempt, 635 ms in total.
 const WAITS_MS: [u64; 7] = [5, 10, 20, 40, 80, 160, 320];
-/// A transaction that lost a conflict so long after the first try is not tried again: on SQLite, each try waits for up to 5 s
-/// while other processes lock the file.
-const PATIENCE: Duration = Duration::from_secs(12);
+/// Time since the first attempt after which a transaction is not retried. On SQLite, each attempt waits for up to 5 s while
+/// another process locks the file.
+const MAX_RETRY_TIME: Duration = Duration::from_secs(12);
 
-/// An error that may be a conflict between two transactions.
+/// An error that can be caused by a conflict between two transactions.
 pub trait Conflict {
-    /// Whether the transaction was rolled back because of another one, so that it may succeed when it runs again.
+    /// Returns whether the transaction failed because of another transaction, so that a retry can succeed.
     fn is_conflict(&self) -> bool;
 }
 
@@ -50,19 +51,19 @@ impl Conflict for anyhow::Error {
     }
 }
 
-/// Runs `transaction`, which begins and commits a write, until it does not lose a conflict, eight times at most.
+/// Runs `transaction`, which begins and commits a write, and retries it after a conflict. Makes at most eight attempts.
 ///
 /// # Errors
-/// The error of the last try.
-pub async fn retrying<T, E, F>(transaction: impl Fn() -> F) -> std::result::Result<T, E>
+/// Returns the error of the last attempt.
+pub async fn retry_on_conflict<T, E, F>(transaction: impl Fn() -> F) -> std::result::Result<T, E>
 where
     E: Conflict,
     F: Future<Output = std::result::Result<T, E>>,
 {
-    let begun = Instant::now();
+    let started = Instant::now();
     for wait_ms in WAITS_MS {
         match transaction().await {
-            Err(error) if error.is_conflict() && begun.elapsed() < PATIENCE => {
+            Err(error) if error.is_conflict() && started.elapsed() < MAX_RETRY_TIME => {
                 tokio::time::sleep(Duration::from_millis(wait_ms)).await;
             }
             outcome => return outcome,
@@ -78,30 +79,30 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_conflict_is_tried_again_until_the_tries_are_used_up() {
-        let tries = Cell::new(0);
+    async fn a_conflict_is_retried_until_the_eighth_attempt() {
+        let attempts = Cell::new(0);
         let conflicts = async |conflicts: usize| {
-            tries.set(0);
+            attempts.set(0);
             let transaction = async || {
-                tries.set(tries.get() + 1);
-                if tries.get() <= conflicts { Err(Error::raced()) } else { Ok(()) }
+                attempts.set(attempts.get() + 1);
+                if attempts.get() <= conflicts { Err(Error::lost_race()) } else { Ok(()) }
             };
-            retrying(transaction).await
+            retry_on_conflict(transaction).await
         };
         assert!(conflicts(1).await.is_ok());
-        assert_eq!(tries.get(), 2);
+        assert_eq!(attempts.get(), 2);
         assert!(conflicts(8).await.unwrap_err().is_conflict());
-        assert_eq!(tries.get(), 8);
+        assert_eq!(attempts.get(), 8);
     }
 
     #[tokio::test]
-    async fn what_is_no_conflict_is_not_tried_again() {
-        let tries = Cell::new(0);
-        let refused = retrying(async || {
-            tries.set(tries.get() + 1);
+    async fn other_errors_are_not_retried() {
+        let attempts = Cell::new(0);
+        let result = retry_on_conflict(async || {
+            attempts.set(attempts.get() + 1);
             Err::<(), _>(Error::invalid("email", "is taken"))
         });
-        assert!(!refused.await.unwrap_err().is_conflict());
-        assert_eq!(tries.get(), 1);
+        assert!(!result.await.unwrap_err().is_conflict());
+        assert_eq!(attempts.get(), 1);
     }
 }

@@ -1,22 +1,22 @@
-//! What a change adds to the sums that analytics read.
+//! Rollups: the sums that analytics reads, and what each write adds to them.
 //!
-//! Every write that makes, changes or removes a row counted by `getAnalyticsSummary` records it here, in the same
-//! transaction; the additions are collected in the [`Write`] and written as its last statements. The rules of the
-//! contract on what counts where stand here and nowhere else; no SQL does.
+//! Every write that creates, changes or deletes a row counted by `getAnalyticsSummary` calls a function of this module in the
+//! same transaction. [`Write`] collects the additions and writes them as its last statements. Only this module implements the
+//! contract's rules on what counts where; no SQL does.
 //!
-//! | change | recorded with |
+//! | event | function |
 //! |---|---|
-//! | an order is paid | [`order_paid`] |
-//! | a refund is made, whole or partial | [`refunded`] |
-//! | a student is created, by the API or a change | [`student_created`] |
-//! | a student is deleted | [`enrollment`] with `after: None` for each enrolment, then [`student_deleted`] |
-//! | an enrolment is made | [`enrollment`] with `before: None` |
-//! | an enrolment changes: progress, completion, revoked, active again, its course's lessons | [`enrollment`] with both |
-//! | a certificate is issued | [`certificate_issued`] |
+//! | an order is paid | [`count_paid_order`] |
+//! | a refund is created, full or partial | [`count_refund`] |
+//! | a student is created, through the API or the change feed | [`count_created_student`] |
+//! | a student is deleted | [`count_enrollment`] with `after: None` for each enrollment, then [`count_deleted_student`] |
+//! | an enrollment is created | [`count_enrollment`] with `before: None` |
+//! | an enrollment changes: progress, completion, revocation, reactivation, lessons of the course | [`count_enrollment`] with both |
+//! | a certificate is issued | [`count_certificate`] |
 //!
-//! Expiry is not recorded: no write happens when `expires_at` passes, and the reader subtracts it.
+//! Expiry is not recorded, because no write happens when `expires_at` passes. The reader subtracts expired enrollments.
 //!
-//! On PostgreSQL writers that run together add to different shards of a sum; [`fold`] brings those of old days together.
+//! On PostgreSQL, concurrent writers add to different shards of a sum; [`merge_shards`] merges the shards of past days.
 
 use std::collections::BTreeSet;
 
@@ -30,43 +30,43 @@ use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{CourseId, WorkspaceId};
 
-/// Rows of each of the two tables that one transaction folds at most.
-const FOLDED: u32 = 2_000;
-/// Transactions of one call at most.
-const FOLDS: u32 = 4;
+/// Maximum number of rows that one transaction merges in each of the two tables.
+const MERGE_ROWS: u32 = 2_000;
+/// Maximum number of passes over all tables and grains per call.
+const MERGE_BATCHES: u32 = 4;
 
-/// What an order adds when it is paid.
+/// The amounts that a paid order adds.
 #[derive(Debug, Clone, Copy)]
 pub struct PaidOrder<'a> {
-    /// The courses of its items; doubles count once.
+    /// The courses of its items. Duplicates count once.
     pub courses: &'a [CourseId],
-    /// When it was paid.
+    /// The payment time.
     pub paid_at: Timestamp,
-    /// ISO 4217.
+    /// ISO 4217 code of the amounts.
     pub currency: &'a str,
-    /// `total_amount`, in minor units: what the customer paid.
+    /// The amount paid by the customer, in minor units.
     pub total_amount: i64,
-    /// `discount_amount`.
+    /// The discount, in minor units.
     pub discount_amount: i64,
-    /// `tax_amount`.
+    /// The tax, in minor units.
     pub tax_amount: i64,
 }
 
-/// Counts a paid order at its `paid_at`, and with its whole amount for each course that it holds.
-pub fn order_paid(write: &mut Write, workspace: WorkspaceId, order: PaidOrder<'_>) {
-    let sums = revenue_rollups::Sums {
+/// Counts a paid order at its `paid_at`, and with its full amount for each of its courses.
+pub fn count_paid_order(write: &mut Write, workspace: WorkspaceId, order: PaidOrder<'_>) {
+    let sums = revenue_rollups::RevenueSums {
         orders: 1,
         gross_amount: order.total_amount,
         discount_amount: order.discount_amount,
         tax_amount: order.tax_amount,
-        ..revenue_rollups::Sums::default()
+        ..revenue_rollups::RevenueSums::default()
     };
     let at_ms = order.paid_at.as_millisecond();
     add_revenue(write, workspace, order.courses, at_ms, order.currency, sums);
 }
 
-/// Counts a refund at its own `created_at`; `courses` are those of the order's items.
-pub fn refunded(
+/// Counts a refund at its own `created_at`. `courses` are the courses of the items of the order.
+pub fn count_refund(
     write: &mut Write,
     workspace: WorkspaceId,
     courses: &[CourseId],
@@ -74,46 +74,51 @@ pub fn refunded(
     currency: &str,
     amount: i64,
 ) {
-    let sums =
-        revenue_rollups::Sums { refunds: 1, refunded_amount: amount, ..revenue_rollups::Sums::default() };
+    let sums = revenue_rollups::RevenueSums {
+        refunds: 1,
+        refunded_amount: amount,
+        ..revenue_rollups::RevenueSums::default()
+    };
     add_revenue(write, workspace, courses, created_at.as_millisecond(), currency, sums);
 }
 
 /// Counts a student at its `created_at`.
-pub fn student_created(write: &mut Write, workspace: WorkspaceId, created_at: Timestamp) {
-    let sums = activity_rollups::Sums { students_new: 1, ..activity_rollups::Sums::default() };
+pub fn count_created_student(write: &mut Write, workspace: WorkspaceId, created_at: Timestamp) {
+    let sums =
+        activity_rollups::ActivitySums { students_new: 1, ..activity_rollups::ActivitySums::default() };
     add_activity(write, workspace, &[ALL_COURSES], created_at, sums);
 }
 
-/// Takes a deleted student back out of the count. Its enrolments go by [`enrollment`].
-pub fn student_deleted(write: &mut Write, workspace: WorkspaceId, created_at: Timestamp) {
-    let sums = activity_rollups::Sums { students_new: -1, ..activity_rollups::Sums::default() };
+/// Removes a deleted student from the count. Its enrollments are removed with [`count_enrollment`].
+pub fn count_deleted_student(write: &mut Write, workspace: WorkspaceId, created_at: Timestamp) {
+    let sums =
+        activity_rollups::ActivitySums { students_new: -1, ..activity_rollups::ActivitySums::default() };
     add_activity(write, workspace, &[ALL_COURSES], created_at, sums);
 }
 
-/// What is counted of one enrolment, as it stands at one moment.
+/// The properties of an enrollment that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnrollmentFacts {
-    /// Its course.
+    /// The course.
     pub course: CourseId,
-    /// `created_at` of its student: the students of a course are counted there.
+    /// `created_at` of the student. The students of a course are counted at this time.
     pub student_created_at: Timestamp,
-    /// Its own `created_at`, which stays when it is revoked and made active again.
+    /// `created_at` of the enrollment, which a reactivation does not change.
     pub created_at: Timestamp,
-    /// The stored status is active, whether or not `expires_at` has passed.
+    /// Whether the stored status is active, even if `expires_at` has passed.
     pub active: bool,
-    /// When it was revoked, if the stored status is revoked; `None` for any other status.
+    /// The time of the revocation if the stored status is revoked.
     pub revoked_at: Option<Timestamp>,
-    /// Lessons done.
+    /// Number of lessons completed.
     pub completed_lessons: i32,
-    /// Lessons of the course.
+    /// Number of lessons of the course.
     pub total_lessons: i32,
 }
 
-/// Counts what became of an enrolment: `before` is `None` for a new one, `after` for one that is deleted.
+/// Counts the change of an enrollment. `before` is `None` for a new enrollment, `after` is `None` for a deleted one.
 ///
-/// Call it once per change with the row as it was and as it is; what stayed the same cancels out.
-pub fn enrollment(
+/// Call this once per change, with the row before and after. Unchanged properties cancel out.
+pub fn count_enrollment(
     write: &mut Write,
     workspace: WorkspaceId,
     before: Option<EnrollmentFacts>,
@@ -124,78 +129,85 @@ pub fn enrollment(
     }
     for (facts, sign) in [(before, -1), (after, 1)] {
         if let Some(facts) = facts {
-            count_enrollment(write, workspace, facts, sign);
+            add_enrollment(write, workspace, facts, sign);
         }
     }
 }
 
-/// Adds (or with `sign` -1 takes away) everything one enrolment counts for.
-fn count_enrollment(write: &mut Write, workspace: WorkspaceId, facts: EnrollmentFacts, sign: i64) {
+/// Adds the counts of one enrollment, or subtracts them with `sign` -1.
+fn add_enrollment(write: &mut Write, workspace: WorkspaceId, facts: EnrollmentFacts, sign: i64) {
     let course = facts.course.uuid();
     let percent = percent_complete(facts.completed_lessons, facts.total_lessons);
-    let created = activity_rollups::Sums {
+    let created = activity_rollups::ActivitySums {
         enrollments_created: sign,
         enrollments_active: if facts.active { sign } else { 0 },
         cohort_completed: if percent == 100 { sign } else { 0 },
         cohort_percent_sum: sign * i64::from(percent),
-        ..activity_rollups::Sums::default()
+        ..activity_rollups::ActivitySums::default()
     };
     add_activity(write, workspace, &[ALL_COURSES, course], facts.created_at, created);
-    let student = activity_rollups::Sums { students_new: sign, ..activity_rollups::Sums::default() };
+    let student =
+        activity_rollups::ActivitySums { students_new: sign, ..activity_rollups::ActivitySums::default() };
     add_activity(write, workspace, &[course], facts.student_created_at, student);
     if let Some(revoked_at) = facts.revoked_at {
-        let revoked =
-            activity_rollups::Sums { enrollments_revoked: sign, ..activity_rollups::Sums::default() };
+        let revoked = activity_rollups::ActivitySums {
+            enrollments_revoked: sign,
+            ..activity_rollups::ActivitySums::default()
+        };
         add_activity(write, workspace, &[ALL_COURSES, course], revoked_at, revoked);
     }
 }
 
-/// Counts a certificate at its `issued_at`. Certificates stay when their student is deleted.
-pub fn certificate_issued(write: &mut Write, workspace: WorkspaceId, course: CourseId, issued_at: Timestamp) {
-    let sums = activity_rollups::Sums { certificates_issued: 1, ..activity_rollups::Sums::default() };
+/// Counts a certificate at its `issued_at`. Certificates still count after their student was deleted.
+pub fn count_certificate(write: &mut Write, workspace: WorkspaceId, course: CourseId, issued_at: Timestamp) {
+    let sums = activity_rollups::ActivitySums {
+        certificates_issued: 1,
+        ..activity_rollups::ActivitySums::default()
+    };
     add_activity(write, workspace, &[ALL_COURSES, course.uuid()], issued_at, sums);
 }
 
-/// Brings the shards of days that ended a day ago or earlier into one, and those of their quarter-hours, so that as many rows are
-/// read of a year whether one wrote at a time or many did. A few batches, so that it is soon done: says how many rows went, none
-/// once all have.
+/// Merges the shards of days that ended at least one day ago, and of their quarter-hours, so that a query of a year reads the
+/// same number of rows after concurrent writes as after sequential ones.
+///
+/// Merges a limited number of batches to return soon. Returns the number of rows deleted, 0 when no shards are left.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails; what was brought together stays.
-pub async fn fold(app: &App) -> Result<u64> {
-    let mut folded = 0;
+/// Returns [`Error::Internal`](super::Error::Internal) when a query fails. Batches that are committed stay merged.
+pub async fn merge_shards(app: &App) -> Result<u64> {
+    let mut merged = 0;
     if !app.db.is_sharded() {
-        return Ok(folded);
+        return Ok(merged);
     }
-    for _ in 0..FOLDS {
-        let mut most = 0;
+    for _ in 0..MERGE_BATCHES {
+        let mut largest_batch = 0;
         for grain in Grain::ALL {
             for is_revenue in [true, false] {
-                let moved = fold_some(app, grain, is_revenue).await?;
-                folded += moved;
-                most = most.max(moved);
+                let deleted = merge_batch(app, grain, is_revenue).await?;
+                merged += deleted;
+                largest_batch = largest_batch.max(deleted);
             }
         }
-        if most < u64::from(FOLDED) {
+        if largest_batch < u64::from(MERGE_ROWS) {
             break;
         }
     }
-    Ok(folded)
+    Ok(merged)
 }
 
-async fn fold_some(app: &App, grain: Grain, is_revenue: bool) -> Result<u64> {
+async fn merge_batch(app: &App, grain: Grain, is_revenue: bool) -> Result<u64> {
     let write = app.begin_write().await?;
     let before = Grain::Day.floor(write.now_ms()) - DAY_MS;
-    let moved = match is_revenue {
-        true => revenue_rollups::fold(write.conn(), grain, before, FOLDED).await?,
-        false => activity_rollups::fold(write.conn(), grain, before, FOLDED).await?,
+    let deleted = match is_revenue {
+        true => revenue_rollups::fold(write.conn(), grain, before, MERGE_ROWS).await?,
+        false => activity_rollups::fold(write.conn(), grain, before, MERGE_ROWS).await?,
     };
     write.commit().await?;
-    Ok(moved)
+    Ok(deleted)
 }
 
-/// The share of lessons that are done, 0 to 100, rounded down: 100 only when every lesson is done, and 0 of a
-/// course without lessons.
+/// Returns the percentage of lessons completed, 0 to 100, rounded down: 100 only if every lesson is completed, 0 for a course
+/// without lessons.
 pub fn percent_complete(completed_lessons: i32, total_lessons: i32) -> i32 {
     if total_lessons <= 0 {
         return 0;
@@ -204,20 +216,20 @@ pub fn percent_complete(completed_lessons: i32, total_lessons: i32) -> i32 {
     i32::try_from(percent.min(100)).unwrap_or(100)
 }
 
-/// Adds revenue once over all courses, and once for each of the courses, doubles counting once.
+/// Adds revenue once for all courses together and once for each course. Duplicates count once.
 fn add_revenue(
     write: &mut Write,
     workspace: WorkspaceId,
     courses: &[CourseId],
     at_ms: i64,
     currency: &str,
-    sums: revenue_rollups::Sums,
+    sums: revenue_rollups::RevenueSums,
 ) {
     let courses: BTreeSet<Uuid> =
         courses.iter().map(|course| course.uuid()).chain(std::iter::once(ALL_COURSES)).collect();
     for course_id in courses {
         for grain in Grain::ALL {
-            let bucket = revenue_rollups::Bucket {
+            let bucket = revenue_rollups::RevenueBucket {
                 workspace_id: workspace.uuid(),
                 course_id,
                 grain,
@@ -229,19 +241,23 @@ fn add_revenue(
     }
 }
 
-/// Adds activity for each of the courses.
+/// Adds activity for each course.
 fn add_activity(
     write: &mut Write,
     workspace: WorkspaceId,
     courses: &[Uuid],
     at: Timestamp,
-    sums: activity_rollups::Sums,
+    sums: activity_rollups::ActivitySums,
 ) {
     for &course_id in courses {
         for grain in Grain::ALL {
             let starts_at = grain.floor(at.as_millisecond());
-            let bucket =
-                activity_rollups::Bucket { workspace_id: workspace.uuid(), course_id, grain, starts_at };
+            let bucket = activity_rollups::ActivityBucket {
+                workspace_id: workspace.uuid(),
+                course_id,
+                grain,
+                starts_at,
+            };
             write.add_activity(bucket, sums);
         }
     }
@@ -252,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_all_lessons_are_a_hundred_percent() {
+    fn a_hundred_percent_means_all_lessons() {
         assert_eq!(percent_complete(199, 200), 99);
         assert_eq!(percent_complete(200, 200), 100);
         assert_eq!(percent_complete(0, 0), 0);

@@ -1,19 +1,19 @@
-//! The six scopes of an API key (seed 5.3).
+//! Defines the scopes of API keys.
 
 use std::fmt;
 use std::str::FromStr;
 
 macro_rules! scopes {
     ($($variant:ident = $text:literal, $grants:literal;)*) => {
-        /// What an API key may do.
+        /// A permission of an API key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Scope { $(#[doc = $grants] $variant),* }
 
         impl Scope {
-            /// All scopes, in the seed's order.
+            /// All scopes, in the order of the contract.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The scope as it is written: `read:courses`.
+            /// Returns the name of the scope: `read:courses`.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
             }
@@ -30,15 +30,15 @@ macro_rules! scopes {
 }
 
 scopes! {
-    ReadCourses = "read:courses", "Both course reads.";
-    ReadStudents = "read:students", "The student list.";
-    WriteStudents = "write:students", "Student creation.";
-    ReadOrders = "read:orders", "The order list.";
-    WriteEnrollments = "write:enrollments", "Enrollment creation.";
-    ReadAnalytics = "read:analytics", "The analytics summary.";
+    ReadCourses = "read:courses", "List and retrieve courses.";
+    ReadStudents = "read:students", "List students.";
+    WriteStudents = "write:students", "Create students.";
+    ReadOrders = "read:orders", "List orders.";
+    WriteEnrollments = "write:enrollments", "Create enrollments.";
+    ReadAnalytics = "read:analytics", "Retrieve the analytics summary.";
 }
 
-/// A text that names no scope.
+/// A string that is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a scope; the scopes are read:courses, read:students, write:students, read:orders, \
@@ -52,22 +52,22 @@ impl fmt::Display for Scope {
     }
 }
 
-/// A set of scopes, small enough to copy.
+/// A set of scopes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Scopes(u8);
 
 impl Scopes {
-    /// Every scope.
+    /// Returns the set of all scopes.
     pub fn all() -> Self {
         Scope::ALL.iter().copied().collect()
     }
 
-    /// Whether the set holds it.
+    /// Returns whether the set contains a scope.
     pub const fn contains(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u8) != 0
     }
 
-    /// The scopes of the set, in the seed's order.
+    /// Returns the scopes of the set, in the order of [`Scope::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.iter().copied().filter(move |scope| self.contains(*scope))
     }

@@ -1,4 +1,4 @@
-//! Secrets that a browser or a link carries: 256 random bits, of which only the SHA-256 is stored.
+//! Generates session and link tokens: 256 random bits, stored as a SHA-256 digest.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -7,26 +7,27 @@ use rand::rngs::SysRng;
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 
-/// Random bytes of a token.
+/// Number of random bytes of a token.
 const BYTES: usize = 32;
-/// Characters of a token's text: base64url without padding.
+/// Number of characters of a token in base64url without padding.
 const LENGTH: usize = 43;
 
-/// A new token, from the system's generator: 43 characters that may stand in a cookie or an address.
+/// Generates a token of 43 characters, which can be used in cookies and URLs.
 ///
 /// # Errors
-/// When the system's generator fails.
+/// Returns an error when the operating system's random generator fails.
 pub fn generate() -> anyhow::Result<SecretString> {
     let mut bytes = [0; BYTES];
     SysRng.try_fill_bytes(&mut bytes)?;
     Ok(SecretString::from(BASE64_URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-/// What is stored of a token; `None` for a text that is none, so that nobody is asked about it.
+/// Returns the digest of a token, which is stored and used for lookups. Returns `None` for a string that does not have the
+/// format of a token, which makes a query unnecessary.
 pub(super) fn digest(token: &str) -> Option<[u8; 32]> {
-    let shaped =
+    let is_well_formed =
         token.len() == LENGTH && token.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-    shaped.then(|| Sha256::digest(token.as_bytes()).into())
+    is_well_formed.then(|| Sha256::digest(token.as_bytes()).into())
 }
 
 #[cfg(test)]
@@ -36,11 +37,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_never_the_same_and_known_by_its_digest() {
-        let (one, other) = (generate().unwrap(), generate().unwrap());
-        assert_ne!(one.expose_secret(), other.expose_secret());
-        assert_ne!(digest(one.expose_secret()), digest(other.expose_secret()));
-        assert!(digest(one.expose_secret()).is_some());
+    fn tokens_and_their_digests_are_unique() {
+        let (first, second) = (generate().unwrap(), generate().unwrap());
+        assert_ne!(first.expose_secret(), second.expose_secret());
+        assert_ne!(digest(first.expose_secret()), digest(second.expose_secret()));
+        assert!(digest(first.expose_secret()).is_some());
         for wrong in ["", "short", &"ä".repeat(43), &"a".repeat(44)] {
             assert_eq!(digest(wrong), None, "{wrong}");
         }

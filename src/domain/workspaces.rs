@@ -1,68 +1,70 @@
-//! Workspaces and their quotas.
+//! Creates and updates workspaces, their owners and their quotas.
 
 use entity::Set;
 use entity::workspaces::{self, ActiveModel, Model};
 use jiff::Timestamp;
 
 use super::audit::{self, Action, Actor};
-use super::error::{Missing, taken};
-use super::faults::Faults;
-use super::find::{absent, fresh, id};
+use super::error::{NotFound, map_unique_violation};
+use super::field_errors::FieldErrors;
+use super::records::{id, new_uuid, not_found};
 use super::users::{self, User};
-use super::{Changed, Error, Given, Result};
+use super::{Error, FieldUpdate, Result, WriteOutcome};
 use crate::app::App;
 use foundation::clock::from_ms;
-use foundation::database::{Unique, Write};
+use foundation::database::{UniqueConstraint, Write};
 use foundation::id::{Workspace as WorkspaceKind, WorkspaceId};
 
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// Its id.
+    /// The workspace's id.
     pub id: WorkspaceId,
-    /// Short and unique on the server, as commands and changes name it.
+    /// The short, unique name by which commands and changes refer to the workspace.
     pub key: String,
-    /// Shown to people.
+    /// The display name.
     pub name: String,
-    /// The owner's address, where warnings go. The owner has access and cannot be removed.
+    /// The owner's email address, which receives warnings. The owner has access and cannot be removed.
     pub owner_email: String,
-    /// Its own quota, where it has one.
+    /// The workspace's own quota, if any.
     pub quota: Quota,
-    /// Creation.
+    /// When the workspace was created.
     pub created_at: Timestamp,
-    /// Last recorded change.
+    /// When the workspace was last updated.
     pub updated_at: Timestamp,
 }
 
-/// A custom quota; `None` falls back to the next: key, workspace, the configured default.
+/// A custom quota of a key or a workspace. A limit that is `None` falls back from the key to the workspace, and from there to
+/// the configured default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quota {
-    /// Requests in a clock minute, at least 1.
+    /// Maximum number of requests per clock minute, at least 1.
     pub per_minute: Option<i32>,
-    /// Requests in a UTC day, at least 1.
+    /// Maximum number of requests per UTC day, at least 1.
     pub per_day: Option<i32>,
 }
 
-/// What `workspace.upsert` says.
+/// The data of a `workspace.upsert` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceUpsert {
-    /// 1 to 64 of `a-z`, `0-9` and `-`.
+    /// 1 to 64 characters of `a-z`, `0-9` and `-`.
     pub key: String,
-    /// Shown to people.
+    /// The display name.
     pub name: String,
-    /// The owner's address, where warnings go.
+    /// The owner's email address, which receives warnings.
     pub owner_email: String,
-    /// Custom quota of the minute.
-    pub per_minute: Given<i32>,
-    /// Custom quota of the day.
-    pub per_day: Given<i32>,
+    /// The custom limit per clock minute.
+    pub per_minute: FieldUpdate<i32>,
+    /// The custom limit per UTC day.
+    pub per_day: FieldUpdate<i32>,
 }
 
-/// Makes or changes a workspace, as the platform asks. A new workspace gives its owner access; another `owner_email` moves the
-/// access from the previous owner to the new one. The same address in another spelling is the same owner.
+/// Creates or updates a workspace for a change of the platform. Gives the owner of a new workspace access. When `owner_email`
+/// changes, removes the previous owner and gives the new one access. Email addresses that differ only in case are the same
+/// owner.
 ///
 /// # Errors
-/// [`Error::Invalid`] for values out of their bounds.
+/// Returns [`Error::Invalid`] when a value is not valid.
 pub async fn upsert(
     app: &App,
     write: &mut Write,
@@ -73,31 +75,32 @@ pub async fn upsert(
     let actor = Actor::feed();
     let Some(before) = workspaces::lock_by_key(write.conn(), &upsert.key).await? else {
         let (workspace, owner) = insert(app, write, at, upsert).await?;
-        users::welcome_owner(app, write, &workspace, &owner, &actor).await?;
+        users::notify_new_owner(app, write, &workspace, &owner, &actor).await?;
         return Ok(workspace.id);
     };
     let mut row = before.clone();
     row.name = upsert.name;
     row.owner_email = upsert.owner_email;
-    row.per_minute = upsert.per_minute.or(row.per_minute);
-    row.per_day = upsert.per_day.or(row.per_day);
+    row.per_minute = upsert.per_minute.apply_to(row.per_minute);
+    row.per_day = upsert.per_day.apply_to(row.per_day);
     if row != before {
         save(app, write, &before, &mut row).await?;
     }
-    let new_owner = match users::same_address(&before.owner_email, &row.owner_email) {
-        true => give_access(app, write, &row, &actor).await?,
+    let new_owner = match users::is_same_email(&before.owner_email, &row.owner_email) {
+        true => grant_access(app, write, &row, &actor).await?,
         false => Some(change_owner(app, write, &before, &row, &actor).await?.0),
     };
     if let Some(owner) = new_owner {
-        users::welcome_owner(app, write, &workspace(row), &owner, &actor).await?;
+        users::notify_new_owner(app, write, &workspace(row), &owner, &actor).await?;
     }
     Ok(id(before.id))
 }
 
-/// Gives the owner of a workspace access, if they have none: versions before this one did not. The owner, when the access is
-/// new.
-async fn give_access(app: &App, write: &mut Write, row: &Model, actor: &Actor) -> Result<Option<User>> {
-    let Changed { record: owner, changed } = users::add(app, write, id(row.id), &row.owner_email).await?;
+/// Gives the owner of a workspace access and returns the owner, or returns `None` if the owner has access already. An owner has
+/// none if an earlier version of this program created the workspace.
+async fn grant_access(app: &App, write: &mut Write, row: &Model, actor: &Actor) -> Result<Option<User>> {
+    let WriteOutcome { record: owner, changed } =
+        users::add(app, write, id(row.id), &row.owner_email).await?;
     if !changed {
         return Ok(None);
     }
@@ -106,10 +109,10 @@ async fn give_access(app: &App, write: &mut Write, row: &Model, actor: &Actor) -
     Ok(Some(owner))
 }
 
-/// Makes a workspace, and gives its owner access.
+/// Creates a workspace and gives its owner access.
 ///
 /// # Errors
-/// [`Error::Invalid`] for values out of their bounds.
+/// Returns [`Error::Invalid`] when a value is not valid.
 pub async fn create(
     app: &App,
     write: &mut Write,
@@ -127,59 +130,60 @@ async fn insert(
     new: WorkspaceUpsert,
 ) -> Result<(Workspace, User)> {
     let row = Model {
-        id: fresh::<WorkspaceKind>(app, write),
+        id: new_uuid::<WorkspaceKind>(app, write),
         key: new.key,
         name: new.name,
         owner_email: new.owner_email,
-        per_minute: new.per_minute.or(None),
-        per_day: new.per_day.or(None),
+        per_minute: new.per_minute.apply_to(None),
+        per_day: new.per_day.apply_to(None),
         created_at: at.as_millisecond(),
         updated_at: write.now_ms(),
     };
     let inserted = workspaces::insert(write.conn(), row.clone()).await;
-    inserted.map_err(|error| taken(error, Unique::WORKSPACE_KEY, Error::raced))?;
+    inserted
+        .map_err(|error| map_unique_violation(error, UniqueConstraint::WORKSPACE_KEY, Error::lost_race))?;
     let workspace = workspace(row);
     let owner = users::add(app, write, workspace.id, &workspace.owner_email).await?.record;
     Ok((workspace, owner))
 }
 
-/// A change of a workspace's owner.
+/// The result of changing a workspace's owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewOwner {
-    /// The owner now.
+pub struct OwnershipTransfer {
+    /// The new owner.
     pub owner: User,
-    /// The previous owner, who no longer has access; `None` when that person had none.
+    /// The previous owner, whose access was removed. `None` if that user had none.
     pub removed: Option<User>,
 }
 
-/// Makes the person with this address the owner of a workspace, and gives them access; the previous owner is removed. `None` when
-/// the person owns it already and has access: nothing was changed then.
+/// Makes the user with this email address the owner of a workspace and gives them access. Removes the previous owner. Returns
+/// `None` and changes nothing if the user already owns the workspace and has access.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such workspace, [`Error::Invalid`] when `email` is not an address.
+/// Returns [`Error::NotFound`] when the workspace does not exist, and [`Error::Invalid`] when `email` is not an email address.
 pub async fn set_owner(
     app: &App,
     write: &mut Write,
     workspace_id: WorkspaceId,
     email: &str,
     actor: &Actor,
-) -> Result<Option<NewOwner>> {
-    let mut faults = Faults::default();
-    faults.email("email", email);
-    faults.check()?;
+) -> Result<Option<OwnershipTransfer>> {
+    let mut errors = FieldErrors::default();
+    errors.check_email("email", email);
+    errors.into_result()?;
     let before = workspaces::lock(write.conn(), workspace_id.uuid()).await?;
-    let before = before.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
-    if users::same_address(&before.owner_email, email) {
-        let owner = give_access(app, write, &before, actor).await?;
-        return Ok(owner.map(|owner| NewOwner { owner, removed: None }));
+    let before = before.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
+    if users::is_same_email(&before.owner_email, email) {
+        let owner = grant_access(app, write, &before, actor).await?;
+        return Ok(owner.map(|owner| OwnershipTransfer { owner, removed: None }));
     }
     let mut row = Model { owner_email: email.to_owned(), ..before.clone() };
     save(app, write, &before, &mut row).await?;
     let (owner, removed) = change_owner(app, write, &before, &row, actor).await?;
-    Ok(Some(NewOwner { owner, removed }))
+    Ok(Some(OwnershipTransfer { owner, removed }))
 }
 
-/// Moves the access from the owner of a workspace to the next, and writes the entries of the audit log.
+/// Removes the previous owner, gives the new owner access, and writes the audit log entries.
 async fn change_owner(
     app: &App,
     write: &mut Write,
@@ -188,10 +192,11 @@ async fn change_owner(
     actor: &Actor,
 ) -> Result<(User, Option<User>)> {
     let workspace: WorkspaceId = id(row.id);
-    let moved = users::hand_over(app, write, workspace, &before.owner_email, &row.owner_email).await?;
-    let Changed { record: owner, changed: is_new } = moved.owner;
+    let transfer =
+        users::transfer_access(app, write, workspace, &before.owner_email, &row.owner_email).await?;
+    let WriteOutcome { record: owner, changed: is_new } = transfer.owner;
     let mut entries = vec![(Action::OwnerChanged, workspace.to_string(), owner.email.as_str())];
-    if let Some(removed) = &moved.removed {
+    if let Some(removed) = &transfer.removed {
         entries.push((Action::UserRemoved, removed.id.to_string(), removed.email.as_str()));
     }
     if is_new {
@@ -200,86 +205,86 @@ async fn change_owner(
     for entry in entries {
         audit::append(app, write, workspace, actor, entry).await?;
     }
-    Ok((owner, moved.removed))
+    Ok((owner, transfer.removed))
 }
 
-/// The workspace with this key.
+/// Returns the workspace with this key.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none.
+/// Returns [`Error::NotFound`] when the workspace does not exist.
 pub async fn by_key(app: &App, key: &str) -> Result<Workspace> {
     let row = workspaces::by_key(app.db.read(), key).await?;
-    row.map(workspace).ok_or_else(|| no_workspace(key))
+    row.map(workspace).ok_or_else(|| workspace_not_found(key))
 }
 
-/// The workspace with this key, as an open write sees it.
+/// Returns the workspace with this key, read in an open transaction.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none.
+/// Returns [`Error::NotFound`] when the workspace does not exist.
 pub async fn by_key_in(write: &Write, key: &str) -> Result<Workspace> {
     let row = workspaces::by_key(write.conn(), key).await?;
-    row.map(workspace).ok_or_else(|| no_workspace(key))
+    row.map(workspace).ok_or_else(|| workspace_not_found(key))
 }
 
-/// The workspace with this id.
+/// Returns the workspace with this id.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none.
+/// Returns [`Error::NotFound`] when the workspace does not exist.
 pub async fn get(app: &App, workspace_id: WorkspaceId) -> Result<Workspace> {
     let row = workspaces::by_id(app.db.read(), workspace_id.uuid()).await?;
-    row.map(workspace).ok_or_else(|| absent::<WorkspaceKind>(workspace_id))
+    row.map(workspace).ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))
 }
 
-/// Every workspace, by key.
+/// Returns all workspaces, sorted by key.
 ///
 /// # Errors
-/// [`Error::Internal`] when the database fails.
+/// Returns [`Error::Internal`] when the query fails.
 pub async fn list(app: &App) -> Result<Vec<Workspace>> {
     Ok(workspaces::list(app.db.read()).await?.into_iter().map(workspace).collect())
 }
 
-/// Sets a workspace's custom quota whole; `None` takes a part of it away. It holds in this process from the commit
-/// on, in others within 2 s.
+/// Replaces both limits of a workspace's custom quota. For a limit that is `None`, the default applies. Takes effect in this
+/// process at the commit, in other processes within 2 s.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such workspace, [`Error::Invalid`] for a cap below 1.
+/// Returns [`Error::NotFound`] when the workspace does not exist, and [`Error::Invalid`] when a limit is below 1.
 pub async fn set_quota(
     app: &App,
     write: &mut Write,
     workspace_id: WorkspaceId,
     quota: Quota,
-) -> Result<Changed<Workspace>> {
-    let mut faults = Faults::default();
-    faults.cap("per_minute", quota.per_minute);
-    faults.cap("per_day", quota.per_day);
-    faults.check()?;
+) -> Result<WriteOutcome<Workspace>> {
+    let mut errors = FieldErrors::default();
+    errors.check_quota("per_minute", quota.per_minute);
+    errors.check_quota("per_day", quota.per_day);
+    errors.into_result()?;
     let known = workspaces::by_id(write.conn(), workspace_id.uuid()).await?;
-    let known = known.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
+    let known = known.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
     let before = workspaces::lock_by_key(write.conn(), &known.key).await?;
-    let before = before.ok_or_else(|| absent::<WorkspaceKind>(workspace_id))?;
+    let before = before.ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))?;
     let mut row = before.clone();
     (row.per_minute, row.per_day) = (quota.per_minute, quota.per_day);
     if row == before {
-        return Ok(Changed::before(workspace(row)));
+        return Ok(WriteOutcome::unchanged(workspace(row)));
     }
     save(app, write, &before, &mut row).await?;
-    Ok(Changed::now(workspace(row)))
+    Ok(WriteOutcome::changed(workspace(row)))
 }
 
 fn check(upsert: &WorkspaceUpsert) -> Result<()> {
-    let mut faults = Faults::default();
-    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    if !(1..=64).contains(&upsert.key.len()) || !upsert.key.bytes().all(plain) {
-        faults.add("key", "must have 1 to 64 of `a-z`, `0-9` and `-`");
+    let mut errors = FieldErrors::default();
+    let is_allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    if !(1..=64).contains(&upsert.key.len()) || !upsert.key.bytes().all(is_allowed) {
+        errors.add("key", "must have 1 to 64 characters of `a-z`, `0-9` and `-`");
     }
-    faults.line("name", &upsert.name, 200);
-    faults.email("owner_email", &upsert.owner_email);
-    faults.cap("per_minute", upsert.per_minute.value().copied());
-    faults.cap("per_day", upsert.per_day.value().copied());
-    faults.check()
+    errors.check_line("name", &upsert.name, 200);
+    errors.check_email("owner_email", &upsert.owner_email);
+    errors.check_quota("per_minute", upsert.per_minute.value().copied());
+    errors.check_quota("per_day", upsert.per_day.value().copied());
+    errors.into_result()
 }
 
-/// Writes what changed; a new quota ends what is remembered of the workspace's keys.
+/// Writes an updated workspace. A new quota invalidates the cached keys.
 async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> Result<()> {
     row.updated_at = write.now_ms();
     let changes = ActiveModel {
@@ -293,13 +298,13 @@ async fn save(app: &App, write: &mut Write, before: &Model, row: &mut Model) -> 
     workspaces::update(write.conn(), row.id, changes).await?;
     if (before.per_minute, before.per_day) != (row.per_minute, row.per_day) {
         let app = app.clone();
-        write.after_commit(move || app.principals.forget());
+        write.after_commit(move || app.principals.invalidate());
     }
     Ok(())
 }
 
-fn no_workspace(key: &str) -> Error {
-    Error::NotFound(Missing::Workspace { key: key.chars().take(64).collect() })
+fn workspace_not_found(key: &str) -> Error {
+    Error::NotFound(NotFound::Workspace { key: key.chars().take(64).collect() })
 }
 
 pub(super) fn workspace(row: Model) -> Workspace {

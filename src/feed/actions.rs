@@ -6,15 +6,15 @@ use jiff::Timestamp;
 
 use super::change::{Action, Change};
 use domain::app::App;
-use domain::locks::Records;
+use domain::locks::LockSet;
 use domain::{Result, certificates, courses, enrollments, live_sessions, orders};
 use domain::{recordings, students, workspaces};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
-/// Adds the records that a change locks. Those of a workspace or a course are not among them: such a change has a transaction
-/// of its own.
-pub(super) fn name_records<'a>(action: &'a Action, records: &mut Records<'a>) {
+/// Adds the records that a change locks. Changes of a workspace or a course add none, because they run in a separate
+/// transaction.
+pub(super) fn add_locks<'a>(action: &'a Action, records: &mut LockSet<'a>) {
     match action {
         Action::WorkspaceUpsert(_) | Action::CourseUpsert(_) => {}
         Action::StudentUpsert(data) => {
@@ -45,7 +45,7 @@ pub(super) fn name_records<'a>(action: &'a Action, records: &mut Records<'a>) {
     }
 }
 
-/// Takes one change through the domain.
+/// Applies one change through the domain.
 pub(super) async fn apply(
     app: &App,
     write: &mut Write,
@@ -62,7 +62,7 @@ pub(super) async fn apply(
     dispatch(app, write, id, *at, action.clone()).await
 }
 
-/// The domain's operation for each kind of change.
+/// Calls the domain operation for the kind of change.
 async fn dispatch(
     app: &App,
     write: &mut Write,

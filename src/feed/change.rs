@@ -1,9 +1,10 @@
-//! The format of one change.
+//! The format of a change.
 //!
-//! A line is a JSON object with five fields, all required: `change` (its kind), `id` (the platform's own, unique
-//! in the workspace), `workspace` (its key), `at` (when it happened; it becomes the record's time), and `data`:
+//! A line is a JSON object with five required fields: `change` (the kind), `id` (the platform's id of the change, unique in the
+//! workspace), `workspace` (the key of the workspace), `at` (the time of the change, used as the time of the record), and
+//! `data`:
 //!
-//! | change | data; fields in brackets are optional |
+//! | change | data (fields in brackets are optional) |
 //! |---|---|
 //! | `workspace.upsert` | `key name owner_email [per_minute per_day]` |
 //! | `course.upsert` | `key slug title status [description language image_url url price{amount currency} modules[]{key title lessons[]{key title type [duration_seconds free_preview]}}]` |
@@ -19,29 +20,30 @@
 //! | `recording.ready` | `key live_session [title] duration_seconds size_bytes content_type` |
 //! | `certificate.issue` | `student course [number]` |
 //!
-//! Records are named by our id or by the platform's key. Whatever else stands in a line is refused: unknown
-//! fields, names that stand twice, values of another type. In an upsert a field that is left out keeps its value,
-//! and null empties it; lists and maps (`modules`, `tags`, `metadata`) replace what was there.
+//! Records are named by their id or by the platform's key. Everything else in a line is rejected: unknown fields, duplicate
+//! fields, values of a wrong type. In an upsert, a missing field keeps its value and null clears it; lists and maps (`modules`,
+//! `tags`, `metadata`) replace the previous ones.
 //!
 //! # Owners
 //!
-//! A `workspace.upsert` that makes a workspace gives the person with its `owner_email` access to the dashboard. Another
-//! `owner_email` moves the access: the new owner gets it, and the previous owner is removed, with all sessions in the workspace and
-//! all links made in it. The same address in another case is the same owner. To keep the previous owner, invite them again.
+//! A `workspace.upsert` that creates a workspace gives the user with its `owner_email` access to the dashboard. Another
+//! `owner_email` moves the ownership: the new owner gets access, and the previous owner is removed, with all sessions in the
+//! workspace and all password links created in it. Email addresses that differ only in case belong to the same owner. To keep
+//! the previous owner as a user, invite them again.
 //!
 //! # Access
 //!
-//! A student has access to a course as long as one of these gives it:
+//! A student has access to a course while at least one of these gives access:
 //!
 //! - An order for the course that is not fully refunded gives access without end.
-//! - Grants give access until the latest end that was given. A grant without `expires_at` gives access without end, and an
-//!   earlier end never shortens access. Only a grant that gives access to a student without access emits `enrollment.created`.
-//! - A student who completed the course while having access keeps it after the end of the grant.
+//! - Grants give access until the latest end that was granted. A grant without `expires_at` gives access without end, and an
+//!   earlier end never shortens access. Only a grant to a student without access emits `enrollment.created`.
+//! - A student who completed the course while having access keeps the access after the end of the grant.
 //!
-//! `enrollment.revoke` ends access at once, whatever gave it. Orders and grants that were applied before it no longer count,
-//! and the entitlements of these orders become `revoked`. A full refund ends what its order gave: another order or a grant that
-//! still counts keeps the access, otherwise the enrollment is revoked. The order in which changes are applied decides,
-//! not their `at`. `createEnrollment` and the dashboard's form give access like a grant, but only to a student without access:
+//! `enrollment.revoke` ends access at once, whatever its source. Orders and grants applied before it no longer count, and the
+//! entitlements of these orders become `revoked`. A full refund ends the access given by its order: if another order or a grant
+//! still gives access, the enrollment stays active, otherwise it is revoked. The order in which changes are applied counts, not
+//! their `at`. `createEnrollment` and the form of the dashboard give access like a grant, but only to a student without access;
 //! otherwise they change nothing.
 
 use jiff::Timestamp;
@@ -50,8 +52,8 @@ use serde_json::Value;
 use super::data::{
     certificate, course, grant, live_session, pay, progress, recording, refund, revoke, student, workspace,
 };
-use super::fields::{Faults, Fields};
-use super::reject::fault;
+use super::fields::{LineErrors, ObjectFields};
+use super::reject::field_error;
 use contract_runtime::json;
 use domain::certificates::CertificateIssue;
 use domain::courses::CourseUpsert;
@@ -61,36 +63,36 @@ use domain::orders::{OrderPay, OrderRefund};
 use domain::recordings::RecordingReady;
 use domain::students::StudentUpsert;
 use domain::workspaces::WorkspaceUpsert;
-use domain::{Fault, Named};
+use domain::{FieldError, IdOrKey};
 
-/// Characters of a change's id and of a workspace's key at most.
+/// Maximum number of characters of a change's id and of a workspace's key.
 const MAX_ID: usize = 200;
 
-/// One change.
+/// A change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// The platform's own id of it, unique in the workspace.
+    /// The platform's id of the change, unique in the workspace.
     pub id: String,
     /// The key of the workspace.
     pub workspace: String,
-    /// When it happened.
+    /// The time of the change.
     pub at: Timestamp,
-    /// What happened.
+    /// The action and its data.
     pub action: Action,
 }
 
 macro_rules! actions {
     ($($(#[$doc:meta])* $variant:ident($data:ty) = $kind:literal, $read:expr;)*) => {
-        /// What happened.
+        /// The action of a change.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub(crate) enum Action { $($(#[$doc])* $variant($data)),* }
 
-        /// Every kind of change, as it is written.
+        /// All kinds of changes, as written in `change`.
         pub(crate) const KINDS: &[&str] = &[$($kind),*];
 
         impl Action {
-            /// Reads the data of a change of this kind; `None` when there is no such kind.
-            fn read(kind: &str, data: &mut Fields<'_>) -> Option<Self> {
+            /// Reads the data of a change of this kind. Returns `None` if the kind is unknown.
+            fn read(kind: &str, data: &mut ObjectFields<'_>) -> Option<Self> {
                 match kind {
                     $($kind => Some(Self::$variant($read(data))),)*
                     _ => None,
@@ -101,85 +103,88 @@ macro_rules! actions {
 }
 
 actions! {
-    /// A workspace is there, with these facts.
+    /// A workspace was created or updated.
     WorkspaceUpsert(WorkspaceUpsert) = "workspace.upsert", workspace;
-    /// A course is there, with these facts.
+    /// A course was created or updated.
     CourseUpsert(CourseUpsert) = "course.upsert", course;
-    /// A student is there, with these facts.
+    /// A student was created or updated.
     StudentUpsert(StudentUpsert) = "student.upsert", student;
-    /// A student is gone.
-    StudentDelete(Named) = "student.delete", |data: &mut Fields<'_>| data.required("student");
-    /// A student has access to a course.
+    /// A student was deleted.
+    StudentDelete(IdOrKey) = "student.delete", |data: &mut ObjectFields<'_>| data.required("student");
+    /// A student was granted access to a course.
     EnrollmentGrant(EnrollmentGrant) = "enrollment.grant", grant;
-    /// A student has access no more.
+    /// A student's access to a course was revoked.
     EnrollmentRevoke(EnrollmentRevoke) = "enrollment.revoke", revoke;
-    /// A student has done a lesson.
+    /// A student completed a lesson.
     ProgressRecord(ProgressRecord) = "progress.record", progress;
     /// An order was paid.
     OrderPay(OrderPay) = "order.pay", pay;
-    /// Money was given back.
+    /// An order was refunded.
     OrderRefund(OrderRefund) = "order.refund", refund;
-    /// A live session is there, with these facts.
+    /// A live session was created or updated.
     LiveSessionUpsert(LiveSessionUpsert) = "live_session.upsert", live_session;
-    /// A live session began.
-    LiveSessionStart(Named) = "live_session.start", |data: &mut Fields<'_>| data.required("live_session");
+    /// A live session started.
+    LiveSessionStart(IdOrKey) = "live_session.start", |data: &mut ObjectFields<'_>| data.required("live_session");
     /// A live session ended.
-    LiveSessionEnd(Named) = "live_session.end", |data: &mut Fields<'_>| data.required("live_session");
-    /// A recording can be watched.
+    LiveSessionEnd(IdOrKey) = "live_session.end", |data: &mut ObjectFields<'_>| data.required("live_session");
+    /// A recording is ready.
     RecordingReady(RecordingReady) = "recording.ready", recording;
     /// A certificate was issued.
     CertificateIssue(CertificateIssue) = "certificate.issue", certificate;
 }
 
-/// The change that a line holds.
+/// Parses the change of a line.
 ///
 /// # Errors
-/// Every fault of the line, with the change's id where it could be read.
-pub(crate) fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<Fault>)> {
-    let value = json::read(line).map_err(|faults| (None, faults.into_iter().map(of_text).collect()))?;
+/// Returns all errors of the line, with the id of the change if it could be read.
+pub(crate) fn parse(line: &[u8]) -> Result<Change, (Option<String>, Vec<FieldError>)> {
+    let value = json::parse(line).map_err(|errors| (None, errors.into_iter().map(syntax_error).collect()))?;
     let id = value.get("id").and_then(Value::as_str).map(str::to_owned);
-    let faults = Faults::default();
-    let change = read(value, &faults);
-    let faults = faults.into_inner();
+    let errors = LineErrors::default();
+    let change = read(value, &errors);
+    let errors = errors.into_inner();
     match change {
-        Some(change) if faults.is_empty() => Ok(change),
-        _ => Err((id, faults)),
+        Some(change) if errors.is_empty() => Ok(change),
+        _ => Err((id, errors)),
     }
 }
 
-/// A fault of the line's text.
-fn of_text(found: json::Fault) -> Fault {
+/// Converts an error in the JSON syntax of the line.
+fn syntax_error(found: json::SyntaxError) -> FieldError {
     match found.pointer.strip_prefix('/') {
-        Some(path) => fault(path, found.message),
-        None => fault("", format!("the line {}", found.message)),
+        Some(path) => field_error(path, found.message),
+        None => field_error("", format!("the line {}", found.message)),
     }
 }
 
-/// The change; `None` when its kind is unknown. Not to be used when there are faults.
-fn read(value: Value, faults: &Faults) -> Option<Change> {
-    let mut line = Fields::new("", value, faults);
-    if line.faults() > 0 {
+/// Reads the change. Returns `None` if its kind is unknown. The caller must not use the change if errors were reported.
+fn read(value: Value, errors: &LineErrors) -> Option<Change> {
+    let mut line = ObjectFields::new("", value, errors);
+    if line.error_count() > 0 {
         return None;
     }
     let kind: String = line.required("change");
     let (id, workspace) = (identifier(&mut line, "id"), identifier(&mut line, "workspace"));
     let at: Timestamp = line.required("at");
     if at < Timestamp::UNIX_EPOCH {
-        line.say("at", "lies before 1970");
+        line.report("at", "must not be before 1970");
     }
-    let data = line.kept::<Data>("data");
+    let data = line.optional_not_null::<RawData>("data");
     if data.is_none() {
-        line.missing("data");
+        line.report_missing("data");
     }
     let data = data?;
-    let mut data = Fields::new("data", data.0, faults);
+    let mut data = ObjectFields::new("data", data.0, errors);
     let action = Action::read(&kind, &mut data);
     match &action {
         Some(Action::WorkspaceUpsert(upsert)) if upsert.key != workspace => {
-            data.say("key", format!("is {:?}, but the change's `workspace` is {workspace:?}", upsert.key));
+            data.report(
+                "key",
+                format!("is {:?}, but must equal `workspace`, which is {workspace:?}", upsert.key),
+            );
         }
         None if !kind.is_empty() => {
-            line.say("change", format!("is {kind:?}; one of {} is wanted", KINDS.join(", ")));
+            line.report("change", format!("unknown change {kind:?}; expected one of {}", KINDS.join(", ")));
         }
         _ => {}
     }
@@ -190,25 +195,25 @@ fn read(value: Value, faults: &Faults) -> Option<Change> {
     Some(Change { id, workspace, at, action: action? })
 }
 
-/// A text of 1 to 200 characters.
-fn identifier(line: &mut Fields<'_>, name: &'static str) -> String {
-    let before = line.faults();
+/// Reads a string of 1 to 200 characters.
+fn identifier(line: &mut ObjectFields<'_>, name: &'static str) -> String {
+    let before = line.error_count();
     let text: String = line.required(name);
-    if line.faults() == before && !(1..=MAX_ID).contains(&text.chars().count()) {
-        line.say(name, format!("must have 1 to {MAX_ID} characters"));
+    if line.error_count() == before && !(1..=MAX_ID).contains(&text.chars().count()) {
+        line.report(name, format!("must have 1 to {MAX_ID} characters"));
     }
     text
 }
 
-/// The data as it stands, to be read once the kind is known.
-struct Data(Value);
+/// The data before the kind of change is known.
+struct RawData(Value);
 
-impl super::fields::Read for Data {
+impl super::fields::FieldValue for RawData {
     fn read(value: Value) -> Result<Self, String> {
         Ok(Self(value))
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         Self(Value::Null)
     }
 }
@@ -217,12 +222,12 @@ impl super::fields::Read for Data {
 mod tests {
     use super::*;
 
-    fn faults(line: &str) -> Vec<String> {
+    fn errors(line: &str) -> Vec<String> {
         parse(line.as_bytes()).unwrap_err().1.iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn the_line_of_the_manual_is_a_change() {
+    fn a_valid_line_is_parsed() {
         let line = r#"{"change": "order.pay", "id": "c-17", "workspace": "acme", "at": "2026-03-01T10:00:00Z",
             "data": {"key": "o-1", "number": "A-1", "student": "s-1", "currency": "EUR",
                      "items": [{"course": "c-1", "unit_amount": 9900}]}}"#;
@@ -233,62 +238,65 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_of_a_line_are_named() {
+    fn all_errors_of_a_line_are_reported() {
         let line = r#"{"change": "order.pay", "id": "", "at": "yesterday", "extra": 1,
             "data": {"key": 7, "number": "A-1", "studnet": "s-1", "currency": "EUR",
                      "items": [{"course": "c-1", "unit_amount": "9900"}]}}"#;
         assert_eq!(
-            faults(line),
+            errors(line),
             [
                 "id: must have 1 to 200 characters",
-                "workspace: is missing",
-                "at: \"yesterday\" is not a time; write it as `2026-03-01T10:00:00Z`",
-                "data/items/0/unit_amount: is a text; a whole number is wanted",
-                "data/key: is a number; a text is wanted",
-                "data/student: is missing",
-                "data/studnet: is not a field; perhaps `student` is meant",
-                "extra: is not a field",
+                "workspace: is required",
+                "at: \"yesterday\" is not an RFC 3339 time, such as `2026-03-01T10:00:00Z`",
+                "data/items/0/unit_amount: expected an integer, got a string",
+                "data/key: expected a string, got a number",
+                "data/student: is required",
+                "data/studnet: unknown field; did you mean `student`?",
+                "extra: unknown field",
             ]
         );
     }
 
     #[test]
-    fn unknown_kinds_words_and_nulls_are_refused() {
+    fn unknown_kinds_and_values_and_nulls_are_rejected() {
         let line = |change: &str, data: &str| {
             format!(
                 r#"{{"change": "{change}", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z", "data": {data}}}"#
             )
         };
         assert!(
-            faults(&line("order.paid", "{}"))[0]
-                .starts_with("change: is \"order.paid\"; one of workspace.upsert,")
+            errors(&line("order.paid", "{}"))[0]
+                .starts_with("change: unknown change \"order.paid\"; expected one of workspace.upsert,")
         );
         let course = r#"{"key": "c", "slug": "c", "title": "C", "status": "open", "modules": null}"#;
         assert_eq!(
-            faults(&line("course.upsert", course)),
+            errors(&line("course.upsert", course)),
             [
-                "data/status: \"open\" is not a course status; one of draft, published, archived is",
-                "data/modules: is null; a list of objects is wanted"
+                "data/status: \"open\" is not a course status; expected one of draft, published, archived",
+                "data/modules: expected an array of objects, got null"
             ]
         );
         let workspace = r#"{"key": "b", "name": "B", "owner_email": "b@example.com"}"#;
         assert_eq!(
-            faults(&line("workspace.upsert", workspace)),
-            ["data/key: is \"b\", but the change's `workspace` is \"a\""]
+            errors(&line("workspace.upsert", workspace)),
+            ["data/key: is \"b\", but must equal `workspace`, which is \"a\""]
         );
-        assert_eq!(faults("[]"), [": is a list; an object is wanted"]);
+        assert_eq!(errors("[]"), [": expected an object, got an array"]);
     }
 
     #[test]
-    fn an_absent_field_keeps_and_null_empties() {
+    fn an_absent_field_keeps_its_value_and_null_clears_it() {
         let line = r#"{"change": "student.upsert", "id": "1", "workspace": "a", "at": "2026-03-01T10:00:00Z",
             "data": {"key": "s", "email": "s@example.com", "name": null}}"#;
         let Action::StudentUpsert(student) = parse(line.as_bytes()).unwrap().action else { panic!() };
-        assert_eq!((student.name, student.external_id), (domain::Given::Null, domain::Given::Absent));
+        assert_eq!(
+            (student.name, student.external_id),
+            (domain::FieldUpdate::Null, domain::FieldUpdate::Absent)
+        );
     }
 
     #[test]
-    fn a_byte_order_mark_is_named() {
-        assert!(faults("\u{feff}{}")[0].contains("byte order mark"));
+    fn a_byte_order_mark_is_reported() {
+        assert!(errors("\u{feff}{}")[0].contains("byte order mark"));
     }
 }

@@ -1,40 +1,38 @@
-//! What the data of each kind of change says, field by field, as the table in [`change`](super::change) has it.
-//!
-//! Never looks at the line around the data, nor into the database.
+//! Parses the data of each kind of change, as specified in the table of [`change`](super::change).
 
-use super::fields::{Fields, word};
+use super::fields::{ObjectFields, text_enum_fields};
 use domain::certificates::CertificateIssue;
 use domain::courses::{CourseStatus, CourseUpsert, LessonType, LessonUpsert, ModuleUpsert, Money};
 use domain::enrollments::{EnrollmentGrant, EnrollmentRevoke, EnrollmentSource, ProgressRecord};
 use domain::live_sessions::LiveSessionUpsert;
-use domain::orders::{ItemPay, OrderPay, OrderRefund, ReceiptPay};
+use domain::orders::{OrderPay, OrderPayItem, OrderPayReceipt, OrderRefund};
 use domain::recordings::RecordingReady;
 use domain::students::StudentUpsert;
 use domain::workspaces::WorkspaceUpsert;
 
-word!(CourseStatus, LessonType, EnrollmentSource);
+text_enum_fields!(CourseStatus, LessonType, EnrollmentSource);
 
-pub(super) fn workspace(data: &mut Fields<'_>) -> WorkspaceUpsert {
+pub(super) fn workspace(data: &mut ObjectFields<'_>) -> WorkspaceUpsert {
     WorkspaceUpsert {
         key: data.required("key"),
         name: data.required("name"),
         owner_email: data.required("owner_email"),
-        per_minute: data.given("per_minute"),
-        per_day: data.given("per_day"),
+        per_minute: data.nullable("per_minute"),
+        per_day: data.nullable("per_day"),
     }
 }
 
-pub(super) fn course(data: &mut Fields<'_>) -> CourseUpsert {
+pub(super) fn course(data: &mut ObjectFields<'_>) -> CourseUpsert {
     CourseUpsert {
         key: data.required("key"),
         slug: data.required("slug"),
         title: data.required("title"),
         status: data.required("status"),
-        description: data.given("description"),
-        language: data.given("language"),
-        image_url: data.given("image_url"),
-        url: data.given("url"),
-        price: data.given_object("price", |price| Money {
+        description: data.nullable("description"),
+        language: data.nullable("language"),
+        image_url: data.nullable("image_url"),
+        url: data.nullable("url"),
+        price: data.nullable_object("price", |price| Money {
             amount: price.required("amount"),
             currency: price.required("currency"),
         }),
@@ -42,7 +40,7 @@ pub(super) fn course(data: &mut Fields<'_>) -> CourseUpsert {
     }
 }
 
-fn module(data: &mut Fields<'_>) -> ModuleUpsert {
+fn module(data: &mut ObjectFields<'_>) -> ModuleUpsert {
     let lessons = data.objects("lessons", |lesson| LessonUpsert {
         key: lesson.required("key"),
         title: lesson.required("title"),
@@ -53,22 +51,22 @@ fn module(data: &mut Fields<'_>) -> ModuleUpsert {
     ModuleUpsert {
         key: data.required("key"),
         title: data.required("title"),
-        lessons: data.must_have("lessons", lessons),
+        lessons: data.require_list("lessons", lessons),
     }
 }
 
-pub(super) fn student(data: &mut Fields<'_>) -> StudentUpsert {
+pub(super) fn student(data: &mut ObjectFields<'_>) -> StudentUpsert {
     StudentUpsert {
         key: data.required("key"),
         email: data.required("email"),
-        name: data.given("name"),
-        external_id: data.given("external_id"),
-        tags: data.kept("tags"),
-        metadata: data.kept("metadata"),
+        name: data.nullable("name"),
+        external_id: data.nullable("external_id"),
+        tags: data.optional_not_null("tags"),
+        metadata: data.optional_not_null("metadata"),
     }
 }
 
-pub(super) fn grant(data: &mut Fields<'_>) -> EnrollmentGrant {
+pub(super) fn grant(data: &mut ObjectFields<'_>) -> EnrollmentGrant {
     EnrollmentGrant {
         student: data.required("student"),
         course: data.required("course"),
@@ -77,7 +75,7 @@ pub(super) fn grant(data: &mut Fields<'_>) -> EnrollmentGrant {
     }
 }
 
-pub(super) fn revoke(data: &mut Fields<'_>) -> EnrollmentRevoke {
+pub(super) fn revoke(data: &mut ObjectFields<'_>) -> EnrollmentRevoke {
     EnrollmentRevoke {
         student: data.required("student"),
         course: data.required("course"),
@@ -85,7 +83,7 @@ pub(super) fn revoke(data: &mut Fields<'_>) -> EnrollmentRevoke {
     }
 }
 
-pub(super) fn progress(data: &mut Fields<'_>) -> ProgressRecord {
+pub(super) fn progress(data: &mut ObjectFields<'_>) -> ProgressRecord {
     ProgressRecord {
         student: data.required("student"),
         course: data.required("course"),
@@ -93,14 +91,14 @@ pub(super) fn progress(data: &mut Fields<'_>) -> ProgressRecord {
     }
 }
 
-pub(super) fn pay(data: &mut Fields<'_>) -> OrderPay {
-    let items = data.objects("items", |item| ItemPay {
+pub(super) fn pay(data: &mut ObjectFields<'_>) -> OrderPay {
+    let items = data.objects("items", |item| OrderPayItem {
         course: item.required("course"),
         title: item.optional("title"),
         quantity: item.optional("quantity").unwrap_or(1),
         unit_amount: item.required("unit_amount"),
     });
-    let receipt = data.given_object("receipt", |receipt| ReceiptPay {
+    let receipt = data.nullable_object("receipt", |receipt| OrderPayReceipt {
         number: receipt.required("number"),
         url: receipt.optional("url"),
     });
@@ -109,14 +107,14 @@ pub(super) fn pay(data: &mut Fields<'_>) -> OrderPay {
         number: data.required("number"),
         student: data.required("student"),
         currency: data.required("currency"),
-        items: data.must_have("items", items),
+        items: data.require_list("items", items),
         discount_amount: data.optional("discount_amount").unwrap_or(0),
         tax_amount: data.optional("tax_amount").unwrap_or(0),
-        receipt: receipt.or(None),
+        receipt: receipt.apply_to(None),
     }
 }
 
-pub(super) fn refund(data: &mut Fields<'_>) -> OrderRefund {
+pub(super) fn refund(data: &mut ObjectFields<'_>) -> OrderRefund {
     OrderRefund {
         order: data.required("order"),
         amount: data.optional("amount"),
@@ -124,16 +122,16 @@ pub(super) fn refund(data: &mut Fields<'_>) -> OrderRefund {
     }
 }
 
-pub(super) fn live_session(data: &mut Fields<'_>) -> LiveSessionUpsert {
+pub(super) fn live_session(data: &mut ObjectFields<'_>) -> LiveSessionUpsert {
     LiveSessionUpsert {
         key: data.required("key"),
         title: data.required("title"),
-        course: data.given("course"),
-        scheduled_at: data.given("scheduled_at"),
+        course: data.nullable("course"),
+        scheduled_at: data.nullable("scheduled_at"),
     }
 }
 
-pub(super) fn recording(data: &mut Fields<'_>) -> RecordingReady {
+pub(super) fn recording(data: &mut ObjectFields<'_>) -> RecordingReady {
     RecordingReady {
         key: data.required("key"),
         live_session: data.required("live_session"),
@@ -144,7 +142,7 @@ pub(super) fn recording(data: &mut Fields<'_>) -> RecordingReady {
     }
 }
 
-pub(super) fn certificate(data: &mut Fields<'_>) -> CertificateIssue {
+pub(super) fn certificate(data: &mut ObjectFields<'_>) -> CertificateIssue {
     CertificateIssue {
         student: data.required("student"),
         course: data.required("course"),

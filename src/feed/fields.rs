@@ -1,4 +1,4 @@
-//! Reads the fields of a JSON object, and gathers every fault instead of stopping at the first.
+//! Reads the fields of a JSON object, and collects all errors instead of stopping at the first one.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,115 +6,118 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::reject::fault;
-use domain::{Fault, Given, Named};
+use super::reject::field_error;
+use domain::{FieldError, FieldUpdate, IdOrKey};
 
-/// The faults found so far.
-pub(super) type Faults = RefCell<Vec<Fault>>;
+/// The errors found in a line so far.
+pub(super) type LineErrors = RefCell<Vec<FieldError>>;
 
-/// The fields of one object that were not read yet.
-pub(super) struct Fields<'a> {
-    /// The path to the object, with a `/` at the end unless it is the line itself.
+/// The fields of an object that were not read yet.
+pub(super) struct ObjectFields<'a> {
+    /// The path of the object with a trailing `/`, empty for the line itself.
     path: String,
     rest: Map<String, Value>,
-    /// The names asked for, to help with one that is misspelled.
-    asked: Vec<&'static str>,
-    /// The value was no object: that is said once, and not that every field is missing too.
-    broken: bool,
-    faults: &'a Faults,
+    /// The names read so far, to suggest one for a misspelled field.
+    known: Vec<&'static str>,
+    /// The value is not an object. This is reported once, and its fields are not reported as missing.
+    is_not_object: bool,
+    errors: &'a LineErrors,
 }
 
-/// A kind of value that a field may hold.
-pub(super) trait Read: Sized {
-    /// The value, or what is wrong with it.
+/// A type that a field can have.
+pub(super) trait FieldValue: Sized {
+    /// Parses the value, or returns the error message.
     fn read(value: Value) -> Result<Self, String>;
 
-    /// Stands for a value at fault, so that reading goes on; never used, since the faults are returned.
-    fn blank() -> Self;
+    /// Returns a placeholder for an invalid value, so that parsing continues. It is never used, because the errors are
+    /// returned.
+    fn placeholder() -> Self;
 }
 
-impl<'a> Fields<'a> {
-    /// The fields of `value`, which must be an object and stands at `path`.
-    pub(super) fn new(path: &str, value: Value, faults: &'a Faults) -> Self {
-        let broken = !value.is_object();
+impl<'a> ObjectFields<'a> {
+    /// Creates a reader for the fields of `value` at `path`. Reports an error if `value` is not an object.
+    pub(super) fn new(path: &str, value: Value, errors: &'a LineErrors) -> Self {
+        let is_not_object = !value.is_object();
         let rest = match value {
             Value::Object(map) => map,
             other => {
-                faults.borrow_mut().push(fault(path, format!("is {}; an object is wanted", kind(&other))));
+                errors
+                    .borrow_mut()
+                    .push(field_error(path, format!("expected an object, got {}", type_name(&other))));
                 Map::new()
             }
         };
         let path = if path.is_empty() { String::new() } else { format!("{path}/") };
-        Self { path, rest, asked: Vec::new(), broken, faults }
+        Self { path, rest, known: Vec::new(), is_not_object, errors }
     }
 
-    /// A field that must be there and not null.
-    pub(super) fn required<T: Read>(&mut self, name: &'static str) -> T {
+    /// Reads a field that is required and not null.
+    pub(super) fn required<T: FieldValue>(&mut self, name: &'static str) -> T {
         match self.take(name) {
             Some(value) => self.convert(name, value),
             None => {
-                self.missing(name);
-                T::blank()
+                self.report_missing(name);
+                T::placeholder()
             }
         }
     }
 
-    /// A field that may be left out; null says the same.
-    pub(super) fn optional<T: Read>(&mut self, name: &'static str) -> Option<T> {
+    /// Reads an optional field. Null is equivalent to a missing field.
+    pub(super) fn optional<T: FieldValue>(&mut self, name: &'static str) -> Option<T> {
         match self.take(name)? {
             Value::Null => None,
             value => Some(self.convert(name, value)),
         }
     }
 
-    /// A field that may be left out; null is a fault, because it could mean "keep" as well as "empty".
-    pub(super) fn kept<T: Read>(&mut self, name: &'static str) -> Option<T> {
+    /// Reads an optional field that must not be null, because null could mean "keep" as well as "clear".
+    pub(super) fn optional_not_null<T: FieldValue>(&mut self, name: &'static str) -> Option<T> {
         let value = self.take(name)?;
         Some(self.convert(name, value))
     }
 
-    /// A field that may be left out, or be null.
-    pub(super) fn given<T: Read>(&mut self, name: &'static str) -> Given<T> {
+    /// Reads an optional field that null clears.
+    pub(super) fn nullable<T: FieldValue>(&mut self, name: &'static str) -> FieldUpdate<T> {
         match self.take(name) {
-            None => Given::Absent,
-            Some(Value::Null) => Given::Null,
-            Some(value) => Given::Value(self.convert(name, value)),
+            None => FieldUpdate::Absent,
+            Some(Value::Null) => FieldUpdate::Null,
+            Some(value) => FieldUpdate::Value(self.convert(name, value)),
         }
     }
 
-    /// An object within this one that may be left out, or be null.
-    pub(super) fn given_object<T>(
+    /// Reads an optional object that null clears.
+    pub(super) fn nullable_object<T>(
         &mut self,
         name: &'static str,
-        read: impl FnOnce(&mut Fields<'a>) -> T,
-    ) -> Given<T> {
+        read: impl FnOnce(&mut ObjectFields<'a>) -> T,
+    ) -> FieldUpdate<T> {
         match self.take(name) {
-            None => Given::Absent,
-            Some(Value::Null) => Given::Null,
+            None => FieldUpdate::Absent,
+            Some(Value::Null) => FieldUpdate::Null,
             Some(value) => {
-                let mut fields = Fields::new(&self.at(name), value, self.faults);
+                let mut fields = ObjectFields::new(&self.path_of(name), value, self.errors);
                 let object = read(&mut fields);
                 fields.finish();
-                Given::Value(object)
+                FieldUpdate::Value(object)
             }
         }
     }
 
-    /// A list of objects; `None` when it is left out.
+    /// Reads an array of objects. Returns `None` if the field is missing.
     pub(super) fn objects<T>(
         &mut self,
         name: &'static str,
-        read: impl Fn(&mut Fields<'a>) -> T,
+        read: impl Fn(&mut ObjectFields<'a>) -> T,
     ) -> Option<Vec<T>> {
         let items = match self.take(name)? {
             Value::Array(items) => items,
             other => {
-                self.say(name, format!("is {}; a list of objects is wanted", kind(&other)));
+                self.report(name, format!("expected an array of objects, got {}", type_name(&other)));
                 return None;
             }
         };
-        let objects = items.into_iter().enumerate().map(|(place, item)| {
-            let mut fields = Fields::new(&format!("{}/{place}", self.at(name)), item, self.faults);
+        let objects = items.into_iter().enumerate().map(|(index, item)| {
+            let mut fields = ObjectFields::new(&format!("{}/{index}", self.path_of(name)), item, self.errors);
             let object = read(&mut fields);
             fields.finish();
             object
@@ -122,200 +125,200 @@ impl<'a> Fields<'a> {
         Some(objects.collect())
     }
 
-    /// The list that [`Self::objects`] found, which must be there.
-    pub(super) fn must_have<T>(&mut self, name: &'static str, list: Option<Vec<T>>) -> Vec<T> {
-        let found = self.faults.borrow().iter().any(|fault| fault.field == self.at(name));
-        if list.is_none() && !found {
-            self.missing(name);
+    /// Requires an array that [`Self::objects`] has read.
+    pub(super) fn require_list<T>(&mut self, name: &'static str, list: Option<Vec<T>>) -> Vec<T> {
+        let has_error = self.errors.borrow().iter().any(|error| error.field == self.path_of(name));
+        if list.is_none() && !has_error {
+            self.report_missing(name);
         }
         list.unwrap_or_default()
     }
 
-    /// Records that a field is not there.
-    pub(super) fn missing(&self, name: &str) {
-        if !self.broken {
-            self.say(name, "is missing");
+    /// Reports a missing field.
+    pub(super) fn report_missing(&self, name: &str) {
+        if !self.is_not_object {
+            self.report(name, "is required");
         }
     }
 
-    /// Records a fault of a field.
-    pub(super) fn say(&self, name: &str, message: impl Into<String>) {
-        self.faults.borrow_mut().push(fault(&self.at(name), message));
+    /// Reports an error in a field.
+    pub(super) fn report(&self, name: &str, message: impl Into<String>) {
+        self.errors.borrow_mut().push(field_error(&self.path_of(name), message));
     }
 
-    /// How many faults were found so far.
-    pub(super) fn faults(&self) -> usize {
-        self.faults.borrow().len()
+    /// Returns the number of errors found so far.
+    pub(super) fn error_count(&self) -> usize {
+        self.errors.borrow().len()
     }
 
-    /// Refuses what was not read.
+    /// Reports all fields that were not read.
     pub(super) fn finish(self) {
         for name in self.rest.keys() {
-            let near = self
-                .asked
+            let closest = self
+                .known
                 .iter()
                 .copied()
                 .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
-            match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {
-                Some(near) => self.say(name, format!("is not a field; perhaps `{near}` is meant")),
-                None => self.say(name, "is not a field"),
+            match closest.filter(|closest| strsim::jaro_winkler(closest, name) > 0.8) {
+                Some(closest) => self.report(name, format!("unknown field; did you mean `{closest}`?")),
+                None => self.report(name, "unknown field"),
             }
         }
     }
 
     fn take(&mut self, name: &'static str) -> Option<Value> {
-        self.asked.push(name);
+        self.known.push(name);
         self.rest.remove(name)
     }
 
-    fn at(&self, name: &str) -> String {
+    fn path_of(&self, name: &str) -> String {
         format!("{}{name}", self.path)
     }
 
-    fn convert<T: Read>(&self, name: &str, value: Value) -> T {
+    fn convert<T: FieldValue>(&self, name: &str, value: Value) -> T {
         T::read(value).unwrap_or_else(|message| {
-            self.say(name, message);
-            T::blank()
+            self.report(name, message);
+            T::placeholder()
         })
     }
 }
 
-/// What a value is, for a message.
-fn kind(value: &Value) -> &'static str {
+/// Returns the JSON type of a value with an article, for a message.
+fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
 }
 
-fn wanted(value: &Value, noun: &str) -> String {
-    format!("is {}; {noun} is wanted", kind(value))
+fn type_error(value: &Value, expected: &str) -> String {
+    format!("expected {expected}, got {}", type_name(value))
 }
 
-impl Read for String {
+impl FieldValue for String {
     fn read(value: Value) -> Result<Self, String> {
         match value {
             Value::String(text) => Ok(text),
-            other => Err(wanted(&other, "a text")),
+            other => Err(type_error(&other, "a string")),
         }
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         Self::new()
     }
 }
 
-impl Read for Named {
+impl FieldValue for IdOrKey {
     fn read(value: Value) -> Result<Self, String> {
         match String::read(value)? {
-            text if text.is_empty() => Err("is empty; a key or an id is wanted".to_owned()),
+            text if text.is_empty() => Err("must not be empty; expected a key or an id".to_owned()),
             text => Ok(text.into()),
         }
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         "".into()
     }
 }
 
-impl Read for i64 {
+impl FieldValue for i64 {
     fn read(value: Value) -> Result<Self, String> {
         match &value {
             Value::Number(number) => {
-                number.as_i64().ok_or_else(|| format!("{number} is not a whole number of 64 bits"))
+                number.as_i64().ok_or_else(|| format!("{number} is not a 64-bit integer"))
             }
-            other => Err(wanted(other, "a whole number")),
+            other => Err(type_error(other, "an integer")),
         }
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         0
     }
 }
 
-impl Read for i32 {
+impl FieldValue for i32 {
     fn read(value: Value) -> Result<Self, String> {
         let number = i64::read(value)?;
         Self::try_from(number).map_err(|_| format!("{number} is out of range"))
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         0
     }
 }
 
-impl Read for bool {
+impl FieldValue for bool {
     fn read(value: Value) -> Result<Self, String> {
         match value {
             Value::Bool(value) => Ok(value),
-            other => Err(wanted(&other, "`true` or `false`")),
+            other => Err(type_error(&other, "a boolean")),
         }
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         false
     }
 }
 
-impl Read for Timestamp {
+impl FieldValue for Timestamp {
     fn read(value: Value) -> Result<Self, String> {
         let text = String::read(value)?;
         match text.parse() {
             Ok(time) => Ok(foundation::clock::truncate(time)),
-            Err(_) => Err(format!("{text:?} is not a time; write it as `2026-03-01T10:00:00Z`")),
+            Err(_) => Err(format!("{text:?} is not an RFC 3339 time, such as `2026-03-01T10:00:00Z`")),
         }
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         Self::UNIX_EPOCH
     }
 }
 
-impl Read for Vec<String> {
+impl FieldValue for Vec<String> {
     fn read(value: Value) -> Result<Self, String> {
         match value {
             Value::Array(items) => items.into_iter().map(String::read).collect(),
-            other => Err(wanted(&other, "a list of texts")),
+            other => Err(type_error(&other, "an array of strings")),
         }
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         Self::new()
     }
 }
 
-impl Read for BTreeMap<String, String> {
+impl FieldValue for BTreeMap<String, String> {
     fn read(value: Value) -> Result<Self, String> {
         match value {
             Value::Object(map) => {
                 map.into_iter().map(|(name, value)| Ok((name, String::read(value)?))).collect()
             }
-            other => Err(wanted(&other, "an object of texts")),
+            other => Err(type_error(&other, "an object with string values")),
         }
     }
 
-    fn blank() -> Self {
+    fn placeholder() -> Self {
         Self::new()
     }
 }
 
-/// Reads a word of a closed list, whose first word stands for a fault.
-macro_rules! word {
+/// Implements [`FieldValue`] for enums of `text_enum!`. The placeholder is the first variant.
+macro_rules! text_enum_fields {
     ($($name:ty),* $(,)?) => {
-        $(impl $crate::fields::Read for $name {
+        $(impl $crate::fields::FieldValue for $name {
             fn read(value: serde_json::Value) -> Result<Self, String> {
-                String::read(value)?.parse().map_err(|error: domain::word::UnknownWord| error.to_string())
+                String::read(value)?.parse().map_err(|error: domain::text_enum::UnknownVariant| error.to_string())
             }
 
-            fn blank() -> Self {
+            fn placeholder() -> Self {
                 Self::ALL[0]
             }
         })*
     };
 }
 
-pub(super) use word;
+pub(super) use text_enum_fields;

@@ -1,9 +1,8 @@
-//! Changes from the platform: how its facts come in.
+//! The change feed: imports changes from the platform.
 //!
-//! [`change`] is the format of one line, [`apply`](mod@apply) takes a stream of lines through the domain, [`demo`]
-//! is the demo workspace written as changes, and [`generate`] makes synthetic ones of any size. Never answers a
-//! request, and never writes what the domain could write, except for [`generate`]'s way straight into the
-//! database.
+//! [`change`] defines the format of a line, [`apply`](mod@apply) applies a stream of lines through the domain, [`demo`] is the
+//! demo workspace as changes, and [`generate`] creates synthetic workspaces of any size. All writes go through domain
+//! operations, except that [`generate`] can insert rows directly.
 
 pub mod apply;
 mod change;
@@ -18,4 +17,4 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{Options, Outcome, Progress, apply};
+pub use apply::{ApplyOptions, ApplyOutcome, ApplyProgress, apply};

@@ -1,66 +1,67 @@
-//! Lines of a stream, with their numbers, and never more of one in memory than a change may have.
+//! Reads numbered lines from a stream, with a limit on the bytes of a line in memory.
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// Bytes of a line at most.
+/// Maximum length of a line in bytes.
 pub(super) const MAX_BYTES: usize = 1 << 20;
 
-/// One line without its end.
+/// A line without its line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    /// From 1.
+pub(super) struct InputLine {
+    /// The line number, starting at 1.
     pub(super) number: u64,
-    /// Its bytes; of a line over [`MAX_BYTES`] the first of them, so many.
+    /// The bytes of the line, or the first [`MAX_BYTES`] of a longer one.
     pub(super) bytes: Vec<u8>,
-    /// It is longer than [`MAX_BYTES`]: [`Lines::rest`] has what follows.
-    pub(super) cut: bool,
+    /// The line is longer than [`MAX_BYTES`]. [`LineReader::read_rest`] returns the following bytes.
+    pub(super) truncated: bool,
 }
 
-/// Reads lines; reading may be given up and taken up again at any await.
+/// Reads lines. Every method is cancel-safe: a later call continues where a canceled one stopped.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(super) struct LineReader<R> {
     reader: R,
     number: u64,
     bytes: Vec<u8>,
-    /// The line that came last was cut, and its end was not reached yet.
-    cut: bool,
-    /// Bytes taken from the reader so far.
-    pub(super) taken: u64,
+    /// The last line was truncated, and its end is not reached yet.
+    truncated: bool,
+    /// Number of bytes read so far.
+    pub(super) bytes_read: u64,
 }
 
-impl<R: AsyncBufRead + Unpin> Lines<R> {
+impl<R: AsyncBufRead + Unpin> LineReader<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, number: 0, bytes: Vec::new(), cut: false, taken: 0 }
+        Self { reader, number: 0, bytes: Vec::new(), truncated: false, bytes_read: 0 }
     }
 
-    /// The next line that is not blank; `None` at the end. What is left of one that was cut is passed over.
+    /// Returns the next line that is not blank, or `None` at the end. Skips the rest of a truncated line.
     ///
     /// # Errors
-    /// When the reader fails.
-    pub(super) async fn next(&mut self) -> std::io::Result<Option<Line>> {
+    /// Returns an error when the reader fails.
+    pub(super) async fn next(&mut self) -> std::io::Result<Option<InputLine>> {
         loop {
-            let Some(line) = self.any().await? else { return Ok(None) };
-            if line.cut || !line.bytes.iter().all(u8::is_ascii_whitespace) {
+            let Some(line) = self.next_any().await? else { return Ok(None) };
+            if line.truncated || !line.bytes.iter().all(u8::is_ascii_whitespace) {
                 return Ok(Some(line));
             }
         }
     }
 
-    /// The next line, blank or not.
-    async fn any(&mut self) -> std::io::Result<Option<Line>> {
-        while self.rest().await?.is_some() {}
+    /// Returns the next line, including blank ones.
+    async fn next_any(&mut self) -> std::io::Result<Option<InputLine>> {
+        while self.read_rest().await?.is_some() {}
         loop {
-            // What was read before this await is kept in `self`.
+            // Bytes read before this await are stored in `self`, so cancellation loses none.
             let buffer = self.reader.fill_buf().await?;
             let ended = buffer.is_empty();
             let newline = buffer.iter().position(|byte| *byte == b'\n');
             let part = &buffer[..newline.unwrap_or(buffer.len())];
-            let room = MAX_BYTES - self.bytes.len();
-            self.cut = part.len() > room;
-            self.bytes.extend_from_slice(&part[..part.len().min(room)]);
-            let used = if self.cut { room } else { part.len() + usize::from(newline.is_some()) };
-            self.consume(used);
-            if self.cut || newline.is_some() || (ended && !self.bytes.is_empty()) {
+            let remaining = MAX_BYTES - self.bytes.len();
+            self.truncated = part.len() > remaining;
+            self.bytes.extend_from_slice(&part[..part.len().min(remaining)]);
+            let consumed =
+                if self.truncated { remaining } else { part.len() + usize::from(newline.is_some()) };
+            self.consume(consumed);
+            if self.truncated || newline.is_some() || (ended && !self.bytes.is_empty()) {
                 return Ok(Some(self.finish()));
             }
             if ended {
@@ -69,39 +70,39 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         }
     }
 
-    /// Whether the line that came last was cut, and its end was not reached yet.
-    pub(super) fn is_cut(&self) -> bool {
-        self.cut
+    /// Returns whether the last line was truncated and its end is not reached yet.
+    pub(super) fn is_truncated(&self) -> bool {
+        self.truncated
     }
 
-    /// What follows in a line that was cut, as much of it as is there; `None` at its end.
+    /// Returns the next available bytes of a truncated line, or `None` at its end.
     ///
     /// # Errors
-    /// When the reader fails.
-    pub(super) async fn rest(&mut self) -> std::io::Result<Option<Vec<u8>>> {
-        if !self.cut {
+    /// Returns an error when the reader fails.
+    pub(super) async fn read_rest(&mut self) -> std::io::Result<Option<Vec<u8>>> {
+        if !self.truncated {
             return Ok(None);
         }
         let buffer = self.reader.fill_buf().await?;
         let newline = buffer.iter().position(|byte| *byte == b'\n');
         let part = buffer[..newline.unwrap_or(buffer.len())].to_vec();
-        self.cut = newline.is_none() && !buffer.is_empty();
+        self.truncated = newline.is_none() && !buffer.is_empty();
         self.consume(part.len() + usize::from(newline.is_some()));
         Ok(Some(part))
     }
 
-    fn consume(&mut self, used: usize) {
-        self.reader.consume(used);
-        self.taken += used as u64;
+    fn consume(&mut self, consumed: usize) {
+        self.reader.consume(consumed);
+        self.bytes_read += consumed as u64;
     }
 
-    fn finish(&mut self) -> Line {
+    fn finish(&mut self) -> InputLine {
         self.number += 1;
         let mut bytes = std::mem::take(&mut self.bytes);
-        if !self.cut && bytes.last() == Some(&b'\r') {
+        if !self.truncated && bytes.last() == Some(&b'\r') {
             bytes.pop();
         }
-        Line { number: self.number, bytes, cut: self.cut }
+        InputLine { number: self.number, bytes, truncated: self.truncated }
     }
 }
 
@@ -110,21 +111,21 @@ mod tests {
     use super::*;
 
     async fn lines(text: &[u8]) -> Vec<(u64, usize, bool)> {
-        let mut lines = Lines::new(tokio::io::BufReader::with_capacity(7, text));
-        let mut found = Vec::new();
+        let mut lines = LineReader::new(tokio::io::BufReader::with_capacity(7, text));
+        let mut read_lines = Vec::new();
         while let Some(line) = lines.next().await.unwrap() {
-            found.push((line.number, line.bytes.len(), line.cut));
+            read_lines.push((line.number, line.bytes.len(), line.truncated));
         }
-        found
+        read_lines
     }
 
     #[tokio::test]
-    async fn blank_lines_count_but_do_not_show() {
+    async fn blank_lines_are_counted_and_skipped() {
         assert_eq!(lines(b"{}\r\n\r\n\n  {}x\nlast").await, [(1, 2, false), (4, 5, false), (5, 4, false)]);
     }
 
     #[tokio::test]
-    async fn a_line_over_the_cap_is_cut_and_the_next_is_whole() {
+    async fn a_line_over_the_limit_is_truncated_and_the_next_one_is_complete() {
         let mut text = vec![b'x'; MAX_BYTES + 1];
         text.extend_from_slice(b"\n{}\n");
         assert_eq!(lines(&text).await, [(1, MAX_BYTES, true), (2, 2, false)]);
@@ -132,20 +133,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_cut_off_can_be_read_piece_by_piece() {
+    async fn the_rest_of_a_truncated_line_is_read_in_pieces() {
         for end in [&b"\n{}"[..], b""] {
             let text = [&vec![b'x'; MAX_BYTES][..], b"the rest", end].concat();
-            let mut lines = Lines::new(tokio::io::BufReader::with_capacity(5, &text[..]));
+            let mut lines = LineReader::new(tokio::io::BufReader::with_capacity(5, &text[..]));
             let first = lines.next().await.unwrap().unwrap();
-            assert_eq!((first.bytes.len(), first.cut), (MAX_BYTES, true));
+            assert_eq!((first.bytes.len(), first.truncated), (MAX_BYTES, true));
             let mut rest = Vec::new();
-            while let Some(piece) = lines.rest().await.unwrap() {
-                assert!(piece.len() <= 5, "no more than what is there");
+            while let Some(piece) = lines.read_rest().await.unwrap() {
+                assert!(piece.len() <= 5, "no more than the available bytes");
                 rest.extend(piece);
             }
             assert_eq!(rest, b"the rest");
             assert_eq!(lines.next().await.unwrap().is_some(), !end.is_empty());
-            assert_eq!(lines.taken, text.len() as u64);
+            assert_eq!(lines.bytes_read, text.len() as u64);
         }
     }
 }

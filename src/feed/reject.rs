@@ -1,29 +1,29 @@
-//! Lines that were not applied, and why.
+//! Rejected lines and their errors.
 
 use std::fmt;
 
-use domain::error::Missing;
-use domain::{Error, Fault};
+use domain::error::NotFound;
+use domain::{Error, FieldError};
 
 /// A line that was not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reject {
-    /// Its number, from 1.
+pub struct RejectedLine {
+    /// The line number, starting at 1.
     pub line: u64,
-    /// The change's id, where the line had one.
+    /// The id of the change, if the line has one.
     pub id: Option<String>,
-    /// Every fault found. A field is the path to it, as in `data/items/0/unit_amount`; empty for the whole line.
-    pub faults: Vec<Fault>,
+    /// All errors of the line. A field is a path such as `data/items/0/unit_amount`, or empty for the whole line.
+    pub errors: Vec<FieldError>,
 }
 
-impl fmt::Display for Reject {
+impl fmt::Display for RejectedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}", self.line)?;
         if let Some(id) = &self.id {
             write!(f, " ({id})")?;
         }
-        for (place, Fault { field, message }) in self.faults.iter().enumerate() {
-            f.write_str(if place == 0 { ": " } else { "; " })?;
+        for (index, FieldError { field, message }) in self.errors.iter().enumerate() {
+            f.write_str(if index == 0 { ": " } else { "; " })?;
             if !field.is_empty() {
                 write!(f, "{field}: ")?;
             }
@@ -33,33 +33,33 @@ impl fmt::Display for Reject {
     }
 }
 
-/// A fault of a field, or with an empty one of the whole line.
-pub(super) fn fault(field: &str, message: impl Into<String>) -> Fault {
-    Fault { field: field.to_owned(), message: message.into() }
+/// Creates an error in a field, or in the whole line if `field` is empty.
+pub(super) fn field_error(field: &str, message: impl Into<String>) -> FieldError {
+    FieldError { field: field.to_owned(), message: message.into() }
 }
 
-/// The faults for which the domain refused a change; the error itself when it is the server's own.
+/// Returns the errors for which the domain rejected a change.
 ///
 /// # Errors
-/// [`Error::Internal`].
-pub(super) fn faults(error: Error) -> Result<Vec<Fault>, anyhow::Error> {
+/// Returns the cause of [`Error::Internal`].
+pub(super) fn errors(error: Error) -> Result<Vec<FieldError>, anyhow::Error> {
     match error {
         Error::Internal(cause) => Err(cause),
-        Error::Invalid(faults) => Ok(faults
+        Error::Invalid(errors) => Ok(errors
             .into_iter()
-            .map(|Fault { field, message }| Fault { field: format!("data/{field}"), message })
+            .map(|FieldError { field, message }| FieldError { field: format!("data/{field}"), message })
             .collect()),
-        Error::NotFound(missing) => Ok(vec![fault(&missing_field(&missing), missing.to_string())]),
+        Error::NotFound(missing) => Ok(vec![field_error(&missing_field(&missing), missing.to_string())]),
     }
 }
 
-/// The field that named what is missing: fields bear the noun of what they name.
-fn missing_field(missing: &Missing) -> String {
+/// Returns the field that names the missing record. Fields are named after the kind of record they refer to.
+fn missing_field(missing: &NotFound) -> String {
     match missing {
-        Missing::Workspace { .. } => "workspace".to_owned(),
-        // A pair has no name of its own.
-        Missing::Record { noun: "enrollment", .. } => "data/course".to_owned(),
-        Missing::Record { noun, .. } => format!("data/{}", noun.replace(' ', "_")),
-        Missing::NotAnId(_) => "data".to_owned(),
+        NotFound::Workspace { .. } => "workspace".to_owned(),
+        // An enrollment has no field: it is named by student and course.
+        NotFound::Record { noun: "enrollment", .. } => "data/course".to_owned(),
+        NotFound::Record { noun, .. } => format!("data/{}", noun.replace(' ', "_")),
+        NotFound::NotAnId(_) => "data".to_owned(),
     }
 }

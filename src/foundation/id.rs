@@ -1,6 +1,4 @@
-//! Typed ids: a UUIDv7 in the database, a TypeID (`crs_01h...`) in text.
-//!
-//! Owns the list of id kinds and their prefixes. Never asks the database whether an id exists.
+//! Typed ids: UUIDv7 in the database, TypeID (`crs_01h...`) as strings.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -10,13 +8,13 @@ use std::str::FromStr;
 use type_safe_id::{DynamicType, StaticType, TypeSafeId};
 use uuid::{ContextV7, Timestamp as UuidTime, Uuid};
 
-/// What an id names: its prefix in text and the noun used in messages.
-pub trait Kind: StaticType {
-    /// The noun of a message: "a course id begins with `crs_`".
+/// The kind of record that an id identifies, with the prefix of its strings.
+pub trait IdKind: StaticType {
+    /// The noun for messages, such as "a course" in "a course id begins with `crs_`".
     const NOUN: &'static str;
 }
 
-/// The id of one kind of record. Compares and sorts as its UUID, which sorts by creation time.
+/// The id of a record. Ids are ordered by their UUIDs, which is the order of creation.
 pub struct Id<K> {
     uuid: Uuid,
     kind: PhantomData<fn() -> K>,
@@ -25,19 +23,19 @@ pub struct Id<K> {
 macro_rules! kinds {
     ($($alias:ident, $kind:ident, $prefix:literal, $noun:literal;)*) => {
         $(
-            #[doc = concat!("The kind of ", $noun, " ids.")]
+            #[doc = concat!("The id kind of ", $noun, ".")]
             #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
             pub struct $kind;
             impl StaticType for $kind {
                 const TYPE: &'static str = $prefix;
             }
-            impl Kind for $kind {
+            impl IdKind for $kind {
                 const NOUN: &'static str = $noun;
             }
-            #[doc = concat!("Names ", $noun, ": `", $prefix, "_...`.")]
+            #[doc = concat!("The id of ", $noun, ": `", $prefix, "_...`.")]
             pub type $alias = Id<$kind>;
         )*
-        /// Each prefix with the noun it stands for, as messages name them.
+        /// The noun of each prefix, for messages.
         const NOUNS: &[(&str, &str)] = &[$(($prefix, $noun)),*];
     };
 }
@@ -73,45 +71,45 @@ kinds! {
 }
 
 impl<K> Id<K> {
-    /// The id that stands for this UUID.
+    /// Returns the id with this UUID.
     pub const fn from_uuid(uuid: Uuid) -> Self {
         Self { uuid, kind: PhantomData }
     }
 
-    /// The UUID as the database keeps it.
+    /// Returns the UUID, which is what the database stores.
     pub const fn uuid(self) -> Uuid {
         self.uuid
     }
 }
 
-/// Why a text is not an id of the wanted kind.
+/// The error of parsing an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseIdError {
-    /// The text is no id of any kind.
-    #[error("{given:?} is not an id; {noun} id begins with `{prefix}_` and has 26 characters after it")]
+    /// The string is not an id.
+    #[error("{text:?} is not an id; {noun} id begins with `{prefix}_` and has 26 characters after it")]
     Malformed {
-        /// The text, cut to a length that fits a message.
-        given: String,
-        /// The wanted noun.
+        /// The string, truncated to 64 characters.
+        text: String,
+        /// The noun of the expected kind.
         noun: &'static str,
-        /// The wanted prefix.
+        /// The prefix of the expected kind.
         prefix: &'static str,
     },
-    /// The text is an id of another kind.
-    #[error("`{given}` names {other}; {noun} id begins with `{prefix}_`")]
+    /// The string is an id of another kind.
+    #[error("`{text}` is the id of {other}; {noun} id begins with `{prefix}_`")]
     OtherKind {
-        /// The text.
-        given: String,
-        /// What it names.
+        /// The string.
+        text: String,
+        /// The noun of its kind.
         other: &'static str,
-        /// The wanted noun.
+        /// The noun of the expected kind.
         noun: &'static str,
-        /// The wanted prefix.
+        /// The prefix of the expected kind.
         prefix: &'static str,
     },
 }
 
-impl<K: Kind> FromStr for Id<K> {
+impl<K: IdKind> FromStr for Id<K> {
     type Err = ParseIdError;
 
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
@@ -123,10 +121,10 @@ impl<K: Kind> FromStr for Id<K> {
             .and_then(|id| NOUNS.iter().find(|(prefix, _)| *prefix == id.type_prefix()));
         Err(match other {
             Some((_, other)) => {
-                ParseIdError::OtherKind { given: text.to_owned(), other, noun: K::NOUN, prefix: K::TYPE }
+                ParseIdError::OtherKind { text: text.to_owned(), other, noun: K::NOUN, prefix: K::TYPE }
             }
             None => ParseIdError::Malformed {
-                given: text.chars().take(64).collect(),
+                text: text.chars().take(64).collect(),
                 noun: K::NOUN,
                 prefix: K::TYPE,
             },
@@ -134,13 +132,13 @@ impl<K: Kind> FromStr for Id<K> {
     }
 }
 
-impl<K: Kind> fmt::Display for Id<K> {
+impl<K: IdKind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         TypeSafeId::<K>::from_uuid(self.uuid).fmt(f)
     }
 }
 
-impl<K: Kind> fmt::Debug for Id<K> {
+impl<K: IdKind> fmt::Debug for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -174,12 +172,12 @@ impl<K> Hash for Id<K> {
     }
 }
 
-/// The least id that could have been made at this time, in milliseconds since the epoch: all ids made before are less.
-pub fn first_of(ms: i64) -> Uuid {
+/// Returns the smallest UUIDv7 of this time in milliseconds since the epoch. All ids created earlier are smaller.
+pub fn min_uuid_at(ms: i64) -> Uuid {
     Uuid::from_u128(u128::from(u64::try_from(ms).unwrap_or(0)) << 80)
 }
 
-/// Makes ids: UUIDv7, rising within the process even inside one millisecond.
+/// Generates ids. Ids of one process are increasing, even within a millisecond.
 #[derive(Debug)]
 pub struct Ids {
     context: std::sync::Mutex<ContextV7>,
@@ -192,7 +190,7 @@ impl Default for Ids {
 }
 
 impl Ids {
-    /// A new id whose time part is `now`.
+    /// Generates an id with the timestamp `now`.
     pub fn next<K>(&self, now: jiff::Timestamp) -> Id<K> {
         let context = self.context.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let seconds = u64::try_from(now.as_second()).unwrap_or(0);
@@ -206,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_survives_its_text_and_names_its_kind() {
+    fn an_id_round_trips_through_its_string_and_has_the_prefix_of_its_kind() {
         let ids = Ids::default();
         let id: CourseId = ids.next(jiff::Timestamp::UNIX_EPOCH);
         let text = id.to_string();
@@ -215,10 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_id_is_told_what_it_names() {
+    fn the_error_for_an_id_of_another_kind_names_both_kinds() {
         let order: OrderId = Ids::default().next(jiff::Timestamp::UNIX_EPOCH);
         let error = order.to_string().parse::<CourseId>().unwrap_err();
-        assert_eq!(error.to_string(), format!("`{order}` names an order; a course id begins with `crs_`"));
+        assert_eq!(
+            error.to_string(),
+            format!("`{order}` is the id of an order; a course id begins with `crs_`")
+        );
         let error = "abc".parse::<CourseId>().unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -227,9 +228,9 @@ mod tests {
     }
 
     #[test]
-    fn ids_rise_within_a_millisecond() {
+    fn ids_increase_within_a_millisecond() {
         let ids = Ids::default();
-        let many: Vec<CourseId> = (0..1000).map(|_| ids.next(jiff::Timestamp::UNIX_EPOCH)).collect();
-        assert!(many.is_sorted());
+        let generated: Vec<CourseId> = (0..1000).map(|_| ids.next(jiff::Timestamp::UNIX_EPOCH)).collect();
+        assert!(generated.is_sorted());
     }
 }

@@ -1,10 +1,10 @@
-//! What every other crate of the server stands on: time, configuration, database connections, ids, JSON, outbound addresses,
-//! secrets and telemetry.
+//! The base crate of the server: clock, configuration, database connections, ids, the outbound address policy, secrets and
+//! telemetry.
 
+pub mod address_policy;
 pub mod clock;
 pub mod config;
 pub mod database;
 pub mod id;
-pub mod reach;
 pub mod secret;
 pub mod telemetry;

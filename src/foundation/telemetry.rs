@@ -1,8 +1,7 @@
-//! The log: which events are written, in which form, and that none is lost.
+//! Logging to stderr, and metrics for Prometheus.
 //!
-//! Lines are gathered in memory and written to stderr by a thread of their own, so that a request never waits for the
-//! terminal. [`Guard`] writes what is left when it is dropped. Never decides what is logged about a request. [`metrics`]
-//! holds the figures.
+//! Log lines are buffered in memory and written by a separate thread, so that requests do not wait for the terminal. No lines
+//! are dropped; [`LogGuard`] writes the rest at the end of the process.
 
 pub mod metrics;
 
@@ -16,101 +15,103 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::config::{Format, Log};
+use crate::config::{LogConfig, LogFormat};
 
-/// How long lines are gathered before they are written.
-const GATHER: Duration = Duration::from_millis(20);
-/// Above this, whoever logs waits until there is room: lines are never dropped.
-const MOST_BYTES: usize = 4 << 20;
+/// How long lines are buffered before they are written.
+const WRITE_INTERVAL: Duration = Duration::from_millis(20);
+/// The maximum size of the buffer. While it is full, threads that log wait.
+const MAX_BUFFER_BYTES: usize = 4 << 20;
 
-/// Starts the log for this process; a second call changes nothing.
-pub fn start(log: &Log) -> Guard {
-    let lines = Lines::default();
+/// Starts the log of this process. Further calls have no effect.
+pub fn start(log: &LogConfig) -> LogGuard {
+    let buffer = LogBuffer::default();
     let filter = EnvFilter::new(log.log_filter.as_str());
-    let layer = tracing_subscriber::fmt::layer().with_writer(lines.clone());
+    let layer = tracing_subscriber::fmt::layer().with_writer(buffer.clone());
     let registry = tracing_subscriber::registry().with(filter);
     let _ = match log.log_format {
-        Format::Pretty => registry.with(layer.with_ansi(io::stderr().is_terminal())).try_init(),
-        Format::Json => registry.with(layer.json().flatten_event(true).with_current_span(false)).try_init(),
+        LogFormat::Pretty => registry.with(layer.with_ansi(io::stderr().is_terminal())).try_init(),
+        LogFormat::Json => {
+            registry.with(layer.json().flatten_event(true).with_current_span(false)).try_init()
+        }
     };
-    let writer = lines.clone();
+    let writer = buffer.clone();
     let thread =
         std::thread::Builder::new().name("log".to_owned()).spawn(move || writer.write_until_closed());
     log_panics();
-    Guard { lines, thread: thread.ok() }
+    LogGuard { buffer, thread: thread.ok() }
 }
 
-/// A panic goes to the log as one event, instead of to stderr as it comes.
+/// Logs panics as events instead of writing them to stderr directly.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let message = panic.payload_as_str().unwrap_or("a panic without a message");
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(panic.message = message, panic.place = place, "panicked");
+        let message = panic.payload_as_str().unwrap_or("no panic message");
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(panic.message = message, panic.place = location, "panicked");
     }));
 }
 
-/// Writes the rest of the log when it is dropped.
+/// Writes the buffered lines on drop.
 #[derive(Debug)]
-pub struct Guard {
-    lines: Lines,
+pub struct LogGuard {
+    buffer: LogBuffer,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for Guard {
+impl Drop for LogGuard {
     fn drop(&mut self) {
-        self.lines.gathered().closed = true;
-        self.lines.inner.changed.notify_all();
+        self.buffer.pending().closed = true;
+        self.buffer.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// The lines that wait to be written.
+/// The buffer of log lines.
 #[derive(Debug, Clone, Default)]
-struct Lines {
-    inner: Arc<Inner>,
+struct LogBuffer {
+    shared: Arc<SharedBuffer>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    gathered: Mutex<Gathered>,
+struct SharedBuffer {
+    pending: Mutex<PendingLines>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Gathered {
+struct PendingLines {
     bytes: Vec<u8>,
     closed: bool,
 }
 
-impl Lines {
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.inner.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+impl LogBuffer {
+    fn pending(&self) -> MutexGuard<'_, PendingLines> {
+        self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, gathered: MutexGuard<'a, Gathered>) -> MutexGuard<'a, Gathered> {
-        self.inner.changed.wait(gathered).unwrap_or_else(PoisonError::into_inner)
+    fn wait<'a>(&self, pending: MutexGuard<'a, PendingLines>) -> MutexGuard<'a, PendingLines> {
+        self.shared.changed.wait(pending).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what gathers, again and again, until the log is closed and empty.
+    /// Writes buffered lines until the log is closed and the buffer is empty.
     fn write_until_closed(&self) {
         let mut batch = Vec::new();
         loop {
-            let mut gathered = self.gathered();
-            while gathered.bytes.is_empty() && !gathered.closed {
-                gathered = self.wait(gathered);
+            let mut pending = self.pending();
+            while pending.bytes.is_empty() && !pending.closed {
+                pending = self.wait(pending);
             }
-            if !gathered.closed {
-                drop(gathered);
-                std::thread::sleep(GATHER);
-                gathered = self.gathered();
+            if !pending.closed {
+                drop(pending);
+                std::thread::sleep(WRITE_INTERVAL);
+                pending = self.pending();
             }
-            std::mem::swap(&mut gathered.bytes, &mut batch);
-            let closed = gathered.closed;
-            drop(gathered);
-            self.inner.changed.notify_all();
-            // A closed stderr leaves nobody to tell.
+            std::mem::swap(&mut pending.bytes, &mut batch);
+            let closed = pending.closed;
+            drop(pending);
+            self.shared.changed.notify_all();
+            // An error of stderr cannot be reported anywhere.
             let _ = io::stderr().write_all(&batch);
             batch.clear();
             if closed {
@@ -120,21 +121,21 @@ impl Lines {
     }
 }
 
-impl Write for Lines {
+impl Write for LogBuffer {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut gathered = self.gathered();
-        if gathered.closed {
-            drop(gathered);
+        let mut pending = self.pending();
+        if pending.closed {
+            drop(pending);
             return io::stderr().write(line);
         }
-        while gathered.bytes.len() > MOST_BYTES {
-            gathered = self.wait(gathered);
+        while pending.bytes.len() > MAX_BUFFER_BYTES {
+            pending = self.wait(pending);
         }
-        let first = gathered.bytes.is_empty();
-        gathered.bytes.extend_from_slice(line);
-        drop(gathered);
-        if first {
-            self.inner.changed.notify_all();
+        let was_empty = pending.bytes.is_empty();
+        pending.bytes.extend_from_slice(line);
+        drop(pending);
+        if was_empty {
+            self.shared.changed.notify_all();
         }
         Ok(line.len())
     }
@@ -144,7 +145,7 @@ impl Write for Lines {
     }
 }
 
-impl<'a> MakeWriter<'a> for Lines {
+impl<'a> MakeWriter<'a> for LogBuffer {
     type Writer = Self;
 
     fn make_writer(&'a self) -> Self {

@@ -1,42 +1,42 @@
-//! Mail without a mail server: `.eml` files that any mail program opens.
+//! Writes mail to `.eml` files, for installations without an SMTP server. Mail programs can open these files.
 
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use super::letter::Letter;
-use super::transport::Failure;
+use super::encoding::EncodedMail;
+use super::transport::SendFailure;
 use foundation::secret::write_private;
 
-/// The folder inside the data folder.
+/// The name of the mail folder in the data folder.
 const FOLDER: &str = "mail";
 
-/// A folder of mail.
+/// A transport that writes mail to a folder.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct FileTransport {
     folder: PathBuf,
 }
 
-impl Files {
-    /// The folder inside this data folder. It is made when the first mail is written.
+impl FileTransport {
+    /// Returns the transport for the mail folder in this data folder. The folder is created when the first mail is written.
     pub(super) fn new(data_dir: &Path) -> Self {
         Self { folder: data_dir.join(FOLDER) }
     }
 
-    /// Puts the letter there, whole and on disk, or not at all. A repeat leaves the first as it is.
-    pub(super) async fn write(&self, letter: Letter) -> Result<(), Failure> {
+    /// Writes a mail to its file atomically and syncs it to disk. Does not overwrite an existing file.
+    pub(super) async fn write(&self, mail: EncodedMail) -> Result<(), SendFailure> {
         let folder = self.folder.clone();
         let write = move || {
             DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-            write_private(&folder.join(format!("{}.eml", letter.id)), &letter.bytes)
+            write_private(&folder.join(format!("{}.eml", mail.id)), &mail.bytes)
         };
         let written =
-            tokio::task::spawn_blocking(write).await.unwrap_or_else(|ended| Err(io::Error::other(ended)));
-        written.map_err(|error| Failure {
+            tokio::task::spawn_blocking(write).await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        written.map_err(|error| SendFailure {
             permanent: false,
             class: format!("file {:?}", error.kind()),
-            text: error.to_string(),
+            detail: error.to_string(),
         })
     }
 }

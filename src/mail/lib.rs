@@ -1,16 +1,16 @@
-//! Mail: what is written to people, and how it leaves.
+//! Renders, queues and sends mail to the users of workspaces.
 //!
-//! [`message`] owns the texts, [`queue`] the way from a caller's transaction to a transport, [`transport`] the two
-//! ways out: an SMTP server, or files in the data folder. Sent at least once: a repeat has the same `Message-ID`.
-//! Nothing here decides when somebody is written to, and neither an address nor a text of mail is ever logged.
+//! [`message`] renders messages, [`queue`] stores them in the caller's transaction and sends them later, and [`transport`]
+//! delivers them to an SMTP server or writes them to files. Mail is sent at least once: repeated sends have the same
+//! `Message-ID`. Email addresses and the content of mail are never logged.
 
+mod encoding;
 mod files;
-mod letter;
 pub mod message;
 pub mod queue;
 mod smtp;
 pub mod transport;
 
-pub use letter::is_recipient;
+pub use encoding::is_recipient;
 pub use message::Message;
 pub use transport::Transport;

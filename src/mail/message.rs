@@ -1,6 +1,4 @@
-//! The texts of all mail, each as plain text and as HTML made from the same paragraphs.
-//!
-//! Owns every word that people get by mail. Never knows to whom it goes or how.
+//! Defines all messages and renders each of them as plain text and as HTML.
 
 use std::borrow::Cow;
 
@@ -9,185 +7,180 @@ use url::Url;
 
 use foundation::id::SubscriptionId;
 
-/// Columns that a line of text has at most, unless one word is longer.
+/// Maximum number of columns of a line, unless a single word is longer.
 const COLUMNS: usize = 72;
-/// Characters of an error that are shown.
+/// Maximum number of characters of an error that are shown.
 const ERROR_CHARACTERS: usize = 300;
 
-/// A message to somebody who runs a workspace.
+/// A message to a user of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// A link to set a password for the dashboard.
+    /// Sends a link to set a password for the dashboard.
     SetPassword {
         /// The workspace's name.
         workspace: String,
-        /// The link, which opens once.
-        link: String,
-        /// For how long.
+        /// The link, which works once.
+        url: String,
+        /// The lifetime of the link, in hours.
         hours: i64,
     },
-    /// Access to another workspace's dashboard, for somebody who has a password already.
-    AccessGiven {
+    /// Notifies a user who already has a password that they have access to another workspace.
+    AccessGranted {
         /// The workspace's name.
         workspace: String,
-        /// The page to sign in on.
-        page: String,
+        /// The sign-in page.
+        url: String,
     },
-    /// Every delivery to a webhook has failed for some days; it will be disabled if that goes on.
+    /// Warns that all deliveries of a subscription have failed for some days and that it will be disabled.
     WebhookFailing {
         /// The workspace's name.
         workspace: String,
-        /// The webhook.
+        /// The subscription.
         subscription: SubscriptionId,
-        /// Its address.
+        /// The endpoint.
         url: String,
-        /// When the first of the failed deliveries was.
+        /// When the first failed delivery was attempted.
         since: Timestamp,
-        /// When it will be disabled.
+        /// When the subscription will be disabled.
         disables_at: Timestamp,
         /// Why the last delivery failed.
         last_error: String,
     },
-    /// A webhook was disabled, since every delivery had failed for too long.
+    /// Notifies the owner that a subscription was disabled because all deliveries failed for too long.
     WebhookDisabled {
         /// The workspace's name.
         workspace: String,
-        /// The webhook.
+        /// The subscription.
         subscription: SubscriptionId,
-        /// Its address.
+        /// The endpoint.
         url: String,
-        /// The page of the dashboard that enables it, where its address is known.
+        /// The dashboard page of the subscription, if the server's URL is known.
         page: Option<String>,
-        /// When the first of the failed deliveries was.
+        /// When the first failed delivery was attempted.
         failed_since: Timestamp,
         /// Why the last delivery failed.
         last_error: String,
     },
 }
 
-/// A message as it is sent.
+/// A rendered message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedMessage {
     /// The subject line.
     pub subject: String,
-    /// The part in plain text, lines wrapped.
+    /// The plain text part, with wrapped lines.
     pub text: String,
-    /// The part in HTML, lines wrapped, everything that came from outside escaped.
+    /// The HTML part, with wrapped lines and all external input escaped.
     pub html: String,
 }
 
-/// A piece of a message.
-enum Part<'a> {
-    /// Sentences.
+/// A block of a message.
+enum MessageBlock<'a> {
+    /// A paragraph of text.
     Paragraph(Cow<'a, str>),
-    /// Names and values, one pair a line.
+    /// Pairs of name and value, one per line.
     Facts(&'a [(&'static str, &'a str)]),
-    /// An address, on a line of its own.
+    /// A URL on its own line.
     Link(&'a str),
-    /// What somebody types on the server.
+    /// A shell command on its own line.
     Command(&'a str),
 }
 
-use Part::{Command, Facts, Link, Paragraph};
+use MessageBlock::{Command, Facts, Link, Paragraph};
 
 impl Message {
-    /// The kinds by which people are given access.
+    /// The kinds of messages that invite users.
     pub const INVITATIONS: &[&str] = &["set_password", "access_given"];
 
-    /// Which message it is, in one word.
+    /// Returns the kind of the message, as stored and logged.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::SetPassword { .. } => "set_password",
-            Self::AccessGiven { .. } => "access_given",
+            Self::AccessGranted { .. } => "access_given",
             Self::WebhookFailing { .. } => "webhook_failing",
             Self::WebhookDisabled { .. } => "webhook_disabled",
         }
     }
 
-    /// The subject and both parts.
-    pub fn render(&self) -> Rendered {
+    /// Renders the subject and both parts.
+    pub fn render(&self) -> RenderedMessage {
         match self {
-            Self::SetPassword { workspace, link, hours } => {
-                let about = format!(
-                    "You can sign in to the dashboard of the workspace {}, once you have set a password. This link opens once, \
-                     within {hours} hours:",
+            Self::SetPassword { workspace, url, hours } => {
+                let intro = format!(
+                    "Set a password to sign in to the dashboard of the {} workspace. This link works once and expires in \
+                     {hours} hours:",
                     plain(workspace)
                 );
-                let remedy =
-                    "If you did not expect this, leave it: nothing happens until the link is opened.";
-                let subject = "Set your password for the dashboard".to_owned();
-                rendered(subject, &[Paragraph(about.into()), Link(link), Paragraph(remedy.into())])
+                let note = "If you did not expect this email, you can ignore it.";
+                let subject = "Set your dashboard password".to_owned();
+                rendered(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
             }
-            Self::AccessGiven { workspace, page } => {
-                let about = format!(
-                    "You have been given access to the dashboard of the workspace {}. Sign in with the password that you already \
-                     have for this address:",
+            Self::AccessGranted { workspace, url } => {
+                let intro = format!(
+                    "You now have access to the dashboard of the {} workspace. Sign in with your existing password:",
                     plain(workspace)
                 );
-                let remedy = "If you did not expect this, you can leave the workspace on its People page, under Settings.";
+                let note =
+                    "If you did not expect this email, you can leave the workspace under Settings, People.";
                 let subject = "You have access to another workspace".to_owned();
-                rendered(subject, &[Paragraph(about.into()), Link(page), Paragraph(remedy.into())])
+                rendered(subject, &[Paragraph(intro.into()), Link(url), Paragraph(note.into())])
             }
             Self::WebhookFailing { workspace, subscription, url, since, disables_at, last_error } => {
-                let about = format!(
-                    "Every delivery to a webhook of the workspace {} has failed since {}. If none succeeds until {}, the webhook \
-                     will be disabled.",
+                let intro = format!(
+                    "All deliveries to a webhook endpoint of the {} workspace have failed since {}. If no delivery succeeds by \
+                     {}, the subscription will be disabled.",
                     plain(workspace),
                     time(*since),
                     time(*disables_at)
                 );
                 let (id, error) = (subscription.to_string(), shortened(last_error));
                 let facts = facts(&id, url, &error);
-                let remedy = "Failed deliveries are tried again on their schedule. Once the address answers with a \
-                              status of 200 to 299, this warning is void and nothing needs to be done here.";
-                let subject = format!("Webhook to {} is failing", host(url));
-                rendered(subject, &[Paragraph(about.into()), Facts(&facts), Paragraph(remedy.into())])
+                let remedy = "Failed deliveries are retried automatically. To keep the subscription enabled, make sure that \
+                              the endpoint responds with a status from 200 to 299.";
+                let subject = format!("Webhook endpoint on {} is failing", host(url));
+                rendered(subject, &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into())])
             }
             Self::WebhookDisabled { workspace, subscription, url, page, failed_since, last_error } => {
-                let about = format!(
-                    "A webhook of the workspace {} was disabled: every delivery to it has failed since {}. Nothing is sent to it \
-                     any more; events that happen from now on are kept for it.",
+                let intro = format!(
+                    "A webhook subscription of the {} workspace was disabled because all deliveries have failed since {}. New \
+                     events are held until you enable it again.",
                     plain(workspace),
                     time(*failed_since)
                 );
                 let (id, error) = (subscription.to_string(), shortened(last_error));
                 let facts = facts(&id, url, &error);
-                let place = if page.is_some() {
-                    "on its page of the dashboard"
-                } else {
-                    "on the dashboard or by a command"
-                };
+                let means =
+                    if page.is_some() { "in the dashboard" } else { "in the dashboard or with a command" };
                 let remedy = format!(
-                    "Once the address answers again, enable the webhook {place}. You then choose whether the events that were \
-                     kept are sent or dropped:"
+                    "After you fix the endpoint, enable the subscription {means}. You can send or drop the held deliveries:"
                 );
                 let command = format!("creator-api webhooks enable {id}");
-                let way = page.as_ref().map_or(Command(&command), |page| Link(page));
-                let subject = format!("Webhook to {} was disabled", host(url));
-                rendered(subject, &[Paragraph(about.into()), Facts(&facts), Paragraph(remedy.into()), way])
+                let action = page.as_ref().map_or(Command(&command), |page| Link(page));
+                let subject = format!("Webhook endpoint on {} was disabled", host(url));
+                rendered(subject, &[Paragraph(intro.into()), Facts(&facts), Paragraph(remedy.into()), action])
             }
         }
     }
 }
 
-/// What both messages tell of their webhook.
+/// Returns the facts about a subscription that both webhook messages contain.
 fn facts<'a>(id: &'a str, url: &'a str, error: &'a str) -> [(&'static str, &'a str); 3] {
-    [("Webhook", id), ("Address", url), ("Last error", error)]
+    [("Subscription", id), ("Endpoint", url), ("Last error", error)]
 }
 
-fn rendered(subject: String, parts: &[Part<'_>]) -> Rendered {
-    let text = parts.iter().fold("Hello,\n".to_owned(), |text, part| text + "\n" + &as_text(part));
-    let body = parts.iter().fold("<p>Hello,</p>\n".to_owned(), |html, part| html + &as_html(part));
+fn rendered(subject: String, blocks: &[MessageBlock<'_>]) -> RenderedMessage {
+    let text = blocks.iter().fold("Hello,\n".to_owned(), |text, block| text + "\n" + &as_text(block));
+    let body = blocks.iter().fold("<p>Hello,</p>\n".to_owned(), |html, block| html + &as_html(block));
     let html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{}</title></head>\n\
          <body style=\"font-family: sans-serif; max-width: 40em\">\n{body}</body>\n</html>\n",
         escaped(&subject)
     );
-    Rendered { subject, text, html }
+    RenderedMessage { subject, text, html }
 }
 
-fn as_text(part: &Part<'_>) -> String {
-    match part {
+fn as_text(block: &MessageBlock<'_>) -> String {
+    match block {
         Paragraph(sentences) => wrapped(sentences, ""),
         Facts(facts) => {
             facts.iter().map(|(name, value)| wrapped(&format!("{name}: {}", plain(value)), "    ")).collect()
@@ -196,8 +189,8 @@ fn as_text(part: &Part<'_>) -> String {
     }
 }
 
-fn as_html(part: &Part<'_>) -> String {
-    match part {
+fn as_html(block: &MessageBlock<'_>) -> String {
+    match block {
         Paragraph(sentences) => wrapped(&format!("<p>{}</p>", escaped(sentences)), ""),
         Facts(facts) => {
             let fact = |(name, value): &(&str, &str)| {
@@ -213,28 +206,28 @@ fn as_html(part: &Part<'_>) -> String {
     }
 }
 
-/// The words in lines of at most [`COLUMNS`], all but the first indented; a longer word has a line of its own.
-fn wrapped(words: &str, indent: &str) -> String {
-    let mut text = String::new();
+/// Wraps a text into lines of at most [`COLUMNS`] columns and indents all lines but the first. Does not break longer words.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut lines = String::new();
     let mut column = 0;
-    for word in words.split_whitespace() {
+    for word in text.split_whitespace() {
         let width = word.chars().count();
         if column > 0 && column + 1 + width > COLUMNS {
-            text.push('\n');
-            text.push_str(indent);
+            lines.push('\n');
+            lines.push_str(indent);
             column = indent.len();
         } else if column > 0 {
-            text.push(' ');
+            lines.push(' ');
             column += 1;
         }
-        text.push_str(word);
+        lines.push_str(word);
         column += width;
     }
-    text.push('\n');
-    text
+    lines.push('\n');
+    lines
 }
 
-/// The text as one line without control characters: what comes from outside cannot pretend to be ours.
+/// Joins a text into one line without control characters, so that external input cannot imitate other parts of the message.
 fn plain(text: &str) -> String {
     text.split(|character: char| character.is_control() || character.is_whitespace())
         .filter(|word| !word.is_empty())
@@ -246,7 +239,7 @@ fn shortened(error: &str) -> String {
     error.chars().take(ERROR_CHARACTERS).collect()
 }
 
-/// The text with every character replaced that means something in HTML, in attributes too.
+/// Escapes a text for HTML, including attribute values.
 fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for character in text.chars() {
@@ -266,7 +259,7 @@ fn time(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// The host of an address, for a subject line.
+/// Returns the host of a URL for a subject line.
 fn host(url: &str) -> String {
     let host = Url::parse(url).ok().and_then(|url| url.host_str().map(plain));
     host.unwrap_or_else(|| "your server".to_owned())

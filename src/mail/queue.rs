@@ -1,32 +1,32 @@
-//! The queue between a change and its mail: written in the change's transaction, sent by whoever is there.
+//! Queues mail in the caller's transaction and sends it in the background.
 //!
-//! A mail is leased, sent, settled, each step for itself: no transaction is open while a server is talked to. Whoever
-//! dies amid an attempt gives the mail back when its lease ends. Nothing here runs inside a request.
+//! A worker leases a mail, sends it and records the outcome in separate steps, so no transaction is open while a mail is sent.
+//! If a process stops during an attempt, another worker sends the mail after its lease expires.
 
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use entity::mails::{self, Lease, Model, Settled, State};
+use entity::mails::{self, MailLease, MailOutcome, MailState, Model};
 use sea_orm::DbErr;
 use tokio::time::MissedTickBehavior;
 
-use super::message::{Message, Rendered};
-use super::transport::{Failure, TIMEOUT, Transport};
+use super::message::{Message, RenderedMessage};
+use super::transport::{SendFailure, TIMEOUT, Transport};
 use foundation::clock::{Clock, from_ms};
 use foundation::database::{Database, Write};
 use foundation::id::{Ids, Mail, MailId, WorkspaceId};
 
-/// How often [`run`] looks for due mail.
-const POLL: Duration = Duration::from_secs(5);
-/// Every how many looks it deletes old mail: once an hour.
-const PRUNE_EVERY: u32 = 720;
-/// How long a settled mail is kept.
-const KEPT_DAYS: i64 = 30;
-/// Mails deleted by one statement of [`prune`].
-const BATCH: u64 = 500;
+/// How often [`run`] polls for due mail.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// Number of polls between two calls of [`prune`], which amounts to one hour.
+const PRUNE_EVERY_TICKS: u32 = 720;
+/// How long settled mail is stored, in days.
+const RETENTION_DAYS: i64 = 30;
+/// Number of mails deleted per transaction of [`prune`].
+const PRUNE_BATCH: u64 = 500;
 
-/// How long a worker has a mail for itself: longer than an attempt can take, with time to record it.
+/// Duration of a lease. Longer than an attempt can take, including the time to record its outcome.
 const LEASE: Duration = Duration::from_secs(120);
 const _: () = assert!(LEASE.as_secs() >= TIMEOUT.as_secs() + 30);
 
@@ -34,9 +34,9 @@ const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// The waits between one attempt and the next; after the last of them a mail is given up, about a day after the first
+/// Delays between attempts. If the attempt after the last delay fails, the mail is dead-lettered, about a day after the first
 /// attempt.
-const WAITS_MS: &[i64] = &[
+const RETRY_DELAYS_MS: &[i64] = &[
     MINUTE_MS,
     5 * MINUTE_MS,
     30 * MINUTE_MS,
@@ -47,21 +47,21 @@ const WAITS_MS: &[i64] = &[
     6 * HOUR_MS,
 ];
 
-/// What the queue needs of its process.
+/// The resources that the queue uses.
 #[derive(Debug, Clone, Copy)]
-pub struct Parts<'a> {
+pub struct QueueContext<'a> {
     /// The database.
     pub db: &'a Database,
-    /// Wall time.
+    /// The clock.
     pub clock: &'a Clock,
-    /// New ids.
+    /// The id generator.
     pub ids: &'a Ids,
 }
 
-/// Queues a message inside the caller's transaction, reading nothing. It is sent some seconds after the commit.
+/// Queues a message in the caller's transaction. It is sent a few seconds after the commit.
 ///
 /// # Errors
-/// When the database does.
+/// Returns [`DbErr`] when the insert fails.
 pub async fn enqueue(
     write: &mut Write,
     ids: &Ids,
@@ -71,7 +71,7 @@ pub async fn enqueue(
 ) -> Result<MailId, DbErr> {
     let now = write.now_ms();
     let id: MailId = ids.next(from_ms(now));
-    let Rendered { subject, text, html } = message.render();
+    let RenderedMessage { subject, text, html } = message.render();
     let mail = Model {
         id: id.uuid(),
         workspace_id: workspace.uuid(),
@@ -80,7 +80,7 @@ pub async fn enqueue(
         subject,
         text_body: text,
         html_body: html,
-        state: State::Pending,
+        state: MailState::Pending,
         attempts: 0,
         due_at: Some(now),
         lease_token: None,
@@ -92,42 +92,41 @@ pub async fn enqueue(
     Ok(id)
 }
 
-/// Sends what is due now, one mail after the other, and says how many were sent. A mail that fails is not tried twice
-/// in one pass.
+/// Sends all mail that is due now, one after another. Returns the number of mails sent. Attempts each mail only once.
 ///
 /// # Errors
-/// When the database does; what was taken is due again when its lease ends.
-pub async fn deliver_due(parts: Parts<'_>, transport: &Transport) -> Result<u64, DbErr> {
-    let by = parts.clock.now_ms();
+/// Returns [`DbErr`] when a query fails. A mail that was leased is due again after its lease expires.
+pub async fn deliver_due(context: QueueContext<'_>, transport: &Transport) -> Result<u64, DbErr> {
+    let due_by_ms = context.clock.now_ms();
     let mut count = 0;
-    while let Some(sent) = deliver_next(parts, transport, by).await? {
+    while let Some(sent) = deliver_next(context, transport, due_by_ms).await? {
         count += u64::from(sent);
     }
     Ok(count)
 }
 
-/// Sends mail as it becomes due and deletes the old, until `stopped`. A mail under way is brought to its end first; a
-/// caller that cannot wait for that drops the future, and the mail is due again when its lease ends.
+/// Sends mail when it becomes due and deletes old mail, until `stopped` completes. Completes the current attempt first. A
+/// caller that cannot wait for it can drop the future, and the mail is due again after its lease expires.
 ///
-/// A database that fails is logged and asked again.
-pub async fn run(parts: Parts<'_>, transport: &Transport, stopped: impl Future<Output = ()>) {
+/// Database errors are logged, and the next poll tries again.
+pub async fn run(context: QueueContext<'_>, transport: &Transport, stopped: impl Future<Output = ()>) {
     let mut stopped = pin!(stopped);
-    let mut ticks = tokio::time::interval(POLL);
+    let mut ticks = tokio::time::interval(POLL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut turn: u32 = 0;
+    let mut tick: u32 = 0;
     loop {
         tokio::select! {
             biased;
             () = stopped.as_mut() => return,
             _ = ticks.tick() => {}
         }
-        let by = parts.clock.now_ms();
+        let due_by_ms = context.clock.now_ms();
         loop {
-            match deliver_next(parts, transport, by).await {
+            match deliver_next(context, transport, due_by_ms).await {
                 Ok(Some(_)) => {}
                 Ok(None) => break,
                 Err(error) => {
-                    tracing::warn!(%error, "the queue of mail does not answer");
+                    tracing::warn!(%error, "reading the mail queue failed");
                     break;
                 }
             }
@@ -137,83 +136,88 @@ pub async fn run(parts: Parts<'_>, transport: &Transport, stopped: impl Future<O
                 () = std::future::ready(()) => {}
             }
         }
-        if turn.is_multiple_of(PRUNE_EVERY)
-            && let Err(error) = prune(parts).await
+        if tick.is_multiple_of(PRUNE_EVERY_TICKS)
+            && let Err(error) = prune(context).await
         {
-            tracing::warn!(%error, "old mail could not be deleted");
+            tracing::warn!(%error, "deleting old mail failed");
         }
-        turn = turn.wrapping_add(1);
+        tick = tick.wrapping_add(1);
     }
 }
 
-/// Deletes mail that was settled and is older than 30 days, in small batches; returns how many.
+/// Deletes settled mail that is older than 30 days, in small batches. Returns the number of mails deleted.
 ///
 /// # Errors
-/// When the database does.
-pub async fn prune(parts: Parts<'_>) -> Result<u64, DbErr> {
+/// Returns [`DbErr`] when a transaction fails.
+pub async fn prune(context: QueueContext<'_>) -> Result<u64, DbErr> {
     let mut pruned = 0;
     loop {
-        let write = parts.db.begin_write(parts.clock).await?;
-        let before = write.now_ms() - KEPT_DAYS * DAY_MS;
-        let batch = mails::delete_settled(write.conn(), before, BATCH).await?;
+        let write = context.db.begin_write(context.clock).await?;
+        let before = write.now_ms() - RETENTION_DAYS * DAY_MS;
+        let batch = mails::delete_settled(write.conn(), before, PRUNE_BATCH).await?;
         write.commit().await?;
         pruned += batch;
-        if batch < BATCH {
+        if batch < PRUNE_BATCH {
             return Ok(pruned);
         }
     }
 }
 
-/// Takes one mail that was due by then, tries it and records what came of it; whether it was sent. Nothing when no
+/// Leases one mail that is due by `due_by_ms`, sends it and records the outcome. Returns whether it was sent, or `None` when no
 /// mail is due.
-async fn deliver_next(parts: Parts<'_>, transport: &Transport, by: i64) -> Result<Option<bool>, DbErr> {
-    // The look costs no write, and mostly there is nothing.
-    if !mails::any_due(parts.db.read(), by).await? {
+async fn deliver_next(
+    context: QueueContext<'_>,
+    transport: &Transport,
+    due_by_ms: i64,
+) -> Result<Option<bool>, DbErr> {
+    // Usually no mail is due, and this query needs no write transaction.
+    if !mails::any_due(context.db.read(), due_by_ms).await? {
         return Ok(None);
     }
-    let Some((mail, token)) = take(parts, by).await? else { return Ok(None) };
+    let Some((mail, token)) = claim_next(context, due_by_ms).await? else { return Ok(None) };
     let outcome = transport.send(&mail).await;
     let sent = outcome.is_ok();
-    let write = parts.db.begin_write(parts.clock).await?;
-    let settled = settled(&mail, outcome, write.now_ms());
-    if mails::settle(write.conn(), mail.id, token, settled).await? {
+    let write = context.db.begin_write(context.clock).await?;
+    let outcome = mail_outcome(&mail, outcome, write.now_ms());
+    if mails::settle(write.conn(), mail.id, token, outcome).await? {
         write.commit().await?;
     } else {
-        tracing::warn!(mail.id = %MailId::from_uuid(mail.id), "a mail was withdrawn, or its lease ran out and another worker took it");
+        let id = MailId::from_uuid(mail.id);
+        tracing::warn!(mail.id = %id, "the mail was withdrawn, or its lease expired and another worker claimed it");
     }
     Ok(Some(sent))
 }
 
-/// Leases the mail that is due for the longest.
-async fn take(parts: Parts<'_>, by: i64) -> Result<Option<(Model, uuid::Uuid)>, DbErr> {
-    let write = parts.db.begin_write(parts.clock).await?;
+/// Leases the mail with the earliest due time.
+async fn claim_next(context: QueueContext<'_>, due_by_ms: i64) -> Result<Option<(Model, uuid::Uuid)>, DbErr> {
+    let write = context.db.begin_write(context.clock).await?;
     let now = write.now_ms();
-    let token = parts.ids.next::<Mail>(from_ms(now)).uuid();
+    let token = context.ids.next::<Mail>(from_ms(now)).uuid();
     let until = now + i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
-    let taken = mails::claim(write.conn(), by, Lease { token, until }, 1).await?;
+    let claimed = mails::claim(write.conn(), due_by_ms, MailLease { token, until }, 1).await?;
     write.commit().await?;
-    Ok(taken.into_iter().next().map(|mail| (mail, token)))
+    Ok(claimed.into_iter().next().map(|mail| (mail, token)))
 }
 
-/// What an attempt that ended now comes to. The log names the mail and the class of the failure alone: what a server
-/// says may name addresses.
-fn settled(mail: &Model, outcome: Result<(), Failure>, now: i64) -> Settled {
+/// Returns the outcome of an attempt and logs it. Logs only the class of a failure, because the error message of a mail server
+/// can contain email addresses.
+fn mail_outcome(mail: &Model, outcome: Result<(), SendFailure>, now: i64) -> MailOutcome {
     let id = MailId::from_uuid(mail.id);
     let kind = mail.kind.as_str();
-    let Err(Failure { permanent, class, text }) = outcome else {
+    let Err(SendFailure { permanent, class, detail }) = outcome else {
         tracing::info!(mail.id = %id, mail.kind = kind, "mail sent");
-        return Settled::Sent(now);
+        return MailOutcome::Sent(now);
     };
-    let error = format!("{class}: {text}");
-    let wait = usize::try_from(mail.attempts).ok().and_then(|made| WAITS_MS.get(made));
-    match wait {
-        Some(wait) if !permanent => {
-            tracing::warn!(mail.id = %id, mail.kind = kind, class, "mail not sent, it is tried again");
-            Settled::Again { due_at: now + wait, error }
+    let error = format!("{class}: {detail}");
+    let delay_ms = usize::try_from(mail.attempts).ok().and_then(|attempts| RETRY_DELAYS_MS.get(attempts));
+    match delay_ms {
+        Some(delay_ms) if !permanent => {
+            tracing::warn!(mail.id = %id, mail.kind = kind, class, "sending the mail failed, it will be retried");
+            MailOutcome::Retry { due_at: now + delay_ms, error }
         }
         _ => {
-            tracing::error!(mail.id = %id, mail.kind = kind, class, "mail given up");
-            Settled::Dead(error)
+            tracing::error!(mail.id = %id, mail.kind = kind, class, "sending the mail failed, it will not be retried");
+            MailOutcome::Dead(error)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One mail, one conversation with the mail server.
+//! Sends mail to an SMTP server, with one connection per mail.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 
-use super::letter::Letter;
-use super::transport::{Failure, TIMEOUT};
+use super::encoding::EncodedMail;
+use super::transport::{SendFailure, TIMEOUT};
 use foundation::config::{SmtpUrl, Tls};
 
-/// How long a server may take to say goodbye.
-const GOODBYE: Duration = Duration::from_secs(5);
-/// Characters of a server's words that are kept.
-const KEPT: usize = 500;
-/// Replies that want a (better) login: the configuration is at fault, not the mail (RFC 4954, section 6).
-const LOGIN_WANTED: &[u16] = &[530, 534, 535, 538];
+/// Maximum time to close a connection.
+const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum number of characters of an error that are stored.
+const MAX_ERROR_CHARACTERS: usize = 500;
+/// Replies that require authentication or reject it (RFC 4954, section 6). The configuration is wrong, not the mail.
+const AUTHENTICATION_ERRORS: &[u16] = &[530, 534, 535, 538];
 
-/// A mail server and how to talk to it.
+/// A mail server with its connection settings.
 #[derive(Debug)]
 pub struct Smtp {
     host: String,
@@ -36,9 +36,9 @@ enum Protection {
     None,
 }
 
-/// Where in the conversation something failed.
+/// The step of an SMTP session that failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum SmtpStep {
     Connect,
     StartTls,
     Login,
@@ -46,11 +46,11 @@ enum Step {
 }
 
 impl Smtp {
-    /// The server at this address. It is greeted by the sender's domain. `root` is one more certificate (PEM) to be
-    /// trusted, beside those of the system.
+    /// Creates the settings for a mail server. The client identifies itself with the sender's domain (`EHLO`). `root` is a PEM
+    /// certificate to trust in addition to the system's.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// Returns an error when the TLS configuration is not valid.
     pub fn new(url: &SmtpUrl, from: &Mailbox, root: Option<&[u8]>) -> Result<Self, Error> {
         let tls = || {
             let builder = TlsParameters::builder(url.host.clone());
@@ -73,39 +73,41 @@ impl Smtp {
         })
     }
 
-    /// The same server with less patience than [`TIMEOUT`].
+    /// Sets a shorter timeout than [`TIMEOUT`].
     #[must_use]
-    pub fn within(self, timeout: Duration) -> Self {
+    pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout: timeout.min(TIMEOUT), ..self }
     }
 
-    /// Hands the letter over.
-    pub(super) async fn send(&self, letter: &Letter) -> Result<(), Failure> {
-        let mut connection = match tokio::time::timeout(self.timeout, self.deliver(letter)).await {
+    /// Sends a mail.
+    pub(super) async fn send(&self, mail: &EncodedMail) -> Result<(), SendFailure> {
+        let mut connection = match tokio::time::timeout(self.timeout, self.deliver(mail)).await {
             Ok(delivered) => delivered?,
             Err(_) => {
-                let text =
-                    format!("the server did not take the mail within {} s", self.timeout.as_secs_f32());
-                return Err(Failure { permanent: false, class: "timeout".to_owned(), text });
+                let detail = format!(
+                    "the mail server did not accept the mail within {} s",
+                    self.timeout.as_secs_f32()
+                );
+                return Err(SendFailure { permanent: false, class: "timeout".to_owned(), detail });
             }
         };
-        // The server has it: whatever happens now changes nothing.
-        let _ = tokio::time::timeout(GOODBYE, connection.abort()).await;
+        // The mail server has accepted the mail. Errors while closing the connection do not matter.
+        let _ = tokio::time::timeout(QUIT_TIMEOUT, connection.abort()).await;
         Ok(())
     }
 
-    async fn deliver(&self, letter: &Letter) -> Result<AsyncSmtpConnection, Failure> {
+    async fn deliver(&self, mail: &EncodedMail) -> Result<AsyncSmtpConnection, SendFailure> {
         let mut connection = self.connect().await?;
         if let Some(login) = &self.login {
             let logged_in = connection.auth(&[Mechanism::Plain, Mechanism::Login], login).await;
-            logged_in.map_err(failed(Step::Login))?;
+            logged_in.map_err(send_failure(SmtpStep::Login))?;
         }
-        connection.send(&letter.envelope, &letter.bytes).await.map_err(failed(Step::Send))?;
+        connection.send(&mail.envelope, &mail.bytes).await.map_err(send_failure(SmtpStep::Send))?;
         Ok(connection)
     }
 
-    /// A connection that is as protected as it must be.
-    async fn connect(&self) -> Result<AsyncSmtpConnection, Failure> {
+    /// Connects to the mail server, with TLS as configured.
+    async fn connect(&self) -> Result<AsyncSmtpConnection, SendFailure> {
         let wrapped = match &self.protection {
             Protection::Wrapped(tls) => Some(tls.clone()),
             Protection::StartTls(_) | Protection::None => None,
@@ -113,34 +115,39 @@ impl Smtp {
         let server = (self.host.as_str(), self.port);
         let connection =
             AsyncSmtpConnection::connect_tokio1(server, Some(self.timeout), &self.hello, wrapped, None).await;
-        let mut connection = connection.map_err(failed(Step::Connect))?;
+        let mut connection = connection.map_err(send_failure(SmtpStep::Connect))?;
         if let Protection::StartTls(tls) = &self.protection {
-            connection.starttls(tls.clone(), &self.hello).await.map_err(failed(Step::StartTls))?;
+            connection.starttls(tls.clone(), &self.hello).await.map_err(send_failure(SmtpStep::StartTls))?;
         }
         Ok(connection)
     }
 }
 
-/// What an error of this step comes to. Only what the server says of the mail itself can be final.
-fn failed(step: Step) -> impl Fn(Error) -> Failure {
+/// Converts an error of this step. Only a reply to the mail itself can be a permanent failure.
+fn send_failure(step: SmtpStep) -> impl Fn(Error) -> SendFailure {
     move |error| {
         let code = error.status().map(u16::from);
         let name = match step {
-            Step::Connect => "connect",
-            Step::StartTls => "starttls",
-            Step::Login => "login",
-            Step::Send => "mail",
+            SmtpStep::Connect => "connect",
+            SmtpStep::StartTls => "starttls",
+            SmtpStep::Login => "login",
+            SmtpStep::Send => "mail",
         };
-        Failure {
-            permanent: step == Step::Send
+        SendFailure {
+            permanent: step == SmtpStep::Send
                 && error.is_permanent()
-                && code.is_none_or(|code| !LOGIN_WANTED.contains(&code)),
+                && code.is_none_or(|code| !AUTHENTICATION_ERRORS.contains(&code)),
             class: match code {
                 Some(code) => format!("{name} {code}"),
                 None if error.is_tls() => "tls".to_owned(),
                 None => name.to_owned(),
             },
-            text: error.to_string().chars().filter(|character| !character.is_control()).take(KEPT).collect(),
+            detail: error
+                .to_string()
+                .chars()
+                .filter(|character| !character.is_control())
+                .take(MAX_ERROR_CHARACTERS)
+                .collect(),
         }
     }
 }

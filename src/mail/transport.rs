@@ -1,4 +1,4 @@
-//! The two ways out, and what can go wrong on them.
+//! Sends mail through SMTP or to files, and classifies failures.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,79 +6,81 @@ use std::time::Duration;
 use entity::mails;
 use lettre::message::Mailbox;
 
-use super::files::Files;
-use super::letter::Letter;
+use super::encoding::EncodedMail;
+use super::files::FileTransport;
 pub use super::smtp::Smtp;
 use foundation::config;
 
-/// How long one mail may take from the look-up of the server's name to its word that it has the mail.
+/// Maximum time to send one mail, from the DNS lookup of the mail server to its acceptance of the mail.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How mail leaves, and whom it is from.
+/// A mail transport with the sender of its mail.
 #[derive(Debug)]
 pub struct Transport {
     from: Mailbox,
-    way: Way,
+    kind: TransportKind,
 }
 
 #[derive(Debug)]
-enum Way {
-    /// To a mail server.
+enum TransportKind {
+    /// Sends to a mail server.
     Smtp(Box<Smtp>),
-    /// Into the data folder.
-    Files(Files),
+    /// Writes to the data folder.
+    Files(FileTransport),
 }
 
-/// Why mail cannot be sent at all.
+/// Why a transport cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
-    /// TLS with the mail server cannot be set up.
+    /// The TLS configuration for the mail server is not valid.
     #[error("cannot set up TLS for the mail server: {0}; correct --smtp-url")]
     Tls(#[from] lettre::transport::smtp::Error),
 }
 
 /// Why one mail was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// True when it will never be taken as it is.
+pub struct SendFailure {
+    /// Whether the mail server will never accept this mail, so that retrying is useless.
     pub permanent: bool,
-    /// What failed in a few words that may be logged: `recipient 550`, `tls`, `timeout`.
+    /// A short description that can be logged: `mail 550`, `tls`, `timeout`.
     pub class: String,
-    /// What was said, which may name addresses: kept with the mail, never logged.
-    pub text: String,
+    /// The full error, which can contain email addresses. Stored with the mail, never logged.
+    pub detail: String,
 }
 
 impl Transport {
-    /// The transport of a configuration: to the mail server it names, or into the folder `mail` of the data folder.
+    /// Creates the transport of a configuration: SMTP if a mail server is configured, or else files in the folder `mail` of the
+    /// data folder.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
-    pub fn open(mail: &config::Mail, data_dir: &Path) -> Result<Self, TransportError> {
+    /// Returns an error when the TLS configuration is not valid.
+    pub fn open(mail: &config::MailConfig, data_dir: &Path) -> Result<Self, TransportError> {
         match &mail.smtp_url {
             Some(url) => Ok(Self::smtp(mail.mail_from.clone(), Smtp::new(url, &mail.mail_from, None)?)),
             None => Ok(Self::files(mail.mail_from.clone(), data_dir)),
         }
     }
 
-    /// To a mail server.
+    /// Creates a transport that sends to a mail server.
     pub fn smtp(from: Mailbox, smtp: Smtp) -> Self {
-        Self { from, way: Way::Smtp(Box::new(smtp)) }
+        Self { from, kind: TransportKind::Smtp(Box::new(smtp)) }
     }
 
-    /// Into the folder `mail` of the data folder, a file of mode 0600 each.
+    /// Creates a transport that writes each mail to a file with mode 0600 in the folder `mail` of the data folder.
     pub fn files(from: Mailbox, data_dir: &Path) -> Self {
-        Self { from, way: Way::Files(Files::new(data_dir)) }
+        Self { from, kind: TransportKind::Files(FileTransport::new(data_dir)) }
     }
 
-    /// Hands one mail over. Done means that the server, or the disk, has it.
+    /// Sends a mail. Returns once the mail server has accepted it, or once its file is on disk.
     ///
     /// # Errors
-    /// Why it was not taken. After a lost connection or a timeout the server may have it all the same.
-    pub async fn send(&self, mail: &mails::Model) -> Result<(), Failure> {
-        let letter = Letter::write(&self.from, mail)?;
-        match &self.way {
-            Way::Smtp(smtp) => smtp.send(&letter).await,
-            Way::Files(files) => files.write(letter).await,
+    /// Returns the reason when the mail was not accepted. After a lost connection or a timeout, the mail server may still have
+    /// accepted it.
+    pub async fn send(&self, mail: &mails::Model) -> Result<(), SendFailure> {
+        let mail = EncodedMail::encode(&self.from, mail)?;
+        match &self.kind {
+            TransportKind::Smtp(smtp) => smtp.send(&mail).await,
+            TransportKind::Files(files) => files.write(mail).await,
         }
     }
 }

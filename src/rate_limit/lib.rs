@@ -1,8 +1,8 @@
-//! How often a caller may call: the clock minute and the UTC day, per key or client address (seed 8).
+//! Limits requests per clock minute and per UTC day, by API key or client address.
 //!
-//! [`window`] holds the arithmetic of one caller, [`memory`] the callers of this process, [`store`] the day
-//! counts that survive it. [`logins`] counts attempts to sign in. Nothing here knows HTTP: what a refusal looks like is
-//! the API's and the dashboard's business.
+//! [`window`] computes the windows of one caller, [`memory`] holds the callers of this process, and [`store`] persists daily
+//! counts. [`logins`] limits sign-in attempts. This crate does not depend on HTTP: the API and the dashboard create the
+//! responses to rejected requests.
 
 pub mod logins;
 pub mod memory;
@@ -13,29 +13,29 @@ use std::net::IpAddr;
 
 use foundation::id::KeyId;
 
-pub use memory::{Limiter, LookUp};
-pub use window::{Draw, Standing, Window};
+pub use memory::{KeyLookup, Limiter};
+pub use window::{Decision, RateLimitStatus, Window};
 
-/// Whose bucket a request draws on.
+/// The caller that a request is counted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// An API key; its day count is kept in the database.
+    /// An API key. Its daily count is stored in the database.
     Key(KeyId),
-    /// A client address without a valid key; counted in memory only, so that guessing asks no database.
+    /// A client IP address without a valid key. Counted in memory only, so that guessing keys causes no queries.
     Address(IpAddr),
 }
 
-/// The greatest number of requests in each window.
+/// The maximum number of requests in each window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Caps {
-    /// In a clock minute.
+pub struct Limits {
+    /// Maximum number of requests per clock minute.
     pub per_minute: u32,
-    /// In a UTC day.
+    /// Maximum number of requests per UTC day.
     pub per_day: u32,
 }
 
-impl Default for Caps {
-    /// 60 a minute and 1,000 a day (seed 8).
+impl Default for Limits {
+    /// Returns 60 requests per minute and 1,000 per day.
     fn default() -> Self {
         Self { per_minute: 60, per_day: 1000 }
     }

@@ -1,158 +1,163 @@
-//! The callers of this process and how much they have used.
+//! Counts the requests of each caller of this process.
 //!
-//! Owns the buckets: exact under concurrency, since a draw happens under its bucket's lock and no lock is held
-//! across an await. A key's day count is read from the database before its first draw of a day and written
-//! back about every second, which tells what other processes counted meanwhile; an address is counted in memory
-//! alone. Idle buckets are dropped.
+//! Counts are exact under concurrency: each request is counted under the lock of its caller, and no lock is held across an
+//! await. A key's daily count is read from the database before its first request of the day. About every second, new requests
+//! are added to it, which also returns what other processes counted. Requests of client addresses are counted in memory only.
+//! Idle callers are removed.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use dashmap::DashMap;
 
-use super::store::{self, Count};
-use super::window::{self, Draw, Usage, Window};
-use super::{Caps, Subject};
+use super::store::{self, DayCount};
+use super::window::{self, Decision, Usage, Window};
+use super::{Limits, Subject};
 use foundation::clock::Clock;
 use foundation::database::Database;
 use foundation::id::KeyId;
 
-/// How often changed day counts are written.
+/// How often changed daily counts are written.
 pub const FLUSH_EVERY: Duration = Duration::from_secs(1);
-/// How long an unused key stays in memory.
+/// How long an idle key stays in memory, in milliseconds.
 const IDLE_MS: i64 = 10 * 60_000;
-/// From this many addresses on, those that did not call in this minute are forgotten.
-const MANY_ADDRESSES: usize = 100_000;
+/// Number of client addresses above which all without a request in the current minute are removed.
+const ADDRESS_PRUNE_THRESHOLD: usize = 100_000;
 
-/// The limiter of one process.
+/// The rate limiter of a process.
 #[derive(Debug, Default)]
 pub struct Limiter {
     keys: DashMap<KeyId, Usage>,
-    addresses: DashMap<IpAddr, Address>,
+    addresses: DashMap<IpAddr, AddressUsage>,
 }
 
-/// What a client address has used, and how many unknown keys are being looked up for it.
+/// The requests of a client address, and the number of lookups of unknown keys in flight for it.
 #[derive(Debug, Default)]
-struct Address {
+struct AddressUsage {
     usage: Usage,
-    look_ups: u32,
+    lookups: u32,
 }
 
-/// The look-up of an unknown key on behalf of a client address, until this is dropped.
+/// A lookup of an unknown key in flight for a client address. Ends when this value is dropped.
 #[derive(Debug)]
-pub struct LookUp<'a> {
+pub struct KeyLookup<'a> {
     limiter: &'a Limiter,
     network: IpAddr,
 }
 
-impl Drop for LookUp<'_> {
+impl Drop for KeyLookup<'_> {
     fn drop(&mut self) {
         if let Some(mut address) = self.limiter.addresses.get_mut(&self.network) {
-            address.look_ups = address.look_ups.saturating_sub(1);
+            address.lookups = address.lookups.saturating_sub(1);
         }
     }
 }
 
 impl Limiter {
-    /// Counts one request of a caller, when both of its windows have room.
+    /// Admits and counts a request if neither window of its caller is exhausted.
     ///
-    /// The database is asked only for a key's first request of a day; while it does not answer, what was counted
-    /// here decides alone.
-    pub async fn draw(&self, db: &Database, clock: &Clock, subject: Subject, caps: Caps) -> Draw {
+    /// Reads from the database only for a key's first request of a day. If the query fails, the decision uses the counts of
+    /// this process alone.
+    pub async fn acquire(&self, db: &Database, clock: &Clock, subject: Subject, limits: Limits) -> Decision {
         let key = match subject {
             Subject::Address(address) => {
                 let mut address = self.addresses.entry(network(address)).or_default();
-                return address.usage.draw(caps, clock.now_ms());
+                return address.usage.acquire(limits, clock.now_ms());
             }
             Subject::Key(key) => key,
         };
         if let Some(mut usage) = self.keys.get_mut(&key) {
             let now_ms = clock.now_ms();
-            if usage.knows_day(now_ms) {
-                return usage.draw(caps, now_ms);
+            if usage.has_stored_count(now_ms) {
+                return usage.acquire(limits, now_ms);
             }
         }
         let day = window::day_of(clock.now_ms());
-        // On the heap: it is needed once a day, and the future of every request would hold its place.
+        // On the heap, because this future runs once a day but would enlarge the future of every request.
         let stored = Box::pin(store::used(db, key, day)).await;
         let mut usage = self.keys.entry(key).or_default();
         match stored {
-            Ok(stored) => usage.adopt(day, stored),
+            Ok(stored) => usage.set_stored(day, stored),
             Err(error) => {
                 let error = format!("{error:#}");
-                tracing::warn!(key.id = %key, error, "the day count could not be read");
+                tracing::warn!(key.id = %key, error, "reading the daily request count failed");
             }
         }
-        usage.draw(caps, clock.now_ms())
+        usage.acquire(limits, clock.now_ms())
     }
 
-    /// Whether an unknown key may be looked up for a client address: as many at once as it has requests left, so that guesses
-    /// cause no more look-ups than the limit admits.
-    pub fn admit_look_up(&self, clock: &Clock, address: IpAddr, caps: Caps) -> Option<LookUp<'_>> {
+    /// Admits the lookup of an unknown key for a client address, or returns `None`. A client address can have as many lookups
+    /// in flight as it has requests left, so guesses cause no more lookups than the limit allows.
+    pub fn admit_lookup(&self, clock: &Clock, address: IpAddr, limits: Limits) -> Option<KeyLookup<'_>> {
         let network = network(address);
         let mut address = self.addresses.entry(network).or_default();
-        let standing = address.usage.standing(caps, clock.now_ms());
-        if address.look_ups >= standing.minute_left.min(standing.day_left) {
+        let status = address.usage.status(limits, clock.now_ms());
+        if address.lookups >= status.minute_left.min(status.day_left) {
             return None;
         }
-        address.look_ups += 1;
-        Some(LookUp { limiter: self, network })
+        address.lookups += 1;
+        Some(KeyLookup { limiter: self, network })
     }
 
-    /// Writes what was counted since the last time, and drops idle buckets.
+    /// Writes the requests counted since the previous flush and removes idle callers.
     ///
     /// # Errors
-    /// When the database fails; nothing is lost then, the counts wait for the next flush.
+    /// Returns an error when the transaction fails. No counts are lost: the next flush writes them.
     pub async fn flush(&self, db: &Database, clock: &Clock) -> anyhow::Result<()> {
-        self.read_unread(db).await;
-        let counts: Vec<Count> = self
+        self.read_missing_counts(db).await;
+        let counts: Vec<DayCount> = self
             .keys
             .iter_mut()
             .flat_map(|mut entry| {
                 let key = *entry.key();
-                entry.value_mut().depart().into_iter().map(move |(day, count)| Count { key, day, count })
+                entry.value_mut().take_pending().into_iter().map(move |(day, count)| DayCount {
+                    key,
+                    day,
+                    count,
+                })
             })
             .collect();
         let outcome = store::add(db, clock, &counts).await;
-        for Count { key, day, count } in counts {
+        for DayCount { key, day, count } in counts {
             let Some(mut usage) = self.keys.get_mut(&key) else { continue };
             match &outcome {
-                Ok(stored) => usage.arrive(day, count, stored.get(&(key, day)).copied()),
-                Err(_) => usage.return_home(day, count),
+                Ok(stored) => usage.confirm(day, count, stored.get(&(key, day)).copied()),
+                Err(_) => usage.restore_pending(day, count),
             }
         }
-        self.forget_idle(clock.now_ms());
+        self.drop_idle(clock.now_ms());
         outcome.map(drop)
     }
 
-    /// Reads the day counts that could not be read when their callers came.
-    async fn read_unread(&self, db: &Database) {
+    /// Reads the daily counts that could not be read when they were needed.
+    async fn read_missing_counts(&self, db: &Database) {
         let unread: Vec<(KeyId, i64)> =
             self.keys.iter().filter_map(|usage| Some((*usage.key(), usage.unread_day()?))).collect();
         for (key, day) in unread {
-            // Without an answer, they wait for the next flush.
+            // After a failure, the next flush reads them.
             let Ok(stored) = store::used(db, key, day).await else { return };
             if let Some(mut usage) = self.keys.get_mut(&key) {
-                usage.adopt(day, stored);
+                usage.set_stored(day, stored);
             }
         }
     }
 
-    fn forget_idle(&self, now_ms: i64) {
+    fn drop_idle(&self, now_ms: i64) {
         self.keys.retain(|_, usage| {
-            usage.forget_saved();
+            usage.drop_saved_days();
             !usage.is_idle(now_ms, IDLE_MS)
         });
-        let window = if self.addresses.len() > MANY_ADDRESSES { Window::Minute } else { Window::Day };
+        let window =
+            if self.addresses.len() > ADDRESS_PRUNE_THRESHOLD { Window::Minute } else { Window::Day };
         self.addresses.retain(|_, address| {
-            address.usage.forget_others();
-            address.look_ups > 0 || address.usage.is_in(window, now_ms)
+            address.usage.drop_other_days();
+            address.lookups > 0 || address.usage.is_in(window, now_ms)
         });
     }
 }
 
-/// The network that counts as one caller: an IPv4 address, or the /64 of an IPv6 address, since whoever has one
-/// of those has all.
+/// Returns the network that counts as one caller: an IPv4 address, or the /64 network of an IPv6 address, which usually belongs
+/// to one client.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => {

@@ -1,6 +1,6 @@
-//! The day counts in the database, so that a restart does not hand out a second day.
+//! Reads and writes the daily counts in the database, so that they survive a restart.
 //!
-//! Owns their reading and writing. Counts are added, never set, so that what several processes count sums up.
+//! Counts are added, never set, so that the counts of several processes add up.
 
 use std::collections::HashMap;
 
@@ -11,37 +11,37 @@ use foundation::clock::Clock;
 use foundation::database::Database;
 use foundation::id::KeyId;
 
-/// Days whose counts are kept after they are over.
-const KEPT_DAYS: i64 = 7;
+/// How long the counts of past days are stored, in days.
+const RETENTION_DAYS: i64 = 7;
 
-/// Requests of one key on one day that have yet to be added.
+/// Requests of a key on one day, to be added to the stored count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count {
+pub struct DayCount {
     /// The key.
     pub key: KeyId,
-    /// The UTC day, counted from the epoch.
+    /// The UTC day, counted from the Unix epoch.
     pub day: i64,
-    /// How many.
+    /// The number of requests.
     pub count: u64,
 }
 
-/// How many requests of a key the database knows of on a day.
+/// Returns the stored number of requests of a key on a day.
 ///
 /// # Errors
-/// When the database fails.
+/// Returns an error when the query fails.
 pub async fn used(db: &Database, key: KeyId, day: i64) -> anyhow::Result<u64> {
     let used = rate_usage::used(db.read(), &key.to_string(), day * DAY_MS).await?;
     Ok(u64::try_from(used).unwrap_or(0))
 }
 
-/// Adds counts in one transaction; returns what each key's day amounts to, with what other processes counted.
+/// Adds counts in one transaction. Returns the new totals by key and day, including the counts of other processes.
 ///
 /// # Errors
-/// When the database fails; nothing was added then.
+/// Returns an error when the transaction fails. No counts were added then.
 pub async fn add(
     db: &Database,
     clock: &Clock,
-    counts: &[Count],
+    counts: &[DayCount],
 ) -> anyhow::Result<HashMap<(KeyId, i64), u64>> {
     if counts.is_empty() {
         return Ok(HashMap::new());
@@ -52,21 +52,21 @@ pub async fn add(
         used: i64::try_from(count.count).unwrap_or(i64::MAX),
     });
     let write = db.begin_write(clock).await?;
-    let sums = rate_usage::add(write.conn(), rows.collect()).await?;
+    let totals = rate_usage::add(write.conn(), rows.collect()).await?;
     write.commit().await?;
-    let sum = |row: rate_usage::Model| {
+    let total = |row: rate_usage::Model| {
         let key = row.subject.parse::<KeyId>().ok()?;
         Some(((key, window::day_of(row.day)), u64::try_from(row.used).unwrap_or(0)))
     };
-    Ok(sums.into_iter().filter_map(sum).collect())
+    Ok(totals.into_iter().filter_map(total).collect())
 }
 
-/// Forgets the counts of days that are over for a week.
+/// Deletes the counts of days that ended more than a week ago.
 ///
 /// # Errors
-/// When the database fails.
-pub async fn forget_old(db: &Database, clock: &Clock) -> anyhow::Result<()> {
-    let before = (window::day_of(clock.now_ms()) - KEPT_DAYS) * DAY_MS;
+/// Returns an error when the transaction fails.
+pub async fn prune(db: &Database, clock: &Clock) -> anyhow::Result<()> {
+    let before = (window::day_of(clock.now_ms()) - RETENTION_DAYS) * DAY_MS;
     let write = db.begin_write(clock).await?;
     rate_usage::delete_before(write.conn(), before).await?;
     write.commit().await?;

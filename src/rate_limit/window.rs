@@ -1,18 +1,18 @@
-//! The arithmetic of one caller's two windows.
+//! Computes the two windows of a caller: the clock minute and the UTC day.
 //!
-//! Owns what counts and when a count starts anew; pure, so that it can be tried against any clock.
+//! Pure functions of the time, which can be tested with any clock.
 
-use super::Caps;
+use super::Limits;
 
 const MINUTE_MS: i64 = 60_000;
 pub(super) const DAY_MS: i64 = 86_400_000;
 
-/// The UTC day in which a time lies, counted from the epoch.
+/// Returns the UTC day that contains a time, counted from the Unix epoch.
 pub(crate) fn day_of(now_ms: i64) -> i64 {
     now_ms.div_euclid(DAY_MS)
 }
 
-/// One of the two windows.
+/// A window in which requests are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
     /// The clock minute.
@@ -21,122 +21,121 @@ pub enum Window {
     Day,
 }
 
-/// Where a caller stands in both windows: the six `X-RateLimit-*` headers.
+/// The rate-limit status of a caller: the values of the six `X-RateLimit-*` headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// The caps.
-    pub caps: Caps,
-    /// Requests left in the minute.
+pub struct RateLimitStatus {
+    /// The limits of the caller.
+    pub limits: Limits,
+    /// Number of requests left in the minute.
     pub minute_left: u32,
-    /// Unix seconds at which the minute ends.
+    /// When the minute ends, in Unix seconds.
     pub minute_reset: i64,
-    /// Requests left in the day.
+    /// Number of requests left in the day.
     pub day_left: u32,
-    /// Unix seconds at which the day ends.
+    /// When the day ends, in Unix seconds.
     pub day_reset: i64,
 }
 
-impl Standing {
-    /// The standing of a caller who has not called yet.
-    pub fn fresh(caps: Caps, now_ms: i64) -> Self {
-        Usage::default().standing(caps, now_ms)
+impl RateLimitStatus {
+    /// Returns the status of a caller without requests.
+    pub fn unused(limits: Limits, now_ms: i64) -> Self {
+        Usage::default().status(limits, now_ms)
     }
 }
 
-/// What a draw came to.
+/// Whether a request is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Draw {
-    /// The request passes and was counted.
-    Admitted(Standing),
-    /// The request is refused and was not counted.
-    Refused {
-        /// Where the caller stands.
-        standing: Standing,
-        /// The exhausted window; the day when both are.
+pub enum Decision {
+    /// The request is admitted and was counted.
+    Admitted(RateLimitStatus),
+    /// The request is rejected and was not counted.
+    Rejected {
+        /// The status of the caller.
+        status: RateLimitStatus,
+        /// The exhausted window. If both are, the day.
         exhausted: Window,
-        /// Seconds until it opens again, at least 1.
+        /// Seconds until the next window begins, at least 1.
         retry_after: i64,
     },
 }
 
-impl Draw {
-    /// Where the caller stands after the draw.
-    pub fn standing(&self) -> Standing {
+impl Decision {
+    /// Returns the status of the caller after the decision.
+    pub fn status(&self) -> RateLimitStatus {
         match self {
-            Self::Admitted(standing) | Self::Refused { standing, .. } => *standing,
+            Self::Admitted(status) | Self::Rejected { status, .. } => *status,
         }
     }
 }
 
-/// How much of each window is used up.
+/// The number of requests of a caller in each window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     minute: i64,
     minute_used: u32,
-    today: Day,
-    /// Other days whose counts are not all in the database yet: the clock has left them, for good or until it is set back.
-    others: Vec<Day>,
-    last_draw_ms: i64,
+    today: DayUsage,
+    /// Earlier days, or later ones if the clock was set back, whose counts are not completely stored yet.
+    other_days: Vec<DayUsage>,
+    last_request_ms: i64,
 }
 
-/// The count of one UTC day: the sum of what the database was last known to hold, what is on its way there, and what has yet
-/// to be sent.
+/// The count of one UTC day: the last known stored count, plus the requests being written, plus the requests to be written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Day {
+struct DayUsage {
     day: i64,
     stored: u64,
-    flying: u64,
+    in_flight: u64,
     pending: u64,
-    /// Whether the stored count was read.
-    read: bool,
+    /// Whether the stored count was read from the database.
+    is_read: bool,
 }
 
-impl Day {
+impl DayUsage {
     fn of(day: i64) -> Self {
         Self { day, ..Self::default() }
     }
 
     fn used(&self) -> u64 {
-        self.stored + self.flying + self.pending
+        self.stored + self.in_flight + self.pending
     }
 
-    /// Whether the database has all of it.
+    /// Returns whether all requests of the day are stored.
     fn is_saved(&self) -> bool {
-        self.flying + self.pending == 0
+        self.in_flight + self.pending == 0
     }
 }
 
 impl Usage {
-    /// Whether the stored count of the day at `now_ms` is already part of this one.
-    pub(super) fn knows_day(&self, now_ms: i64) -> bool {
+    /// Returns whether the stored count of the day at `now_ms` was read.
+    pub(super) fn has_stored_count(&self, now_ms: i64) -> bool {
         let day = day_of(now_ms);
-        self.days().any(|known| known.day == day && known.read)
+        self.days().any(|known| known.day == day && known.is_read)
     }
 
-    /// Takes over the stored count of a day, unless another caller has done so already.
-    pub(super) fn adopt(&mut self, day: i64, stored: u64) {
+    /// Sets the stored count of a day, unless a concurrent request has already done so.
+    pub(super) fn set_stored(&mut self, day: i64, stored: u64) {
         if self.day(day).is_none() {
-            self.others.push(Day::of(day));
+            self.other_days.push(DayUsage::of(day));
         }
-        if let Some(known) = self.day(day).filter(|known| !known.read) {
-            (known.stored, known.read) = (stored, true);
+        if let Some(known) = self.day(day).filter(|known| !known.is_read) {
+            (known.stored, known.is_read) = (stored, true);
         }
     }
 
-    fn days(&self) -> impl Iterator<Item = &Day> {
-        std::iter::once(&self.today).chain(&self.others)
+    fn days(&self) -> impl Iterator<Item = &DayUsage> {
+        std::iter::once(&self.today).chain(&self.other_days)
     }
 
-    fn day(&mut self, day: i64) -> Option<&mut Day> {
-        std::iter::once(&mut self.today).chain(&mut self.others).find(|known| known.day == day)
+    fn day(&mut self, day: i64) -> Option<&mut DayUsage> {
+        std::iter::once(&mut self.today).chain(&mut self.other_days).find(|known| known.day == day)
     }
 
-    /// Enters the windows at `now_ms`, which are new unless the clock was in them before.
+    /// Advances to the windows at `now_ms`.
     ///
-    /// A clock that is set back takes the minute's count along: no window lies ahead of the clock, so that none lasts longer than
-    /// its length, and setting the clock back by a little gives no second minute. A count further ahead than a minute is
-    /// discarded: the clock had jumped. Each day has a count of its own, which the clock finds again when it returns.
-    fn roll(&mut self, now_ms: i64) {
+    /// If the clock is set back by up to a minute, the minute's count moves with it, so that setting the clock back gives no
+    /// additional requests and no window lasts longer than its length. If the clock is set back further, the minute's count is
+    /// discarded. Each day has its own count, which applies again if the clock returns to that day.
+    fn advance_to(&mut self, now_ms: i64) {
         let minute = now_ms.div_euclid(MINUTE_MS);
         if minute > self.minute || minute < self.minute - 1 {
             self.minute_used = 0;
@@ -144,114 +143,110 @@ impl Usage {
         self.minute = minute;
         let day = day_of(now_ms);
         if day != self.today.day {
-            let known = self.others.iter().position(|known| known.day == day);
-            let entered = known.map_or_else(|| Day::of(day), |place| self.others.swap_remove(place));
+            let known = self.other_days.iter().position(|known| known.day == day);
+            let entered = known.map_or_else(|| DayUsage::of(day), |index| self.other_days.swap_remove(index));
             let left = std::mem::replace(&mut self.today, entered);
             if !left.is_saved() {
-                self.others.push(left);
+                self.other_days.push(left);
             }
         }
     }
 
-    /// The standing at a time.
-    pub(super) fn standing(&self, caps: Caps, now_ms: i64) -> Standing {
-        let mut then = self.clone();
-        then.roll(now_ms);
-        then.stands(caps)
+    /// Returns the status at a time.
+    pub(super) fn status(&self, limits: Limits, now_ms: i64) -> RateLimitStatus {
+        let mut advanced = self.clone();
+        advanced.advance_to(now_ms);
+        advanced.current_status(limits)
     }
 
-    /// The standing in the windows that were entered last.
-    fn stands(&self, caps: Caps) -> Standing {
-        let day_left = u64::from(caps.per_day).saturating_sub(self.today.used());
-        Standing {
-            caps,
-            minute_left: caps.per_minute.saturating_sub(self.minute_used),
+    /// Returns the status in the current windows.
+    fn current_status(&self, limits: Limits) -> RateLimitStatus {
+        let day_left = u64::from(limits.per_day).saturating_sub(self.today.used());
+        RateLimitStatus {
+            limits,
+            minute_left: limits.per_minute.saturating_sub(self.minute_used),
             minute_reset: (self.minute + 1) * (MINUTE_MS / 1000),
             day_left: u32::try_from(day_left).unwrap_or(0),
             day_reset: (self.today.day + 1) * (DAY_MS / 1000),
         }
     }
 
-    /// Counts one request when both windows have room for it.
+    /// Admits and counts a request if neither window is exhausted.
     ///
-    /// `now_ms` is read under the lock of the bucket: a request that came earlier and is counted later would otherwise look like a
+    /// The caller must read `now_ms` under the lock of this value. Otherwise requests counted out of order would look like a
     /// clock that is set back.
-    pub(super) fn draw(&mut self, caps: Caps, now_ms: i64) -> Draw {
-        self.roll(now_ms);
-        self.last_draw_ms = now_ms;
-        let minute_full = self.minute_used >= caps.per_minute;
-        let day_full = self.today.used() >= u64::from(caps.per_day);
+    pub(super) fn acquire(&mut self, limits: Limits, now_ms: i64) -> Decision {
+        self.advance_to(now_ms);
+        self.last_request_ms = now_ms;
+        let minute_full = self.minute_used >= limits.per_minute;
+        let day_full = self.today.used() >= u64::from(limits.per_day);
         if !minute_full && !day_full {
             self.minute_used += 1;
             self.today.pending += 1;
-            return Draw::Admitted(self.stands(caps));
+            return Decision::Admitted(self.current_status(limits));
         }
-        let standing = self.stands(caps);
-        let (exhausted, reset) = if day_full {
-            (Window::Day, standing.day_reset)
-        } else {
-            (Window::Minute, standing.minute_reset)
-        };
-        // Rounded up: a caller that waits so long finds the window open.
+        let status = self.current_status(limits);
+        let (exhausted, reset) =
+            if day_full { (Window::Day, status.day_reset) } else { (Window::Minute, status.minute_reset) };
+        // Rounded up, so that the window has ended after this time.
         let retry_after = (reset * 1000 - now_ms).div_euclid(1000)
             + i64::from((reset * 1000 - now_ms).rem_euclid(1000) != 0);
-        Draw::Refused { standing, exhausted, retry_after: retry_after.max(1) }
+        Decision::Rejected { status, exhausted, retry_after: retry_after.max(1) }
     }
 
-    /// The day whose stored count must be read before anything departs, when there is something.
+    /// Returns today if it has requests to be written and its stored count was not read yet.
     pub(super) fn unread_day(&self) -> Option<i64> {
-        (self.today.pending > 0 && !self.today.read).then_some(self.today.day)
+        (self.today.pending > 0 && !self.today.is_read).then_some(self.today.day)
     }
 
-    /// Takes what has yet to be sent to the database: each day and its count.
+    /// Takes the requests to be written, as pairs of day and count, and marks them as in flight.
     ///
-    /// Nothing of today as long as its stored count was not read: what arrived meanwhile would be counted twice.
-    pub(super) fn depart(&mut self) -> Vec<(i64, u64)> {
-        let today = std::iter::once(&mut self.today).filter(|today| today.read);
-        let leaving = today.chain(&mut self.others).filter(|day| day.pending > 0);
+    /// Omits today until its stored count was read, because that count would then include these requests a second time.
+    pub(super) fn take_pending(&mut self) -> Vec<(i64, u64)> {
+        let today = std::iter::once(&mut self.today).filter(|today| today.is_read);
+        let leaving = today.chain(&mut self.other_days).filter(|day| day.pending > 0);
         leaving
             .map(|day| {
                 let pending = std::mem::take(&mut day.pending);
-                day.flying += pending;
+                day.in_flight += pending;
                 (day.day, pending)
             })
             .collect()
     }
 
-    /// What departed has arrived, and the database now holds so much, from whichever process; without its word, what it held
-    /// and what arrived.
-    pub(super) fn arrive(&mut self, day: i64, count: u64, stored: Option<u64>) {
+    /// Confirms that `count` requests were written. `stored` is the new total of all processes, if the database returned it.
+    pub(super) fn confirm(&mut self, day: i64, count: u64, stored: Option<u64>) {
         if let Some(day) = self.day(day) {
-            day.flying = day.flying.saturating_sub(count);
+            day.in_flight = day.in_flight.saturating_sub(count);
             day.stored = stored.unwrap_or(day.stored + count);
-            day.read |= stored.is_some();
+            day.is_read |= stored.is_some();
         }
     }
 
-    /// What departed did not arrive: it waits for the next time.
-    pub(super) fn return_home(&mut self, day: i64, count: u64) {
+    /// Marks requests that could not be written as pending again.
+    pub(super) fn restore_pending(&mut self, day: i64, count: u64) {
         if let Some(day) = self.day(day) {
-            day.flying = day.flying.saturating_sub(count);
+            day.in_flight = day.in_flight.saturating_sub(count);
             day.pending += count;
         }
     }
 
-    /// Forgets other days than today, but for those that the database has yet to get.
-    pub(super) fn forget_saved(&mut self) {
-        self.others.retain(|day| !day.is_saved());
+    /// Removes all days except today whose counts are stored.
+    pub(super) fn drop_saved_days(&mut self) {
+        self.other_days.retain(|day| !day.is_saved());
     }
 
-    /// Forgets other days than today: this caller's counts are in no database.
-    pub(super) fn forget_others(&mut self) {
-        self.others.clear();
+    /// Removes all days except today, for a caller whose counts are not stored.
+    pub(super) fn drop_other_days(&mut self) {
+        self.other_days.clear();
     }
 
-    /// Whether nothing is lost by forgetting this caller: nothing to send, and no draw within `idle_ms` of now.
+    /// Returns whether this caller can be removed: all counts are stored, and there was no request within `idle_ms` of now.
     pub(super) fn is_idle(&self, now_ms: i64, idle_ms: i64) -> bool {
-        self.days().all(Day::is_saved) && (now_ms - self.last_draw_ms).abs() > idle_ms
+        self.days().all(DayUsage::is_saved) && (now_ms - self.last_request_ms).abs() > idle_ms
     }
 
-    /// Whether the last draw was in the window at `now_ms`.
+    /// Returns whether the last request was in the window at `now_ms`.
     pub(super) fn is_in(&self, window: Window, now_ms: i64) -> bool {
         match window {
             Window::Minute => self.minute == now_ms.div_euclid(MINUTE_MS),

@@ -1,4 +1,4 @@
-//! The contract for people and programs: Swagger UI, and the documents themselves, byte for byte.
+//! Serves the API documentation: Swagger UI and the contract documents, byte for byte.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,22 +11,23 @@ use utoipa_swagger_ui::{Config, Url};
 use super::page;
 use contract_runtime::contract::Contract;
 use contract_runtime::contract::JSON;
-use web::compress::{Compressible, Packable};
+use web::compress::{CachedBody, Compressible};
 use web::etag;
 
-/// What Swagger UI needs: its own scripts; styles and images that it writes into the page itself.
+/// The content security policy of Swagger UI: scripts from this server, inline styles, and images as data URLs.
 const SWAGGER_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// Swagger UI over the contract, and the contract itself.
+/// Swagger UI and the contract documents.
 pub(super) struct Docs {
     config: Arc<Config<'static>>,
     urls: Vec<Url<'static>>,
-    documents: Vec<Document>,
+    documents: Vec<ContractDocument>,
 }
 
 impl Docs {
+    /// Serves the documents of one contract.
     pub(super) fn new(contract: &'static Contract) -> Self {
         let mut docs = Self { config: Arc::default(), urls: Vec::new(), documents: Vec::new() };
         docs.add(contract);
@@ -47,69 +48,69 @@ impl Docs {
             .validator_url("none");
         self.config = Arc::new(config);
         self.documents.extend([
-            Document::new(format!("{stem}.yaml"), "application/yaml; charset=utf-8", contract.yaml),
-            Document::new(format!("{stem}.json"), JSON, contract.json),
-            Document::new(format!("{stem}.openapi-3.0.json"), JSON, contract.json_3_0),
+            ContractDocument::new(format!("{stem}.yaml"), "application/yaml; charset=utf-8", contract.yaml),
+            ContractDocument::new(format!("{stem}.json"), JSON, contract.json),
+            ContractDocument::new(format!("{stem}.openapi-3.0.json"), JSON, contract.json_3_0),
         ]);
     }
 
-    /// The document behind a file's name.
-    pub(super) fn document(&self, file: &str) -> Option<&Document> {
+    /// Returns the document with this file name.
+    pub(super) fn document(&self, file: &str) -> Option<&ContractDocument> {
         self.documents.iter().find(|document| document.file == file)
     }
 
-    /// One of Swagger UI's files; the page itself for the empty name.
+    /// Serves a file of Swagger UI. The empty name is the page itself.
     pub(super) fn swagger(&self, file: &str) -> Response {
         match utoipa_swagger_ui::serve(file, Arc::clone(&self.config)) {
-            Ok(Some(found)) => {
+            Ok(Some(swagger_file)) => {
                 let cache = if file.is_empty() || file.ends_with("initializer.js") {
                     "no-cache"
                 } else {
                     "public, max-age=3600"
                 };
                 let mut response = Response::builder()
-                    .content_type(&found.content_type)
+                    .content_type(&swagger_file.content_type)
                     .header(header::CACHE_CONTROL, cache)
-                    .body(match found.bytes {
+                    .body(match swagger_file.bytes {
                         Cow::Borrowed(bytes) => Body::from_bytes(Bytes::from_static(bytes)),
                         Cow::Owned(bytes) => Body::from_vec(bytes),
                     });
-                if found.gzpipped {
+                if swagger_file.gzpipped {
                     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                 }
                 page::guard(response, SWAGGER_POLICY)
             }
             Ok(None) => page::not_found(),
             Err(error) => {
-                tracing::error!(%error, file, "Swagger UI could not be served");
-                page::plain(StatusCode::INTERNAL_SERVER_ERROR, "Swagger UI could not be served.\n")
+                tracing::error!(%error, file, "failed to serve Swagger UI");
+                page::plain(StatusCode::INTERNAL_SERVER_ERROR, "Failed to serve Swagger UI.\n")
             }
         }
     }
 }
 
-/// One of the contract's documents, packed once.
-pub(super) struct Document {
+/// A contract document. Its compressed forms are cached.
+pub(super) struct ContractDocument {
     file: String,
     media_type: &'static str,
-    body: Arc<Packable>,
-    tag: HeaderValue,
+    body: Arc<CachedBody>,
+    etag: HeaderValue,
 }
 
-impl Document {
+impl ContractDocument {
     fn new(file: String, media_type: &'static str, text: &'static str) -> Self {
-        let tag = etag::of(text.as_bytes());
-        let body = Arc::new(Packable::new(Bytes::from_static(text.as_bytes())));
-        Self { file, media_type, body, tag }
+        let etag = etag::of(text.as_bytes());
+        let body = Arc::new(CachedBody::new(Bytes::from_static(text.as_bytes())));
+        Self { file, media_type, body, etag }
     }
 
-    /// The document, or 304 when the caller holds it.
+    /// Returns the document, or 304 if the client has the current version.
     pub(super) fn response(&self, request: &Request) -> Response {
         let response = Response::builder()
             .header(header::CACHE_CONTROL, "public, no-cache")
-            .header(header::ETAG, self.tag.clone());
-        web::access::of(request).allow_compression(Compressible::Kept(Arc::clone(&self.body)));
-        if etag::is_held(request.headers(), &self.tag) {
+            .header(header::ETAG, self.etag.clone());
+        web::request_context::of(request).allow_compression(Compressible::Cached(Arc::clone(&self.body)));
+        if etag::matches(request.headers(), &self.etag) {
             response.status(StatusCode::NOT_MODIFIED).finish()
         } else {
             let response = response.content_type(self.media_type).body(self.body.plain().clone());

@@ -1,96 +1,100 @@
-//! The page behind `doc_url`: what each error code means and what to do about it.
+//! The page that `doc_url` links to: the meaning of each error code and what to do about it.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use api::error::Code;
+use api::error::ApiErrorCode;
 
-/// The page, written once.
-pub(super) static HTML: LazyLock<String> = LazyLock::new(write);
+/// The rendered page.
+pub(super) static HTML: LazyLock<String> = LazyLock::new(render);
 
-/// A code with what there is to say about it.
-struct About {
+/// The documentation of an error code, as HTML.
+struct CodeDocumentation {
     status: &'static str,
     meaning: &'static str,
     remedy: &'static str,
     retry: &'static str,
 }
 
-/// What there is to say about a code; no `_` arm, so that a new code must be explained.
-fn about(code: Code) -> About {
+/// Returns the documentation of a code. The match has no `_` arm, so that a new code must be documented.
+fn documentation(code: ApiErrorCode) -> CodeDocumentation {
     match code {
-        Code::Unauthorized => About {
+        ApiErrorCode::Unauthorized => CodeDocumentation {
             status: "401",
-            meaning: "The API key is missing, malformed, unknown, expired or revoked. The answer is the same in all \
-                      five cases, so that it tells nothing to someone who guesses.",
+            meaning: "The API key is missing, malformed, unknown, expired or revoked. The response is the same in all \
+                      five cases, so that it does not reveal whether a key exists.",
             remedy: "Send exactly one header <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Check that the key \
-                     was copied whole: <code>svc_live_</code> and 38 letters and digits. A lost key is replaced: \
-                     revoke it, then make a new one.",
-            retry: "No: the same request gets the same answer.",
+                     is complete: <code>svc_live_</code> and 38 letters and digits. If a key is lost, revoke it and \
+                     create a new one.",
+            retry: "No.",
         },
-        Code::Forbidden => About {
+        ApiErrorCode::Forbidden => CodeDocumentation {
             status: "403",
-            meaning: "The key is valid, but lacks the scope that the operation needs. The message names the scope.",
-            remedy: "Use a key that has the scope. A write scope does not include the read scope beside it.",
+            meaning: "The key is valid, but does not have the scope that the operation requires. The message names the \
+                      scope.",
+            remedy: "Use a key that has the scope. A write scope does not include the corresponding read scope.",
             retry: "No.",
         },
-        Code::NotFound => About {
+        ApiErrorCode::NotFound => CodeDocumentation {
             status: "404",
-            meaning: "An id does not resolve in the workspace of the key: it is malformed, names another kind of \
-                      thing, does not exist, or belongs to another workspace. Also a path that does not exist.",
-            remedy: "Check the id and its prefix: <code>crs_</code> names a course, <code>stu_</code> a student. \
-                     Check that the key belongs to the workspace that you mean.",
+            meaning: "No such record in the workspace of the key: the id is malformed, has the wrong type, does not \
+                      exist, or belongs to another workspace. Also returned for a path that does not exist.",
+            remedy: "Check the id and its prefix: <code>crs_</code> is a course, <code>stu_</code> is a student. \
+                     Check that the key belongs to the right workspace.",
             retry: "No.",
         },
-        Code::RateLimited => About {
+        ApiErrorCode::RateLimited => CodeDocumentation {
             status: "429",
-            meaning: "The requests of this minute or of this day (UTC) are used up. Such a request is not counted.",
-            remedy: "Wait for <code>Retry-After</code> seconds, the same number as \
-                     <code>error.retryAfterSeconds</code>. Slow down when fewer than 5 calls remain in \
+            meaning: "The limit of the current minute or of the current day (UTC) is exhausted. The rejected request \
+                      does not count against the limits.",
+            remedy: "Wait for the number of seconds in <code>Retry-After</code>, which is also \
+                     <code>error.retryAfterSeconds</code>. Slow down when fewer than 5 requests remain in \
                      <code>X-RateLimit-Remaining</code>, and prefer webhooks to polling.",
-            retry: "Yes, after the wait.",
+            retry: "Yes, after waiting.",
         },
-        Code::InvalidRequest => About {
+        ApiErrorCode::InvalidRequest => CodeDocumentation {
             status: "422, also 400, 405, 408, 409, 413, 414, 415, 431, 501, 505",
-            meaning: "The request is not what the contract says. <code>error.details</code> names each fault: where \
-                      it is (<code>body</code>, <code>query</code>, <code>path</code>, <code>header</code>), the \
-                      parameter's name or the JSON pointer into the body, and what is allowed.",
-            remedy: "Correct what the details name. 400: the request is not well-formed HTTP, as the message says. \
-                     405: use a method that <code>Allow</code> lists. 408: the body came too slowly. 409: the first \
-                     request under this <code>Idempotency-Key</code> is still running; wait a second. 413: send at \
-                     most 262,144 bytes. 414, 431: shorten the path and query, or the headers. 415: send \
-                     <code>Content-Type: application/json</code>, not encoded. 501, 505: use HTTP/1.1 without a \
-                     transfer coding other than <code>chunked</code>.",
+            meaning: "The request does not conform to the contract. <code>error.details</code> lists the individual \
+                      errors: the part of the request (<code>body</code>, <code>query</code>, <code>path</code>, \
+                      <code>header</code>), the name of the parameter or a JSON pointer into the body, and what is \
+                      allowed.",
+            remedy: "Correct what <code>error.details</code> names. 400: the request is not valid HTTP; see the \
+                     message. 405: use a method that <code>Allow</code> lists. 408: the body did not arrive in time; \
+                     retry the request. 409: the first request with this <code>Idempotency-Key</code> is still \
+                     running; wait a second. 413: send at most 262,144 bytes. 414, 431: shorten the URL or the \
+                     headers. 415: send the body uncompressed with <code>Content-Type: application/json</code>. \
+                     501, 505: use HTTP/1.1 and no transfer coding other than <code>chunked</code>.",
             retry: "Only 408 and 409.",
         },
-        Code::InternalError => About {
+        ApiErrorCode::InternalError => CodeDocumentation {
             status: "500",
-            meaning: "A fault of the server. The answer says nothing of its cause.",
-            remedy: "Quote <code>error.request_id</code> to support: it finds the cause in the log.",
-            retry: "Yes, with exponential backoff and jitter; give a <code>POST</code> an \
-                    <code>Idempotency-Key</code>.",
+            meaning: "An internal server error. The response does not contain the cause.",
+            remedy: "Include <code>error.request_id</code> when you contact support. The server's log contains the \
+                     cause under this id.",
+            retry: "Yes, with exponential backoff and jitter. Send an <code>Idempotency-Key</code> with each \
+                    <code>POST</code>.",
         },
     }
 }
 
-fn write() -> String {
+fn render() -> String {
     let mut page = String::from(HEAD);
-    for code in Code::ALL {
+    for code in ApiErrorCode::ALL {
         let name = code.as_str();
         let _ = writeln!(
             page,
             "<tr><td><a href=\"#{name}\"><code>{name}</code></a></td><td>{}</td></tr>",
-            about(*code).status
+            documentation(*code).status
         );
     }
     page.push_str("</tbody></table>\n");
-    for code in Code::ALL {
-        let (name, about) = (code.as_str(), about(*code));
+    for code in ApiErrorCode::ALL {
+        let (name, documentation) = (code.as_str(), documentation(*code));
         let _ = writeln!(
             page,
             "<h2 id=\"{name}\"><code>{name}</code></h2>\n<p><strong>Status {}.</strong> {}</p>\n\
-             <p><strong>What to do.</strong> {}</p>\n<p><strong>Worth repeating?</strong> {}</p>",
-            about.status, about.meaning, about.remedy, about.retry
+             <p><strong>What to do.</strong> {}</p>\n<p><strong>Retry?</strong> {}</p>",
+            documentation.status, documentation.meaning, documentation.remedy, documentation.retry
         );
     }
     page.push_str("</body>\n</html>\n");
@@ -108,8 +112,8 @@ const HEAD: &str = r#"<!doctype html>
 <body>
 <p><a href="/docs/">API reference</a> · <a href="/docs/webhooks">Receiving webhooks</a></p>
 <h1>Errors</h1>
-<p>Every answer that is not a success has this body. Decide by the status and by <code>code</code>; the message is
-for people and may change. <code>request_id</code> is also in the header <code>X-Request-Id</code>.</p>
+<p>Every error response has this body. Handle errors by status and <code>code</code>; the message is meant for people
+and can change. <code>request_id</code> is also in the header <code>X-Request-Id</code>.</p>
 <pre><code>{
   "error": {
     "code": "invalid_request",
@@ -128,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_code_has_its_anchor() {
-        for code in Code::ALL {
+        for code in ApiErrorCode::ALL {
             assert!(HTML.contains(&format!("<h2 id=\"{}\">", code.as_str())));
         }
     }

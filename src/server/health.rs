@@ -1,4 +1,4 @@
-//! Is the process alive, and can it answer?
+//! The health checks `/healthz` (the process is running) and `/readyz` (it can process requests).
 
 use std::time::Duration;
 
@@ -9,32 +9,32 @@ use super::page;
 use domain::app::App;
 use foundation::database::SchemaState;
 
-/// How long the database may take to say that it is there.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The timeout for the response of the database.
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The process runs.
+/// Returns the response of `/healthz`.
 pub(super) fn alive() -> Response {
     page::plain(StatusCode::OK, "ok\n")
 }
 
-/// The process can answer: its database is there and has the schema of this binary.
+/// Returns the response of `/readyz`: whether the database is available and has the schema of this version.
 pub(super) async fn ready(app: &App) -> Response {
-    let looked = tokio::time::timeout(PATIENCE, async {
+    let schema_state = tokio::time::timeout(DATABASE_TIMEOUT, async {
         app.db.ping().await?;
         app.db.schema_state().await
     });
-    match looked.await {
+    match schema_state.await {
         Ok(Ok(SchemaState::Current)) => page::plain(StatusCode::OK, "ready\n"),
-        Ok(Ok(SchemaState::Behind(_))) => unready("the database lacks migrations\n"),
+        Ok(Ok(SchemaState::Behind(_))) => unready("the database has pending migrations\n"),
         Ok(Ok(SchemaState::Ahead(_))) => unready("the database is newer than this server\n"),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "the database is not there");
-            unready("the database does not answer\n")
+            tracing::warn!(%error, "the database is not available");
+            unready("the database is not available\n")
         }
-        Err(_) => unready("the database does not answer in time\n"),
+        Err(_) => unready("the database did not respond in time\n"),
     }
 }
 
-fn unready(why: &'static str) -> Response {
-    page::plain(StatusCode::SERVICE_UNAVAILABLE, why)
+fn unready(reason: &'static str) -> Response {
+    page::plain(StatusCode::SERVICE_UNAVAILABLE, reason)
 }

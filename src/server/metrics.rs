@@ -1,4 +1,4 @@
-//! `/metrics`: what Prometheus asks for. The queue is looked at when it asks, once a second at most.
+//! `/metrics` for Prometheus. The delivery queue is counted on request, at most once per second.
 
 use std::time::{Duration, Instant};
 
@@ -8,50 +8,51 @@ use tokio::sync::Mutex;
 
 use super::page;
 use domain::app::App;
-use domain::webhooks::{self, Queue};
-use foundation::telemetry::metrics as figures;
+use domain::webhooks::{self, QueueStatus};
+use foundation::telemetry::metrics as recorder;
 
-/// How long a look at the queue is good for: counting it costs as much as it is long.
-const FRESH: Duration = Duration::from_secs(1);
+/// How long a count of the queue is reused. The cost of counting grows with the length of the queue.
+const QUEUE_MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The labels of the deliveries that are counted.
+/// The states of counted deliveries, as label values.
 const STATES: [&str; 4] = ["pending", "in_flight", "held", "dead"];
 
-/// The page, and when it last looked at the queue.
+/// The page `/metrics`.
 #[derive(Debug, Default)]
-pub(super) struct Figures {
-    looked: Mutex<Option<Instant>>,
+pub(super) struct MetricsPage {
+    /// When the queue was last counted.
+    queue_counted_at: Mutex<Option<Instant>>,
 }
 
-impl Figures {
-    /// The figures of this process, and of the queue as it is now or was a moment ago.
+impl MetricsPage {
+    /// Returns the metrics of this process and of the delivery queue.
     pub(super) async fn response(&self, app: &App) -> Response {
-        // Whoever asks meanwhile waits for this look instead of taking one more.
-        let mut looked = self.looked.lock().await;
-        if looked.is_none_or(|at| at.elapsed() >= FRESH) {
+        // Concurrent requests wait for this count instead of starting another one.
+        let mut counted_at = self.queue_counted_at.lock().await;
+        if counted_at.is_none_or(|at| at.elapsed() >= QUEUE_MAX_AGE) {
             match webhooks::queue(app).await {
                 Ok(queue) => {
-                    show(&queue, app.clock.now_ms());
-                    *looked = Some(Instant::now());
+                    set_queue(&queue, app.clock.now_ms());
+                    *counted_at = Some(Instant::now());
                 }
                 Err(error) => {
-                    // What was counted here is worth telling all the same; the queue of a moment ago is not that of now.
-                    tracing::warn!(%error, "the queue of webhooks could not be looked at");
-                    show_nothing();
+                    // The metrics of this process are still valid, but the last count of the queue is outdated.
+                    tracing::warn!(%error, "the webhook delivery queue could not be counted");
+                    set_queue_unknown();
                 }
             }
         }
-        drop(looked);
+        drop(counted_at);
         let response = Response::builder()
             .content_type("text/plain; version=0.0.4; charset=utf-8")
             .header(header::CACHE_CONTROL, "no-store")
-            .body(figures::render());
+            .body(recorder::render());
         page::guard(response, "default-src 'none'")
     }
 }
 
-fn show(queue: &Queue, now_ms: i64) {
-    let Queue { pending, in_flight, held, dead, oldest_due_ms } = *queue;
+fn set_queue(queue: &QueueStatus, now_ms: i64) {
+    let QueueStatus { pending, in_flight, held, dead, oldest_due_ms } = *queue;
     for (state, count) in STATES.into_iter().zip([pending, in_flight, held, dead]) {
         metrics::gauge!("webhook_deliveries", "state" => state).set(count as f64);
     }
@@ -59,8 +60,8 @@ fn show(queue: &Queue, now_ms: i64) {
     metrics::gauge!("webhook_oldest_due_seconds").set(seconds);
 }
 
-/// Prometheus reads `NaN` as a value that is not known.
-fn show_nothing() {
+/// Sets the gauges of the queue to `NaN`, which Prometheus treats as an unknown value.
+fn set_queue_unknown() {
     for state in STATES {
         metrics::gauge!("webhook_deliveries", "state" => state).set(f64::NAN);
     }

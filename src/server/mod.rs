@@ -1,19 +1,18 @@
-//! One server: the API, its documents, Swagger UI and the health checks, on one listener.
+//! Composes the API, the dashboard, the documentation, health checks and metrics into one server.
 //!
-//! Composes the crates, and owns the connections and the maintenance jobs. Knows no operation
-//! and no rule.
+//! Also runs the connections and the maintenance jobs.
 
 mod connections;
 mod docs;
 mod errors_page;
 mod guide;
 mod health;
+mod maintenance;
 mod metrics;
+mod monitoring;
 mod page;
-mod refused;
-mod site;
-mod upkeep;
-mod watch;
+mod rejection;
+mod router;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -23,10 +22,10 @@ use poem_openapi::OpenApi;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use api::front::{Front, Settings};
 use api::generated::adapter::V1;
 use api::generated::operations;
-use api::middleware::Gate;
+use api::middleware::RequestPipeline;
+use api::state::{ApiState, Settings};
 use api::v1::Handlers;
 use contract_runtime::contract::Contract;
 use domain::app::App;
@@ -35,71 +34,72 @@ use foundation::secret::MasterKey;
 use web::layer::Layer;
 
 pub use connections::{ConnectionLimits, Timeouts};
-pub use watch::Watch;
+pub use monitoring::Monitoring;
 
-/// A server that is ready to take connections.
+/// A server that is ready to accept connections.
 pub struct Server {
-    front: Arc<Front>,
-    site: site::Site,
-    patience: Duration,
+    api_state: Arc<ApiState>,
+    router: router::RootRouter,
+    shutdown_timeout: Duration,
     limits: ConnectionLimits,
 }
 
 impl Server {
-    /// Puts the server together; `local_url` is the address to name where none is configured.
+    /// Creates the server. `local_url` is its URL if no public URL is configured.
     ///
     /// # Errors
-    /// When the contract's generated files do not belong together, it names an unknown scope, or a setting cannot stand in a
-    /// header.
+    /// Returns an error when the generated files of the contract are inconsistent, when the contract contains an unknown
+    /// scope, or when a setting cannot be used in a header.
     pub fn new(app: App, master: &MasterKey, local_url: &str) -> anyhow::Result<Self> {
         let settings = Settings::new(&app.config, local_url)?;
-        let patience = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
+        let shutdown_timeout = Duration::from_secs(u64::from(app.config.server.shutdown_seconds.get()));
         let limits = ConnectionLimits::new(&app.config.server);
-        let front = Front::new(app.clone(), settings, master, &operations::CONTRACT);
-        let gate = Gate::new(Arc::clone(&front), &operations::CONTRACT, V1(Handlers { app }))?;
-        let site = site::Site::new(front.app.clone(), gate, &operations::CONTRACT, master);
-        Ok(Self { front, site, patience, limits })
+        let api_state = ApiState::new(app.clone(), settings, master, &operations::CONTRACT);
+        let pipeline =
+            RequestPipeline::new(Arc::clone(&api_state), &operations::CONTRACT, V1(Handlers { app }))?;
+        let router = router::RootRouter::new(api_state.app.clone(), pipeline, &operations::CONTRACT, master);
+        Ok(Self { api_state, router, shutdown_timeout, limits })
     }
 
-    /// Serves another version of the API beside v1, under `/api/` and the name of its contract: the same keys and limits,
-    /// operations and documents of its own.
+    /// Adds another version of the API, at `/api/` followed by the name of its contract. It shares keys and limits with v1.
     ///
     /// # Errors
-    /// When the contract's generated files do not belong together, or it names an unknown scope.
+    /// Returns an error when the generated files of the contract are inconsistent, or when the contract contains an unknown
+    /// scope.
     pub fn with_version(
         mut self,
         contract: &'static Contract,
         api: impl OpenApi + 'static,
     ) -> anyhow::Result<Self> {
-        let gate = Gate::new(self.front.beside(contract), contract, api)?;
-        self.site.add(contract, gate);
+        let pipeline = RequestPipeline::new(self.api_state.for_contract(contract), contract, api)?;
+        self.router.add(contract, pipeline);
         Ok(self)
     }
 
-    /// Applies other limits to connections than those of the configuration.
+    /// Replaces the connection limits of the configuration.
     pub fn with_connection_limits(mut self, limits: ConnectionLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Serves until `shutdown` is done; then takes no more connections, lets running requests finish within the
-    /// configured time, and saves what was counted.
+    /// Serves until `shutdown` resolves. Then stops accepting connections, waits for requests in flight within the
+    /// configured timeout, and saves the counts held in memory.
     ///
     /// # Errors
-    /// When the last counts could not be saved: up to a second of them is lost.
+    /// Returns an error when the counts of the last second could not be saved.
     pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
         let (stop, stopped) = oneshot::channel();
-        let upkeep = tokio::spawn(upkeep::run(Arc::clone(&self.front), stopped));
-        let site = layer(&self.front.app, self.site);
-        connections::serve(listener, site, self.limits, shutdown, self.patience).await;
-        // A flush that is under way ends first: what it took out of the counts is back there or written.
+        let maintenance = tokio::spawn(maintenance::run(Arc::clone(&self.api_state), stopped));
+        let router = layer(&self.api_state.app, self.router);
+        connections::serve(listener, router, self.limits, shutdown, self.shutdown_timeout).await;
+        // Waits for a running flush first: its counts are then either written or restored.
         let _ = stop.send(());
-        upkeep.await?;
-        upkeep::save(&self.front).await
+        maintenance.await?;
+        maintenance::save(&self.api_state).await
     }
 }
 
-/// The layer around everything that a listener of this process serves.
+/// Wraps an endpoint in the HTTP layer that all listeners of the process share.
 fn layer<E>(app: &App, inner: E) -> Layer<E> {
     let proxies = app.config.server.trusted_proxies.clone();
     let app = app.clone();

@@ -1,13 +1,13 @@
-//! Pages for people, and the headers that keep them from being misused.
+//! The responses of public pages, with their security headers.
 
 use poem::http::{HeaderValue, Method, StatusCode, header};
 use poem::{Body, Response};
 
-/// No script and no inline style; nothing from elsewhere.
+/// The content security policy of pages: no scripts, no inline styles, no external resources.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// Adds the headers that every page has, with its own policy of what it may load.
+/// Adds the security headers of a page, with this content security policy.
 pub(super) fn guard(mut response: Response, policy: &'static str) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
@@ -17,7 +17,7 @@ pub(super) fn guard(mut response: Response, policy: &'static str) -> Response {
     response
 }
 
-/// A page.
+/// Returns an HTML page.
 pub(super) fn html(text: String) -> Response {
     let page = Response::builder()
         .content_type("text/html; charset=utf-8")
@@ -26,7 +26,7 @@ pub(super) fn html(text: String) -> Response {
     guard(page, PAGE_POLICY)
 }
 
-/// A file for programs.
+/// Returns a JSON file.
 pub(super) fn json(text: &'static str) -> Response {
     let file = Response::builder()
         .content_type("application/json")
@@ -35,7 +35,7 @@ pub(super) fn json(text: &'static str) -> Response {
     guard(file, PAGE_POLICY)
 }
 
-/// The style sheet of the pages.
+/// Returns the style sheet of the pages.
 pub(super) fn style() -> Response {
     let style = Response::builder()
         .content_type("text/css; charset=utf-8")
@@ -44,32 +44,29 @@ pub(super) fn style() -> Response {
     guard(style, PAGE_POLICY)
 }
 
-/// Nothing here.
+/// Returns the 404 response of the server.
 pub(super) fn not_found() -> Response {
-    plain(
-        StatusCode::NOT_FOUND,
-        "There is nothing here. The API is under /api/v1/, its documents under /docs/.\n",
-    )
+    plain(StatusCode::NOT_FOUND, "Not found. The API is at /api/v1/, its documentation at /docs/.\n")
 }
 
-/// Nothing here, of a worker.
-pub(super) fn nothing_of_a_worker() -> Response {
-    plain(StatusCode::NOT_FOUND, "There is nothing here. A worker shows /metrics, /healthz and /readyz.\n")
+/// Returns the 404 response of a worker.
+pub(super) fn worker_not_found() -> Response {
+    plain(StatusCode::NOT_FOUND, "Not found. A worker serves /metrics, /healthz and /readyz.\n")
 }
 
-/// Whether a method only reads.
+/// Returns whether a method is `GET` or `HEAD`.
 pub(super) fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Pages are only read.
-pub(super) fn wrong_method() -> Response {
-    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "This path takes GET and HEAD.\n");
+/// Returns the 405 response to a method other than `GET` and `HEAD`.
+pub(super) fn method_not_allowed() -> Response {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "This path supports GET and HEAD only.\n");
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
     response
 }
 
-/// A line of text.
+/// Returns a plain-text response.
 pub(super) fn plain(status: StatusCode, text: &'static str) -> Response {
     let response = Response::builder()
         .status(status)

@@ -1,4 +1,4 @@
-//! The address of the client, directly or behind trusted proxies.
+//! Determines the IP address of the client, directly or behind trusted proxies.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -7,7 +7,8 @@ use poem::{Addr, Request};
 
 use foundation::config::Network;
 
-/// The client's address: the peer's own, or the last one that the trusted proxies did not add themselves.
+/// Returns the client's IP address: the peer's, or, behind trusted proxies, the last address in `X-Forwarded-For` that is not a
+/// trusted proxy.
 pub(crate) fn address(request: &Request, proxies: &[Network]) -> IpAddr {
     let peer = match &request.remote_addr().0 {
         Addr::SocketAddr(address) => address.ip(),
@@ -34,7 +35,7 @@ fn behind(peer: IpAddr, headers: &HeaderMap, proxies: &[Network]) -> IpAddr {
     client
 }
 
-/// An address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`.
+/// Parses an IP address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`.
 fn hop_address(hop: &str) -> Option<IpAddr> {
     let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
     bare.parse().ok().or_else(|| hop.parse::<std::net::SocketAddr>().ok().map(|address| address.ip()))
@@ -55,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn forwarded_addresses_are_believed_only_from_known_proxies() {
+    fn only_trusted_proxies_can_forward_addresses() {
         let proxies: Vec<Network> = vec!["10.0.0.0/8".parse().unwrap()];
         let client = |peer: &str, hops: &[&'static str]| {
             behind(peer.parse().unwrap(), &headers("x-forwarded-for", hops), &proxies).to_string()

@@ -1,7 +1,7 @@
-//! Response compression by `Accept-Encoding`.
+//! Compresses responses according to `Accept-Encoding`.
 //!
-//! Negotiates by itself: the framework's own middleware does not know `zstd` by its name and takes a coding that
-//! was refused with `q=0`.
+//! This module negotiates the content coding, because the middleware of the web framework does not recognize `zstd` and uses
+//! codings that the client excludes with `q=0`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,10 +10,10 @@ use poem::http::{HeaderMap, header};
 use poem::web::{Compress, CompressionAlgo, CompressionLevel};
 use poem::{IntoResponse, Response};
 
-/// Below this many bytes compression costs more than it saves.
-const WORTH_IT: usize = 1024;
+/// Minimum size of a body to compress, in bytes. For smaller bodies, compression costs more than it saves.
+const MIN_BYTES: usize = 1024;
 
-/// A coding, in the order of our preference among equals.
+/// A content coding. Earlier codings are preferred if the client has no preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
     /// Zstandard.
@@ -27,7 +27,7 @@ pub enum Coding {
 impl Coding {
     const ALL: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
 
-    /// Its name in headers.
+    /// Returns the name in HTTP headers.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
@@ -36,35 +36,35 @@ impl Coding {
         }
     }
 
-    /// The coding that the caller prefers, if any.
-    pub fn wanted(headers: &HeaderMap) -> Option<Self> {
+    /// Returns the coding that the client prefers, if any.
+    pub fn negotiate(headers: &HeaderMap) -> Option<Self> {
         let lines = headers.get_all(header::ACCEPT_ENCODING);
-        let wishes: Vec<(&str, u16)> = lines
+        let preferences: Vec<(&str, u16)> = lines
             .iter()
             .filter_map(|line| line.to_str().ok())
             .flat_map(|line| line.split(','))
-            .filter_map(wish)
+            .filter_map(parse_element)
             .collect();
-        if wishes.is_empty() {
+        if preferences.is_empty() {
             return None;
         }
         let weight = |name: &str| {
-            let named = wishes.iter().find(|(wished, _)| wished.eq_ignore_ascii_case(name));
+            let named = preferences.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name));
             named
-                .or_else(|| wishes.iter().find(|(wished, _)| *wished == "*"))
+                .or_else(|| preferences.iter().find(|(coding, _)| *coding == "*"))
                 .map_or(0, |(_, weight)| *weight)
         };
-        let plain = wishes.iter().find(|(name, _)| name.eq_ignore_ascii_case("identity"));
-        let floor = plain.map_or(0, |(_, weight)| *weight);
-        // The first of equals wins, so the order of `ALL` decides.
+        let identity = preferences.iter().find(|(name, _)| name.eq_ignore_ascii_case("identity"));
+        let identity_weight = identity.map_or(0, |(_, weight)| *weight);
+        // Among codings with equal weight, the first in `ALL` is used.
         let (best, weight) =
             Self::ALL.iter().map(|coding| (*coding, weight(coding.name()))).rev().max_by_key(|(_, w)| *w)?;
-        (weight > 0 && weight >= floor).then_some(best)
+        (weight > 0 && weight >= identity_weight).then_some(best)
     }
 
-    /// The body in this coding; `None` when it is not worth it.
+    /// Compresses a body. Returns `None` when the body is too small or compression does not make it smaller.
     pub async fn apply(self, body: &Bytes) -> Option<Bytes> {
-        if body.len() < WORTH_IT {
+        if body.len() < MIN_BYTES {
             return None;
         }
         let (algorithm, level) = match self {
@@ -73,51 +73,51 @@ impl Coding {
             Self::Gzip => (CompressionAlgo::GZIP, CompressionLevel::Default),
         };
         let plain = Response::builder().body(body.clone());
-        let packed = Compress::new(plain, algorithm).with_quality(level).into_response();
-        packed.into_body().into_bytes().await.ok().filter(|packed| packed.len() < body.len())
+        let compressed = Compress::new(plain, algorithm).with_quality(level).into_response();
+        compressed.into_body().into_bytes().await.ok().filter(|compressed| compressed.len() < body.len())
     }
 }
 
-/// A response that may be compressed.
+/// How the body of a response is compressed.
 #[derive(Debug)]
 pub enum Compressible {
-    /// This one time.
+    /// For this response only.
     Once,
-    /// This body, which is sent again and again.
-    Kept(Arc<Packable>),
+    /// Once per coding, because the same body is sent repeatedly.
+    Cached(Arc<CachedBody>),
 }
 
-/// A body that is sent again and again: each of its codings is made once, when it is first wanted.
+/// A body that is sent repeatedly. It is compressed once per coding, on first use.
 #[derive(Debug)]
-pub struct Packable {
+pub struct CachedBody {
     plain: Bytes,
-    packed: [OnceLock<Option<Bytes>>; Coding::ALL.len()],
+    compressed: [OnceLock<Option<Bytes>>; Coding::ALL.len()],
 }
 
-impl Packable {
-    /// Nothing is packed yet.
+impl CachedBody {
+    /// Creates a cached body without compressing it.
     pub fn new(plain: Bytes) -> Self {
-        Self { plain, packed: Default::default() }
+        Self { plain, compressed: Default::default() }
     }
 
-    /// The body as it is.
+    /// Returns the uncompressed body.
     pub fn plain(&self) -> &Bytes {
         &self.plain
     }
 
-    /// The body in a coding; `None` when it is not worth it.
-    pub async fn packed(&self, coding: Coding) -> Option<Bytes> {
-        let slot = &self.packed[coding as usize];
-        if let Some(packed) = slot.get() {
-            return packed.clone();
+    /// Returns the body in a coding, or `None` when the body is too small or compression does not make it smaller.
+    pub async fn compressed(&self, coding: Coding) -> Option<Bytes> {
+        let slot = &self.compressed[coding as usize];
+        if let Some(compressed) = slot.get() {
+            return compressed.clone();
         }
-        let packed = coding.apply(&self.plain).await;
-        slot.get_or_init(|| packed).clone()
+        let compressed = coding.apply(&self.plain).await;
+        slot.get_or_init(|| compressed).clone()
     }
 }
 
-/// One element of the list: the coding and its weight in thousandths.
-fn wish(element: &str) -> Option<(&str, u16)> {
+/// Parses an element of `Accept-Encoding` into the coding and its weight in thousandths.
+fn parse_element(element: &str) -> Option<(&str, u16)> {
     let mut parts = element.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
     let weight = match parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q="))) {
@@ -133,36 +133,36 @@ mod tests {
 
     use super::*;
 
-    fn wanted(line: &'static str) -> Option<&'static str> {
+    fn negotiate(line: &'static str) -> Option<&'static str> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(line));
-        Coding::wanted(&headers).map(Coding::name)
+        Coding::negotiate(&headers).map(Coding::name)
     }
 
     #[test]
-    fn the_caller_chooses_the_coding() {
-        assert_eq!(wanted("gzip, deflate, br, zstd"), Some("zstd"));
-        assert_eq!(wanted("gzip, br"), Some("br"));
-        assert_eq!(wanted("gzip;q=1.0, zstd;q=0.5"), Some("gzip"));
-        assert_eq!(wanted("*"), Some("zstd"));
-        assert_eq!(wanted("*, zstd;q=0"), Some("br"));
-        assert_eq!(wanted("GZip"), Some("gzip"));
+    fn the_client_chooses_the_coding() {
+        assert_eq!(negotiate("gzip, deflate, br, zstd"), Some("zstd"));
+        assert_eq!(negotiate("gzip, br"), Some("br"));
+        assert_eq!(negotiate("gzip;q=1.0, zstd;q=0.5"), Some("gzip"));
+        assert_eq!(negotiate("*"), Some("zstd"));
+        assert_eq!(negotiate("*, zstd;q=0"), Some("br"));
+        assert_eq!(negotiate("GZip"), Some("gzip"));
     }
 
     #[test]
-    fn what_is_refused_or_unknown_is_not_used() {
+    fn excluded_and_unknown_codings_are_not_used() {
         for none in ["", "identity", "gzip;q=0", "deflate", "identity, gzip;q=0.5", "*;q=0", "gzip;q=x"] {
-            assert_eq!(wanted(none), None, "{none}");
+            assert_eq!(negotiate(none), None, "{none}");
         }
-        assert_eq!(Coding::wanted(&HeaderMap::new()), None);
+        assert_eq!(Coding::negotiate(&HeaderMap::new()), None);
     }
 
     #[tokio::test]
-    async fn small_bodies_stay_as_they_are() {
+    async fn small_bodies_are_not_compressed() {
         for coding in Coding::ALL {
             assert_eq!(coding.apply(&Bytes::from(vec![b'a'; 1023])).await, None);
-            let packed = coding.apply(&Bytes::from(vec![b'a'; 4096])).await.unwrap();
-            assert!(packed.len() < 100, "{coding:?}: {}", packed.len());
+            let compressed = coding.apply(&Bytes::from(vec![b'a'; 4096])).await.unwrap();
+            assert!(compressed.len() < 100, "{coding:?}: {}", compressed.len());
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Entity tags: weak ones over the body, and the question whether a caller holds the same.
+//! Computes weak entity tags of bodies and compares them with `If-None-Match`.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use poem::http::{HeaderMap, HeaderValue, header};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The weak tag of a body: the same bytes have the same tag, whatever encoding they travel in.
+/// Returns the weak entity tag of a body. It does not depend on the content coding.
 ///
-/// It proves nothing to anybody, so that a quick hash of 128 bits is enough.
+/// Entity tags need no cryptographic hash, so this uses a fast 128-bit hash.
 pub fn of(body: &[u8]) -> HeaderValue {
     let digest = xxh3_128(body).to_be_bytes();
     let mut tag = [b'"'; 27];
@@ -18,16 +18,16 @@ pub fn of(body: &[u8]) -> HeaderValue {
     HeaderValue::from_bytes(&tag[..3 + written + 1]).unwrap_or(HeaderValue::from_static("W/\"\""))
 }
 
-/// Whether `If-None-Match` names this tag, by the weak comparison (RFC 9110, 13.1.2).
-pub fn is_held(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+/// Returns whether `If-None-Match` contains this tag, by weak comparison (RFC 9110, section 13.1.2).
+pub fn matches(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
-    let ours = opaque(tag.as_bytes());
+    let expected = opaque(tag.as_bytes());
     headers.get_all(header::IF_NONE_MATCH).iter().any(|line| {
-        line.as_bytes().trim_ascii() == b"*" || tags(line.as_bytes()).any(|theirs| theirs == ours.as_slice())
+        line.as_bytes().trim_ascii() == b"*" || tags(line.as_bytes()).any(|tag| tag == expected.as_slice())
     })
 }
 
-/// The opaque parts, quotes included, of a list of tags.
+/// Returns the opaque parts of a list of tags, including the quotes.
 fn tags(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -43,16 +43,16 @@ fn tags(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    fn held(lines: &[&'static str], tag: &'static str) -> bool {
+    fn is_match(lines: &[&'static str], tag: &'static str) -> bool {
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append(header::IF_NONE_MATCH, HeaderValue::from_static(line));
         }
-        is_held(&headers, &HeaderValue::from_static(tag))
+        matches(&headers, &HeaderValue::from_static(tag))
     }
 
     #[test]
-    fn a_tag_is_weak_and_fits_its_body() {
+    fn a_tag_is_weak_and_depends_on_the_body() {
         let tag = of(b"{}");
         assert_eq!(tag, of(b"{}"));
         assert_ne!(tag, of(b"{} "));
@@ -70,10 +70,10 @@ mod tests {
             &["*"],
             &["\",\", \"a\""],
         ] {
-            assert!(held(lines, "W/\"a\""), "{lines:?}");
+            assert!(is_match(lines, "W/\"a\""), "{lines:?}");
         }
         for lines in [&[][..], &["\"b\""], &["a"], &["\"a"], &["W/\"\""]] {
-            assert!(!held(lines, "W/\"a\""), "{lines:?}");
+            assert!(!is_match(lines, "W/\"a\""), "{lines:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The outermost part of everything that a listener serves.
+//! The outermost layer of the endpoint that a listener serves.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -12,36 +12,36 @@ use poem::{Body, Endpoint, IntoResponse, Request, Response};
 
 use foundation::config::Network;
 
-use super::access::Access;
 use super::compress::{Coding, Compressible};
+use super::request_context::RequestContext;
 use super::{client, request_id};
 
-/// Makes the id of a request that has none of its own.
-pub type NewRequestId = Box<dyn Fn() -> String + Send + Sync>;
+/// Generates the id of a request without a valid `X-Request-Id`.
+pub type RequestIdGenerator = Box<dyn Fn() -> String + Send + Sync>;
 
-/// Gives each request its id and its client address, and each response its final form.
+/// Sets the request id and the client address of each request, and compresses and logs each response.
 pub struct Layer<E> {
-    new_request_id: NewRequestId,
+    new_request_id: RequestIdGenerator,
     proxies: Vec<Network>,
     inner: E,
 }
 
 impl<E> Layer<E> {
-    /// Wraps an endpoint. `proxies` are trusted in `X-Forwarded-For`.
-    pub fn new(new_request_id: NewRequestId, proxies: Vec<Network>, inner: E) -> Self {
+    /// Wraps an endpoint. `X-Forwarded-For` is trusted from `proxies`.
+    pub fn new(new_request_id: RequestIdGenerator, proxies: Vec<Network>, inner: E) -> Self {
         Self { new_request_id, proxies, inner }
     }
 }
 
-/// Logs a request when it ends, also when its client disconnects and the request is dropped.
-struct Line {
-    access: Arc<Access>,
+/// Writes the access log line of a request on drop, also when the client disconnects and the request is canceled.
+struct AccessLogGuard {
+    context: Arc<RequestContext>,
     status: Option<StatusCode>,
 }
 
-impl Drop for Line {
+impl Drop for AccessLogGuard {
     fn drop(&mut self) {
-        self.access.log(self.status);
+        self.context.log(self.status);
     }
 }
 
@@ -50,30 +50,30 @@ impl<E: Endpoint> Endpoint for Layer<E> {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let is_head = request.method() == Method::HEAD;
-        let coding = Coding::wanted(request.headers());
+        let coding = Coding::negotiate(request.headers());
         let id = request_id::of(&request).unwrap_or_else(&self.new_request_id);
-        let access = Arc::new(Access::new(&request, id, client::address(&request, &self.proxies)));
-        request.extensions_mut().insert(Arc::clone(&access));
-        let mut line = Line { access, status: None };
-        let outcome = catch(async {
+        let context = Arc::new(RequestContext::new(&request, id, client::address(&request, &self.proxies)));
+        request.extensions_mut().insert(Arc::clone(&context));
+        let mut line = AccessLogGuard { context, status: None };
+        let outcome = catch_panic(async {
             let response = match self.inner.call(request).await {
                 Ok(response) => response.into_response(),
                 Err(error) => error.into_response(),
             };
-            let compressible = line.access.compressible();
+            let compressible = line.context.compressible();
             finish(response, compressible, coding, is_head).await.map_err(|error| error.to_string())
         });
         let mut response = outcome.await.flatten().unwrap_or_else(|error| {
-            tracing::error!(request.id = line.access.request_id, error, "the request failed");
+            tracing::error!(request.id = line.context.request_id, error, "the request failed");
             failed()
         });
-        request_id::stamp(&mut response, &line.access.request_id);
+        request_id::stamp(&mut response, &line.context.request_id);
         line.status = Some(response.status());
         Ok(response)
     }
 }
 
-/// The response in place of one that could not be made.
+/// Returns the response for a request that failed.
 fn failed() -> Response {
     Response::builder()
         .status(StatusCode::INTERNAL_SERVER_ERROR)
@@ -82,10 +82,10 @@ fn failed() -> Response {
         .body("The server failed. Try again in a moment.\n")
 }
 
-/// Compresses a response that may be, and removes the body for `HEAD`.
+/// Compresses a response if allowed, and removes the body for `HEAD`.
 ///
 /// # Errors
-/// When the body cannot be read.
+/// Returns an error when the body cannot be read.
 async fn finish(
     response: Response,
     compressible: Option<&Compressible>,
@@ -100,13 +100,13 @@ async fn finish(
     if let Some(compressible) = compressible {
         parts.headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
         if let Some(coding) = coding.filter(|_| !body.is_empty()) {
-            let packed = match compressible {
+            let compressed = match compressible {
                 Compressible::Once => coding.apply(&body).await,
-                Compressible::Kept(kept) => kept.packed(coding).await,
+                Compressible::Cached(cached) => cached.compressed(coding).await,
             };
-            if let Some(packed) = packed {
+            if let Some(compressed) = compressed {
                 parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
-                body = packed;
+                body = compressed;
             }
         }
     }
@@ -119,14 +119,13 @@ async fn finish(
     Ok(Response::from_parts(parts, Body::from_bytes(body)))
 }
 
-/// Runs a part of a request. A panic becomes its message.
-///
-/// What the part borrows is only read afterwards.
+/// Runs a future and catches a panic. Values that the future borrows must not be modified afterwards, because the panic may
+/// have left them inconsistent.
 ///
 /// # Errors
-/// When it panics.
-pub async fn catch<T>(part: impl Future<Output = T>) -> Result<T, String> {
-    AssertUnwindSafe(part).catch_unwind().await.map_err(|panic| message(&*panic))
+/// Returns the message of the panic.
+pub fn catch_panic<T>(part: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
+    AssertUnwindSafe(part).catch_unwind().map(|outcome| outcome.map_err(|panic| message(&*panic)))
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
@@ -140,8 +139,8 @@ mod tests {
     use poem::endpoint::make_sync;
 
     use super::*;
-    use crate::access;
-    use crate::compress::Packable;
+    use crate::compress::CachedBody;
+    use crate::request_context;
 
     async fn respond(method: Method, headers: &[(&str, &str)], inner: fn(Request) -> Response) -> Response {
         let layer = Layer::new(Box::new(|| "made".to_owned()), Vec::new(), make_sync(inner));
@@ -151,7 +150,7 @@ mod tests {
     }
 
     fn large(request: &Request, compressible: Compressible) -> Response {
-        access::of(request).allow_compression(compressible);
+        request_context::of(request).allow_compression(compressible);
         Response::builder().body("a".repeat(4096))
     }
 
@@ -168,9 +167,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_breaks_off_is_a_500_with_the_id_of_the_request() {
+    async fn a_body_that_fails_is_a_500_with_the_id_of_the_request() {
         let response = respond(Method::GET, &[("x-request-id", "mine")], |request| {
-            access::of(&request).allow_compression(Compressible::Once);
+            request_context::of(&request).allow_compression(Compressible::Once);
             let broken = futures_util::stream::iter([Err::<Bytes, _>(std::io::Error::other("broken"))]);
             Response::builder().body(Body::from_bytes_stream(broken))
         });
@@ -181,34 +180,35 @@ mod tests {
 
     #[tokio::test]
     async fn only_a_compressible_response_varies_and_is_compressed() {
-        let wants = [("accept-encoding", "gzip")];
-        let plain = respond(Method::GET, &wants, |_| Response::builder().body("a".repeat(4096))).await;
+        let accepts = [("accept-encoding", "gzip")];
+        let plain = respond(Method::GET, &accepts, |_| Response::builder().body("a".repeat(4096))).await;
         assert!(!plain.headers().contains_key("vary") && !plain.headers().contains_key("content-encoding"));
-        let unasked = respond(Method::GET, &[], |request| large(&request, Compressible::Once)).await;
-        assert_eq!(unasked.headers()["vary"], "accept-encoding");
-        assert!(!unasked.headers().contains_key("content-encoding"));
-        let packed = respond(Method::GET, &wants, |request| large(&request, Compressible::Once)).await;
-        assert_eq!(packed.headers()["content-encoding"], "gzip");
-        assert!(body(packed).await.len() < 100);
-        let kept = respond(Method::GET, &wants, |request| {
-            let kept = Arc::new(Packable::new("b".repeat(4096).into()));
-            large(&request, Compressible::Kept(kept))
+        let not_requested = respond(Method::GET, &[], |request| large(&request, Compressible::Once)).await;
+        assert_eq!(not_requested.headers()["vary"], "accept-encoding");
+        assert!(!not_requested.headers().contains_key("content-encoding"));
+        let compressed = respond(Method::GET, &accepts, |request| large(&request, Compressible::Once)).await;
+        assert_eq!(compressed.headers()["content-encoding"], "gzip");
+        assert!(body(compressed).await.len() < 100);
+        let cached = respond(Method::GET, &accepts, |request| {
+            let cached = Arc::new(CachedBody::new("b".repeat(4096).into()));
+            large(&request, Compressible::Cached(cached))
         });
-        let kept = kept.await;
-        assert_eq!(kept.headers()["content-encoding"], "gzip");
+        let cached = cached.await;
+        assert_eq!(cached.headers()["content-encoding"], "gzip");
     }
 
     #[tokio::test]
-    async fn head_gets_the_headers_of_get_alone() {
+    async fn head_returns_the_headers_of_get_without_the_body() {
         let plain = respond(Method::HEAD, &[], |_| Response::builder().body("12345")).await;
         assert_eq!(plain.headers()["content-length"], "5");
         assert_eq!(body(plain).await, b"");
-        let wants = [("accept-encoding", "gzip")];
-        let packed = body(respond(Method::GET, &wants, |request| large(&request, Compressible::Once)).await)
-            .await
-            .len();
-        let head = respond(Method::HEAD, &wants, |request| large(&request, Compressible::Once)).await;
-        assert_eq!(head.headers()["content-length"], packed.to_string());
+        let accepts = [("accept-encoding", "gzip")];
+        let compressed =
+            body(respond(Method::GET, &accepts, |request| large(&request, Compressible::Once)).await)
+                .await
+                .len();
+        let head = respond(Method::HEAD, &accepts, |request| large(&request, Compressible::Once)).await;
+        assert_eq!(head.headers()["content-length"], compressed.to_string());
         let unchanged = respond(Method::HEAD, &[], |_| StatusCode::NOT_MODIFIED.into()).await;
         assert!(!unchanged.headers().contains_key("content-length"));
     }

@@ -1,13 +1,12 @@
-//! What all HTTP responses of a process share, whether of the API, the dashboard or a plain page.
+//! The HTTP layer around all responses of a process: the API, the dashboard and plain pages.
 //!
-//! [`layer::Layer`] wraps everything that a listener serves: it sets the request id and the client address, compresses,
-//! responds to `HEAD`, writes the access log, and catches the panics that nothing inside has caught. It never decides what
-//! a response says.
+//! [`layer::Layer`] wraps the endpoint of a listener. It sets the request id and the client address, compresses responses,
+//! handles `HEAD`, writes the access log, and catches panics. It does not change the content of responses.
 
-pub mod access;
 mod client;
 pub mod compress;
 pub mod etag;
 pub mod layer;
 pub mod rejection;
+pub mod request_context;
 mod request_id;

@@ -1,31 +1,31 @@
-//! Refusals that are decided before a request reaches the router, by the connection that it arrived on.
+//! Defines rejections of requests by their connection, before routing.
 //!
-//! A connection puts the [`Rejection`] into the request's extensions; the API and the pages answer with it.
+//! The connection inserts the [`Rejection`] into the request's extensions. The API and the pages respond with it.
 
 use poem::http::StatusCode;
 
-/// Why a request is refused: a status and a sentence for people.
+/// The reason why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rejection {
     /// The status of the response.
     pub status: StatusCode,
-    /// One sentence that names the fault and the remedy; the API shows it unless the status is 500.
+    /// One sentence that states the error and the remedy. The API includes it in the response unless the status is 500.
     pub message: &'static str,
 }
 
 impl Rejection {
-    /// The server has no free connection for this request.
+    /// The server has too many open connections.
     pub const BUSY: Self = Self::new(
         StatusCode::INTERNAL_SERVER_ERROR,
         "Too many connections are open. Close some of them, or try again later.",
     );
 
-    /// A rejection with this status.
+    /// Creates a rejection with this status.
     pub const fn new(status: StatusCode, message: &'static str) -> Self {
         Self { status, message }
     }
 
-    /// 400: the request is not well-formed HTTP.
+    /// Creates a rejection of a request that is not well-formed HTTP, with status 400.
     pub const fn malformed(message: &'static str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }

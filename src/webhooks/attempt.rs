@@ -1,51 +1,55 @@
-//! One attempt at a delivery in hand: signed, sent, timed.
+//! One attempt at a leased delivery: signs it, sends it, and measures its time.
 //!
-//! Never records anything; what came of it is [`settle`](super::settle)'s.
+//! Records nothing; see [`settle`](super::settle).
 
 use tracing::Instrument as _;
 
-use super::claim::Task;
-use super::outbound::{self, Client, DEADLINE, Failure, Outcome, Request};
-use super::schedule::LEFT_AT_LEAST;
-use super::settle::Attempted;
+use super::claim::LeasedDelivery;
+use super::outbound::{self, AttemptFailure, AttemptOutcome, DEADLINE, WebhookClient, WebhookRequest};
+use super::schedule::MIN_LEASE_LEFT;
+use super::settle::CompletedAttempt;
 use domain::app::App;
 use foundation::id::{DeliveryId, EventId};
 
-/// Makes one attempt; gives the delivery back when its lease may end before the attempt is recorded, since it may then be
-/// another's.
-pub(super) async fn attempt(app: &App, client: &Client, task: Task) -> Result<Attempted, Task> {
+/// Makes one attempt. Returns the delivery unsent when its lease could expire before the attempt is recorded, since another
+/// worker may then send it.
+pub(super) async fn attempt(
+    app: &App,
+    client: &WebhookClient,
+    leased: LeasedDelivery,
+) -> Result<CompletedAttempt, LeasedDelivery> {
     let started_at = app.clock.now_ms();
-    let left = task.lease.ends_ms - started_at;
-    if left < i64::try_from(LEFT_AT_LEAST.as_millis()).unwrap_or(i64::MAX) {
-        return Err(task);
+    let left_ms = leased.lease.ends_ms - started_at;
+    if left_ms < i64::try_from(MIN_LEASE_LEFT.as_millis()).unwrap_or(i64::MAX) {
+        return Err(leased);
     }
-    let outcome = send(client, &task, started_at).await;
-    Ok(Attempted { outcome, started_at, ended_at: app.clock.now_ms(), ahead_ms: 0, task })
+    let outcome = send(client, &leased, started_at).await;
+    Ok(CompletedAttempt { outcome, started_at, ended_at: app.clock.now_ms(), clock_offset_ms: 0, leased })
 }
 
-async fn send(client: &Client, task: &Task, started_at: i64) -> Outcome {
-    let (claimed, route) = (&task.claimed, &task.route);
-    // What nobody could verify is not sent.
-    if route.keys.is_empty() {
-        return unsent(Failure::NoSecret);
+async fn send(client: &WebhookClient, leased: &LeasedDelivery, started_at: i64) -> AttemptOutcome {
+    let (delivery, target) = (&leased.delivery, &leased.target);
+    // A request without a signature is never sent.
+    if target.keys.is_empty() {
+        return unsent(AttemptFailure::NoSecret);
     }
-    let Some(url) = &route.url else { return unsent(Failure::BadUrl) };
-    let delivery = DeliveryId::from_uuid(claimed.id);
-    let span = tracing::info_span!("webhook", delivery.id = %delivery, attempt = claimed.attempts + 1);
-    let request = Request {
-        workspace: claimed.workspace_id,
+    let Some(url) = &target.url else { return unsent(AttemptFailure::BadUrl) };
+    let delivery_id = DeliveryId::from_uuid(delivery.id);
+    let span = tracing::info_span!("webhook", delivery.id = %delivery_id, attempt = delivery.attempts + 1);
+    let request = WebhookRequest {
+        workspace: delivery.workspace_id,
         url,
-        event_id: &EventId::from_uuid(claimed.event_id).to_string(),
-        event_type: &claimed.event_type,
-        delivery_id: &delivery.to_string(),
-        body: task.body.clone(),
-        keys: &route.keys,
+        event_id: &EventId::from_uuid(delivery.event_id).to_string(),
+        event_type: &delivery.event_type,
+        delivery_id: &delivery_id.to_string(),
+        body: leased.body.clone(),
+        keys: &target.keys,
         now: started_at.div_euclid(1000),
         deadline: DEADLINE,
     };
     outbound::send(client, request).instrument(span).await
 }
 
-fn unsent(failure: Failure) -> Outcome {
-    Outcome { request_headers: Default::default(), result: Err(failure) }
+fn unsent(failure: AttemptFailure) -> AttemptOutcome {
+    AttemptOutcome { request_headers: Default::default(), result: Err(failure) }
 }

@@ -1,132 +1,142 @@
-//! Takes due deliveries under a lease, with all that sending them needs.
+//! Claims due deliveries under a lease, with everything that is needed to send them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use entity::webhook_deliveries::queue::{Claim, Claimed, Share};
+use entity::webhook_deliveries::queue::{ClaimQuery, ClaimedDelivery, WorkspaceAllowance};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::route::{Route, routes};
 use super::schedule::LEASE;
-use super::worker::{BATCH, PER_SUBSCRIPTION};
+use super::target::{Target, targets};
+use super::worker::{MAX_PER_CLAIM, MAX_PER_SUBSCRIPTION};
 use domain::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::Delivery;
 use foundation::secret::Seal;
 
-/// A delivery in hand: until its lease ends nobody else sends it.
+/// A delivery under a lease of this worker. No other worker sends it until the lease expires.
 #[derive(Debug)]
-pub(super) struct Task {
-    /// The delivery; its URL and its body have moved on.
-    pub(super) claimed: Claimed,
-    /// The event's body, to the byte.
+pub(super) struct LeasedDelivery {
+    /// The delivery, without its URL and its body, which were moved out of it.
+    pub(super) delivery: ClaimedDelivery,
+    /// The exact bytes of the event's body.
     pub(super) body: Bytes,
-    /// The lease; shared by all that were taken with it.
+    /// The lease, shared by all deliveries of one claim.
     pub(super) lease: Arc<Lease>,
-    /// Where it goes.
-    pub(super) route: Arc<Route>,
+    /// Where it goes and what signs it.
+    pub(super) target: Arc<Target>,
 }
 
-/// The right to send what was taken with it.
+/// The exclusive right to send the deliveries of one claim.
 #[derive(Debug)]
 pub(super) struct Lease {
-    /// Its name.
+    /// Identifies the lease.
     pub(super) token: Uuid,
-    /// When it ends by the clock of this process, in milliseconds since the epoch; rather too early than too late.
+    /// When it expires by the clock of this process, in milliseconds since the epoch. Never later than in the database.
     pub(super) ends_ms: i64,
 }
 
-/// How much is taken.
+/// How many deliveries a claim may take.
 #[derive(Debug)]
-pub(super) struct Wanted {
-    /// In all.
-    pub(super) most: usize,
-    /// Of one subscription, with what is in flight of it.
+pub(super) struct ClaimLimits {
+    /// In total.
+    pub(super) total: usize,
+    /// Of one subscription, including its deliveries in flight.
     pub(super) per_subscription: usize,
     /// Of one workspace.
     pub(super) per_workspace: usize,
-    /// Of these workspaces in place of that; those with none are passed over.
-    pub(super) of: HashMap<Uuid, usize>,
+    /// Limits of single workspaces, which replace `per_workspace`. A workspace with a limit of 0 is skipped.
+    pub(super) by_workspace: HashMap<Uuid, usize>,
 }
 
-impl Wanted {
-    /// A batch of whatever is due.
+impl ClaimLimits {
+    /// The limits of a full batch from any workspace.
     pub(super) fn batch() -> Self {
-        Self { most: BATCH, per_subscription: PER_SUBSCRIPTION, per_workspace: BATCH, of: HashMap::new() }
+        Self {
+            total: MAX_PER_CLAIM,
+            per_subscription: MAX_PER_SUBSCRIPTION,
+            per_workspace: MAX_PER_CLAIM,
+            by_workspace: HashMap::new(),
+        }
     }
 }
 
-/// Workspaces whose last subscription is remembered, at most: all are forgotten when they are more.
-const REMEMBERED: usize = 4_096;
+/// Workspaces whose last subscription is remembered. Beyond this number, all of them are removed.
+const MAX_REMEMBERED: usize = 4_096;
 
-/// Whose turn it is.
+/// The round-robin order of workspaces, and of the subscriptions of each.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
-    /// The workspace that was last.
-    last: Option<Uuid>,
-    /// The subscription of each workspace that was last.
-    last_of: HashMap<Uuid, Uuid>,
+pub(super) struct RoundRobin {
+    /// The last workspace of the previous claim.
+    last_workspace: Option<Uuid>,
+    /// The last claimed subscription of each workspace.
+    last_subscriptions: HashMap<Uuid, Uuid>,
 }
 
-impl Turns {
-    /// Takes what is wanted of what is due. It is taken once the write commits.
+impl RoundRobin {
+    /// Claims due deliveries within the limits. The claim takes effect when the write commits.
     ///
     /// # Errors
-    /// When the database fails; nothing is taken then, or given back when its lease ends.
-    pub(super) async fn take(
+    /// Returns an error when a query fails. Then nothing is claimed, or the claim ends when its lease expires.
+    pub(super) async fn claim(
         &mut self,
         app: &App,
         seal: &Seal,
         write: &Write,
-        wanted: &Wanted,
-    ) -> anyhow::Result<Vec<Task>> {
+        limits: &ClaimLimits,
+    ) -> anyhow::Result<Vec<LeasedDelivery>> {
         let now = write.now_ms();
         let lease_ms = i64::try_from(LEASE.as_millis())?;
         let lease = Lease {
             token: app.ids.next::<Delivery>(from_ms(now)).uuid(),
             ends_ms: write.began_ms() + lease_ms,
         };
-        let claim = Claim {
+        let query = ClaimQuery {
             now,
             lease_until: now + lease_ms,
             lease_token: lease.token,
-            cap_per_subscription: i64::try_from(wanted.per_subscription)?,
-            per_workspace: i64::try_from(wanted.per_workspace)?,
-            shares: &self.shares(wanted),
-            batch: i64::try_from(wanted.most)?,
-            after: self.last,
+            cap_per_subscription: i64::try_from(limits.per_subscription)?,
+            per_workspace: i64::try_from(limits.per_workspace)?,
+            allowances: &self.allowances(limits),
+            limit: i64::try_from(limits.total)?,
+            last_workspace: self.last_workspace,
         };
-        let at = Instant::now();
-        let mut claimed = claim.take(write.conn()).await?;
+        let read_at = Instant::now();
+        let mut claimed = query.run(write.conn()).await?;
         let Some(last) = claimed.last() else { return Ok(Vec::new()) };
-        self.last = Some(last.workspace_id);
-        if self.last_of.len() > REMEMBERED {
-            self.last_of.clear();
+        self.last_workspace = Some(last.workspace_id);
+        if self.last_subscriptions.len() > MAX_REMEMBERED {
+            self.last_subscriptions.clear();
         }
-        self.last_of.extend(claimed.iter().map(|one| (one.workspace_id, one.subscription_id)));
-        let url = |claimed: &mut Claimed| (claimed.subscription_id, std::mem::take(&mut claimed.url));
-        let routes = routes(write.conn(), seal, claimed.iter_mut().map(url).collect(), now, at).await?;
+        let subscriptions = claimed.iter().map(|delivery| (delivery.workspace_id, delivery.subscription_id));
+        self.last_subscriptions.extend(subscriptions);
+        let url =
+            |delivery: &mut ClaimedDelivery| (delivery.subscription_id, std::mem::take(&mut delivery.url));
+        let urls = claimed.iter_mut().map(url).collect();
+        let targets = targets(write.conn(), seal, urls, now, read_at).await?;
         let lease = Arc::new(lease);
-        let task = |mut claimed: Claimed| {
-            let body = std::mem::take(&mut claimed.body).into();
-            let route = routes.get(&claimed.subscription_id).cloned().unwrap_or_else(Route::nowhere);
-            Task { claimed, body, lease: Arc::clone(&lease), route }
+        let leased = |mut delivery: ClaimedDelivery| {
+            let body = std::mem::take(&mut delivery.body).into();
+            let target = targets.get(&delivery.subscription_id).cloned().unwrap_or_else(Target::empty);
+            LeasedDelivery { delivery, body, lease: Arc::clone(&lease), target }
         };
-        Ok(claimed.into_iter().map(task).collect())
+        Ok(claimed.into_iter().map(leased).collect())
     }
 
-    /// What is known of workspaces: what may be taken of them, and whose turn it is there.
-    fn shares(&self, wanted: &Wanted) -> Vec<Share> {
-        let room = |workspace: &Uuid| wanted.of.get(workspace).copied().unwrap_or(wanted.per_workspace);
-        let share = |workspace: &Uuid| Share {
+    /// The allowance of each workspace that has a limit of its own or was claimed from before.
+    fn allowances(&self, limits: &ClaimLimits) -> Vec<WorkspaceAllowance> {
+        let limit =
+            |workspace: &Uuid| limits.by_workspace.get(workspace).copied().unwrap_or(limits.per_workspace);
+        let allowance = |workspace: &Uuid| WorkspaceAllowance {
             workspace: *workspace,
-            room: i64::try_from(room(workspace)).unwrap_or(i64::MAX),
-            after: self.last_of.get(workspace).copied(),
+            limit: i64::try_from(limit(workspace)).unwrap_or(i64::MAX),
+            last_subscription: self.last_subscriptions.get(workspace).copied(),
         };
-        let others = wanted.of.keys().filter(|workspace| !self.last_of.contains_key(*workspace));
-        self.last_of.keys().chain(others).map(share).collect()
+        let others =
+            limits.by_workspace.keys().filter(|workspace| !self.last_subscriptions.contains_key(*workspace));
+        self.last_subscriptions.keys().chain(others).map(allowance).collect()
     }
 }

@@ -1,16 +1,16 @@
-//! How a subscription's endpoint has been answering, and what follows when it fails for days.
+//! The health of a subscription's endpoint, and what follows when it fails for days.
 //!
-//! `failing_since` is set by the first failed attempt and cleared by any success. After 3 days the owner is warned; an
-//! attempt that fails 7 days or more after it disables the subscription (seed 6). The mail is queued in the same
+//! The first failed attempt sets `failing_since`, and any success clears it. After 3 days of failures the owner is warned. An
+//! attempt that fails 7 days or more after `failing_since` disables the subscription. The mail is queued in the same
 //! transaction.
 
-use entity::webhook_subscriptions::{self as rows, Model, State};
+use entity::webhook_subscriptions::{self as rows, Model, StoredSubscriptionState};
 use entity::workspaces;
 use uuid::Uuid;
 
-use super::outbound::Verdict;
+use super::outbound::DeliveryVerdict;
 use super::schedule::{DISABLE_AFTER_MS, WARN_AFTER_MS};
-use super::settle::Attempted;
+use super::settle::CompletedAttempt;
 use domain::app::App;
 use domain::webhooks;
 use foundation::clock::from_ms;
@@ -18,76 +18,78 @@ use foundation::database::Write;
 use foundation::id::{SubscriptionId, WorkspaceId};
 use mail::Message;
 
-/// What a batch of attempts says of one subscription.
+/// What a batch of attempts shows about one subscription.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Signs {
-    /// One succeeded.
+struct HealthSignals {
+    /// At least one attempt succeeded.
     succeeded: bool,
-    /// When the first and the last of those failed that no success came after.
+    /// When the first and the last attempts ended that failed after the last success, if any did.
     failed: Option<(i64, i64)>,
 }
 
-impl Signs {
-    /// Takes the attempts of one subscription in the order in which they ended.
-    fn of(attempts: &[&Attempted]) -> Self {
-        let mut signs = Self::default();
+impl HealthSignals {
+    /// Evaluates the attempts of one subscription, in the order in which they ended.
+    fn of(attempts: &[&CompletedAttempt]) -> Self {
+        let mut signals = Self::default();
         for attempt in attempts {
-            if attempt.outcome.verdict() == Verdict::Delivered {
-                signs = Self { succeeded: true, failed: None };
+            if attempt.outcome.verdict() == DeliveryVerdict::Delivered {
+                signals = Self { succeeded: true, failed: None };
             } else {
-                let first = signs.failed.map_or(attempt.ended_ms(), |(first, _)| first);
-                signs.failed = Some((first, attempt.ended_ms()));
+                let first = signals.failed.map_or(attempt.ended_ms(), |(first, _)| first);
+                signals.failed = Some((first, attempt.ended_ms()));
             }
         }
-        signs
+        signals
     }
 }
 
-/// The subscriptions of these attempts, held until the transaction ends: what another worker records of them comes
-/// before or after. In the order of their ids, so that no two workers wait for each other.
+/// Locks the subscriptions of these attempts until the transaction ends, so that other workers record their attempts before or
+/// after it. Locks them in the order of their ids, so that two workers cannot deadlock.
 ///
 /// # Errors
-/// When the database fails.
-pub(super) async fn lock(write: &Write, attempts: &[&Attempted]) -> anyhow::Result<Vec<Model>> {
-    let mut ids: Vec<Uuid> = attempts.iter().map(|attempt| attempt.task.claimed.subscription_id).collect();
+/// Returns an error when the query fails.
+pub(super) async fn lock(write: &Write, attempts: &[&CompletedAttempt]) -> anyhow::Result<Vec<Model>> {
+    let mut ids: Vec<Uuid> = attempts.iter().map(|attempt| attempt.leased.delivery.subscription_id).collect();
     ids.sort_unstable();
     ids.dedup();
     Ok(rows::lock_many(write.conn(), &ids).await?)
 }
 
-/// Records what these attempts say of their subscriptions, which are [locked](lock).
+/// Records the effect of these attempts on the health of their subscriptions, which are [locked](lock).
 ///
 /// # Errors
-/// When the database fails.
+/// Returns an error when a query fails.
 pub(super) async fn record(
     app: &App,
     write: &mut Write,
     subscriptions: &[Model],
-    attempts: &[&Attempted],
+    attempts: &[&CompletedAttempt],
 ) -> anyhow::Result<()> {
     for row in subscriptions {
-        // What an address says that is no longer the subscription's is not about its health.
-        let of_it =
-            |attempt: &&&Attempted| attempt.task.claimed.subscription_id == row.id && attempt.went_to(row);
-        let mut attempts: Vec<&Attempted> = attempts.iter().filter(of_it).copied().collect();
+        // An attempt at a URL that the subscription no longer has does not count.
+        let counts = |attempt: &&&CompletedAttempt| {
+            attempt.leased.delivery.subscription_id == row.id && attempt.went_to_url_of(row)
+        };
+        let mut attempts: Vec<&CompletedAttempt> = attempts.iter().filter(counts).copied().collect();
         attempts.sort_by_key(|attempt| attempt.ended_ms());
-        let signs = Signs::of(&attempts);
-        if signs.succeeded && row.failing_since.is_some() {
+        let signals = HealthSignals::of(&attempts);
+        if signals.succeeded && row.failing_since.is_some() {
             rows::clear_failing(write.conn(), row.id).await?;
         }
-        let Some((first, last)) = signs.failed else { continue };
-        let known = row.failing_since.filter(|_| !signs.succeeded);
-        if known.is_none() {
+        let Some((first, last)) = signals.failed else { continue };
+        let known_since = row.failing_since.filter(|_| !signals.succeeded);
+        if known_since.is_none() {
             rows::set_failing(write.conn(), row.id, first).await?;
         }
-        let error = attempts.last().map(|attempt| cause(attempt)).unwrap_or_default();
-        judge(app, write, row, known.unwrap_or(first), last, error).await?;
+        let last_error = attempts.last().map(|attempt| describe_error(attempt)).unwrap_or_default();
+        warn_or_disable(app, write, row, known_since.unwrap_or(first), last, last_error).await?;
     }
     Ok(())
 }
 
-/// Warns or disables when it is time: `last` is when the last attempt failed, `error` why.
-async fn judge(
+/// Warns the owner or disables the subscription when it has failed for long enough. `since` and `last` are when the first and
+/// the last attempts failed.
+async fn warn_or_disable(
     app: &App,
     write: &mut Write,
     row: &Model,
@@ -95,39 +97,39 @@ async fn judge(
     last: i64,
     last_error: String,
 ) -> anyhow::Result<()> {
-    let lasted = last - since;
-    if row.state != State::Enabled || lasted < WARN_AFTER_MS {
+    let failing_ms = last - since;
+    if row.state != StoredSubscriptionState::Enabled || failing_ms < WARN_AFTER_MS {
         return Ok(());
     }
-    let over = lasted >= DISABLE_AFTER_MS;
-    let turned = if over {
+    let disables = failing_ms >= DISABLE_AFTER_MS;
+    let changed = if disables {
         webhooks::disable(write, SubscriptionId::from_uuid(row.id)).await?
     } else {
         row.warned_at.is_none() && rows::set_warned(write.conn(), row.id, last).await?
     };
-    let Some(owner) = workspaces::by_id(write.conn(), row.workspace_id).await?.filter(|_| turned) else {
+    let Some(workspace) = workspaces::by_id(write.conn(), row.workspace_id).await?.filter(|_| changed) else {
         return Ok(());
     };
     let (subscription, url, since) = (SubscriptionId::from_uuid(row.id), row.url.clone(), from_ms(since));
-    let message = if over {
-        tracing::warn!(subscription.id = %subscription, "disabled: it failed for 7 days");
-        let server = app.config.server.known_address();
+    let name = workspace.name;
+    let message = if disables {
+        tracing::warn!(subscription.id = %subscription, "webhook subscription disabled after failing for 7 days");
+        let server = app.config.server.reachable_url();
         let page = server.map(|server| format!("{server}/dashboard/developer/webhooks/{subscription}"));
-        let workspace = owner.name;
-        Message::WebhookDisabled { workspace, subscription, url, page, failed_since: since, last_error }
+        Message::WebhookDisabled { workspace: name, subscription, url, page, failed_since: since, last_error }
     } else {
         let disables_at = from_ms(since.as_millisecond() + DISABLE_AFTER_MS);
-        Message::WebhookFailing { workspace: owner.name, subscription, url, since, disables_at, last_error }
+        Message::WebhookFailing { workspace: name, subscription, url, since, disables_at, last_error }
     };
-    let workspace = WorkspaceId::from_uuid(row.workspace_id);
-    mail::queue::enqueue(write, &app.ids, workspace, &owner.owner_email, &message).await?;
+    let workspace_id = WorkspaceId::from_uuid(row.workspace_id);
+    mail::queue::enqueue(write, &app.ids, workspace_id, &workspace.owner_email, &message).await?;
     Ok(())
 }
 
-/// What went wrong, for the owner.
-fn cause(attempt: &Attempted) -> String {
+/// Describes an attempt's error for the owner: the HTTP status, or the code of the failure.
+fn describe_error(attempt: &CompletedAttempt) -> String {
     match &attempt.outcome.result {
-        Ok(answer) => format!("HTTP {}", answer.status),
+        Ok(response) => format!("HTTP {}", response.status),
         Err(failure) => failure.to_string(),
     }
 }

@@ -1,28 +1,28 @@
-//! Webhooks on their way out.
+//! Sends webhooks: the delivery worker and its maintenance jobs.
 //!
-//! Sends what is due, at least once: [`claim`] leases due deliveries, [`born`] takes over those that were just committed
-//! here, [`route`] says where each goes, [`outbound`] makes one attempt at one of them, signed by [`sign`], and [`settle`]
-//! records what came of it; [`worker`] goes round, and [`outlook`] says when it looks at the queue. Two workers may send the
-//! same delivery when a lease runs out amid an attempt; receivers drop doubles by event id. [`verify`] is what a receiver does
-//! with a request. Nothing here runs inside a request to the API.
+//! [`worker`] runs the [`delivery_loop`], which sends due deliveries at least once: [`claim`] leases them, [`pre_leased`]
+//! receives those that this process has just committed, [`target`] reads where each goes, [`outbound`] makes one attempt,
+//! signed by [`sign`], and [`settle`] records the result. [`poll_policy`] decides when the loop polls the queue. When a lease
+//! expires during an attempt, two workers may send the same delivery; receivers deduplicate by event id. [`verify`] is what a
+//! receiver does with a request. Nothing in this crate runs within an API request.
 
 mod attempt;
-mod born;
 mod claim;
-mod flight;
+mod delivery_loop;
 mod health;
+mod in_flight;
+pub mod maintenance;
 pub mod outbound;
-mod outlook;
-mod round;
-mod route;
+mod poll_policy;
+mod pre_leased;
 mod schedule;
 mod settle;
 pub mod sign;
-pub mod upkeep;
+mod target;
 pub mod verify;
 mod worker;
 
 pub use worker::Worker;
 
-/// The published vectors: requests, and whether a receiver is to believe them.
-pub const VECTORS: &str = include_str!("vectors.json");
+/// The published test vectors, as JSON: requests, and whether a receiver must accept them.
+pub const TEST_VECTORS: &str = include_str!("vectors.json");

@@ -1,4 +1,4 @@
-//! When a failed delivery is tried again, and when a subscription has failed for too long. Pure.
+//! The retry schedule of failed deliveries, and the time limits of leases, failing subscriptions and the delivery log.
 
 use std::time::Duration;
 
@@ -8,35 +8,36 @@ const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// The waits between one attempt and the next, counted from the end of the one that failed (seed 6).
-const WAITS_MS: [i64; 6] = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
+/// The delays between one attempt and the next, counted from the end of the failed one.
+const RETRY_DELAYS_MS: [i64; 6] =
+    [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
 /// Attempts at a delivery, at most.
-pub(super) const ATTEMPTS: i32 = WAITS_MS.len() as i32 + 1;
-/// `Retry-After` lengthens a wait to this at most.
-const LONGEST_WAIT_MS: i64 = 24 * HOUR_MS;
+pub(super) const MAX_ATTEMPTS: i32 = RETRY_DELAYS_MS.len() as i32 + 1;
+/// The longest delay that `Retry-After` can cause.
+const MAX_DELAY_MS: i64 = 24 * HOUR_MS;
 
 /// How long a subscription may fail before its owner is warned.
 pub(super) const WARN_AFTER_MS: i64 = 3 * DAY_MS;
-/// How long a subscription may fail before it is disabled (seed 6).
+/// How long a subscription may fail before it is disabled.
 pub(super) const DISABLE_AFTER_MS: i64 = 7 * DAY_MS;
-/// How long the log of deliveries is kept (seed 6).
-pub(super) const KEPT_MS: i64 = 30 * DAY_MS;
+/// How long the delivery log is stored.
+pub(super) const RETENTION_MS: i64 = 30 * DAY_MS;
 
-/// How long a worker has a delivery for itself: longer than an attempt can take, with time to record what came of it.
+/// The duration of a lease: longer than an attempt can take, with time to record its result.
 pub(super) const LEASE: Duration = Duration::from_secs(60);
-/// What is left of the lease when an attempt begins, at least: what came of it is recorded in the last of that.
-pub(super) const LEFT_AT_LEAST: Duration = Duration::from_secs(DEADLINE.as_secs() + 5);
-const _: () = assert!(LEASE.as_secs() >= LEFT_AT_LEAST.as_secs() * 3);
+/// The minimum time left of a lease when an attempt begins: the attempt's deadline and 5 seconds to record its result.
+pub(super) const MIN_LEASE_LEFT: Duration = Duration::from_secs(DEADLINE.as_secs() + 5);
+const _: () = assert!(LEASE.as_secs() >= MIN_LEASE_LEFT.as_secs() * 3);
 
-/// When a delivery is tried again whose attempt of this number, from 1 on, failed and ended at `ended_ms`; `None` when
-/// that was the last.
+/// Returns when a delivery is retried after its attempt `number`, from 1 on, failed and ended at `ended_ms`. Returns `None`
+/// after the last attempt.
 ///
-/// `asked` is the wait that the receiver asked for: it lengthens the wait, and never shortens it.
-pub(super) fn again_at(number: i32, ended_ms: i64, asked: Option<Duration>) -> Option<i64> {
-    let made = usize::try_from(number).ok()?.checked_sub(1)?;
-    let wait = *WAITS_MS.get(made)?;
-    let asked = asked.map_or(0, |asked| i64::try_from(asked.as_millis()).unwrap_or(i64::MAX));
-    Some(ended_ms + wait.max(asked.min(LONGEST_WAIT_MS)))
+/// `retry_after` is the delay that the receiver requested. It can lengthen the delay, never shorten it.
+pub(super) fn retry_at(number: i32, ended_ms: i64, retry_after: Option<Duration>) -> Option<i64> {
+    let index = usize::try_from(number).ok()?.checked_sub(1)?;
+    let delay = *RETRY_DELAYS_MS.get(index)?;
+    let requested = retry_after.map_or(0, |delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX));
+    Some(ended_ms + delay.max(requested.min(MAX_DELAY_MS)))
 }
 
 #[cfg(test)]
@@ -44,24 +45,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn six_waits_and_no_more() {
+    fn a_delivery_is_retried_six_times() {
         let mut at = 0;
         let times: Vec<i64> = (1..7)
             .map(|number| {
-                at = again_at(number, at, None).unwrap();
+                at = retry_at(number, at, None).unwrap();
                 at / MINUTE_MS
             })
             .collect();
         assert_eq!(times, [1, 6, 36, 156, 516, 1956]);
-        assert_eq!(again_at(7, at, None), None);
-        assert_eq!(again_at(7, at, Some(Duration::from_secs(1))), None);
+        assert_eq!(retry_at(7, at, None), None);
+        assert_eq!(retry_at(7, at, Some(Duration::from_secs(1))), None);
     }
 
     #[test]
-    fn a_receiver_lengthens_a_wait_and_never_shortens_it() {
-        let wait = |seconds| again_at(2, 0, Some(Duration::from_secs(seconds))).unwrap() / 1000;
+    fn retry_after_lengthens_a_delay_and_never_shortens_it() {
+        let delay = |seconds| retry_at(2, 0, Some(Duration::from_secs(seconds))).unwrap() / 1000;
         assert_eq!(
-            (wait(0), wait(299), wait(301), wait(86_400), wait(u64::MAX)),
+            (delay(0), delay(299), delay(301), delay(86_400), delay(u64::MAX)),
             (300, 300, 301, 86_400, 86_400)
         );
     }

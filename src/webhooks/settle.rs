@@ -1,20 +1,20 @@
-//! Records what came of attempts: the attempt, the delivery's next state and time, and the subscription's health, in one
+//! Settles completed attempts: records the attempt, the delivery's next state, and the subscription's health, in one
 //! transaction.
 //!
-//! Attempts that end together share a transaction. What is recorded of a delivery is fenced with its lease: whoever
-//! lost the lease records nothing of it.
+//! Attempts that complete together share a transaction. The lease token fences each record: an attempt whose lease was lost
+//! writes nothing.
 
 use std::collections::{HashMap, HashSet};
 
-use entity::webhook_deliveries::queue::{self, Next, Settlement};
-use entity::webhook_subscriptions::{Model as Subscription, State};
+use entity::webhook_deliveries::queue::{self, DeliveryTransition, Settlement};
+use entity::webhook_subscriptions::{Model as Subscription, StoredSubscriptionState};
 use entity::{StringMap, webhook_attempts};
 use uuid::Uuid;
 
-use super::claim::Task;
+use super::claim::LeasedDelivery;
 use super::health;
-use super::outbound::{Failure, Outcome, Verdict};
-use super::schedule::{ATTEMPTS, again_at};
+use super::outbound::{AttemptFailure, AttemptOutcome, DeliveryVerdict};
+use super::schedule::{MAX_ATTEMPTS, retry_at};
 use domain::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -22,96 +22,103 @@ use foundation::id::{Attempt, DeliveryId};
 
 /// An attempt that has ended.
 #[derive(Debug)]
-pub(super) struct Attempted {
+pub(super) struct CompletedAttempt {
     /// The delivery.
-    pub(super) task: Task,
-    /// What came of it.
-    pub(super) outcome: Outcome,
+    pub(super) leased: LeasedDelivery,
+    /// The result of the attempt.
+    pub(super) outcome: AttemptOutcome,
     /// When it began, in milliseconds since the epoch, by the clock of this process.
     pub(super) started_at: i64,
-    /// When it ended.
+    /// When it ended, by the clock of this process.
     pub(super) ended_at: i64,
-    /// How far the clock that records writes is ahead of this process's: what is written of the attempt, and when it
-    /// is made again, goes by that one, as does what is due.
-    pub(super) ahead_ms: i64,
+    /// How far the clock of write transactions is ahead of this process's clock, in milliseconds. The recorded times and the
+    /// time of the retry use that clock, as due times do.
+    pub(super) clock_offset_ms: i64,
 }
 
-impl Attempted {
-    /// The delivery's first attempt is 1.
+impl CompletedAttempt {
+    /// The number of the attempt; a delivery's first attempt is 1.
     pub(super) fn number(&self) -> i32 {
-        self.task.claimed.attempts + 1
+        self.leased.delivery.attempts + 1
     }
 
-    /// When it ended, by the clock that records writes.
+    /// When it ended, by the clock of write transactions.
     pub(super) fn ended_ms(&self) -> i64 {
-        self.ended_at + self.ahead_ms
+        self.ended_at + self.clock_offset_ms
     }
 
     fn status(&self) -> Option<i32> {
-        self.outcome.result.as_ref().ok().map(|answer| i32::from(answer.status))
+        self.outcome.result.as_ref().ok().map(|response| i32::from(response.status))
     }
 
-    /// The class of what went wrong, when there was no answer.
+    /// The code of the failure, when there was no response.
     fn error(&self) -> Option<String> {
         self.outcome.result.as_ref().err().map(|failure| failure.as_str().to_owned())
     }
 
-    /// What becomes of the delivery.
-    fn next(&self) -> Next {
-        let asked = self.outcome.result.as_ref().ok().and_then(|answer| answer.retry_after);
+    /// The delivery's next state according to this attempt alone.
+    fn transition(&self) -> DeliveryTransition {
+        let retry_after = self.outcome.result.as_ref().ok().and_then(|response| response.retry_after);
         match self.outcome.verdict() {
-            Verdict::Delivered => Next::Delivered,
-            Verdict::Dead => Next::Dead,
-            Verdict::Retry => again_at(self.number(), self.ended_ms(), asked).map_or(Next::Dead, Next::Retry),
+            DeliveryVerdict::Delivered => DeliveryTransition::Delivered,
+            DeliveryVerdict::Dead => DeliveryTransition::Dead,
+            DeliveryVerdict::Retry => retry_at(self.number(), self.ended_ms(), retry_after)
+                .map_or(DeliveryTransition::Dead, DeliveryTransition::Retry),
         }
     }
 
-    /// Whether it was none, since this machine had nothing left to make a connection with.
+    /// Whether nothing was sent, because this machine lacked the resources for a connection.
     pub(super) fn is_exhausted(&self) -> bool {
-        matches!(self.outcome.result, Err(Failure::Exhausted))
+        matches!(self.outcome.result, Err(AttemptFailure::Exhausted))
     }
 
-    /// Whether it was made where the subscription wants its deliveries by now.
-    pub(super) fn went_to(&self, subscription: &Subscription) -> bool {
-        self.task.route.leads_to(subscription)
+    /// Whether it went to the URL that the subscription has now.
+    pub(super) fn went_to_url_of(&self, subscription: &Subscription) -> bool {
+        self.leased.target.has_url_of(subscription)
     }
 
-    /// What is written of the delivery. One whose subscription would not take it is not tried again, but held; one that went to
-    /// an address which is no longer the subscription's goes to the new one at once.
+    /// What is written of the delivery. A retry is held when the subscription is not enabled. A delivery that failed at a URL
+    /// which the subscription no longer has is sent to the new URL at once.
     fn settlement(&self, subscriptions: &[Subscription]) -> Settlement {
-        let own = subscriptions.iter().find(|row| row.id == self.task.claimed.subscription_id);
-        let moved = self.number() < ATTEMPTS && own.is_some_and(|row| !self.went_to(row));
-        let next = match self.next() {
-            Next::Retry(_) | Next::Dead if moved => Next::Retry(self.ended_ms()),
-            next => next,
+        let own = subscriptions.iter().find(|row| row.id == self.leased.delivery.subscription_id);
+        let url_changed = self.number() < MAX_ATTEMPTS && own.is_some_and(|row| !self.went_to_url_of(row));
+        let transition = match self.transition() {
+            DeliveryTransition::Retry(_) | DeliveryTransition::Dead if url_changed => {
+                DeliveryTransition::Retry(self.ended_ms())
+            }
+            transition => transition,
         };
-        let next = match (next, own.map(|row| row.state)) {
-            (Next::Retry(at), Some(State::Paused)) => Next::Hold((!moved).then_some(at)),
-            (Next::Retry(_), Some(State::Disabled) | None) => Next::Hold(None),
-            (next, _) => next,
+        let transition = match (transition, own.map(|row| row.state)) {
+            (DeliveryTransition::Retry(at), Some(StoredSubscriptionState::Paused)) => {
+                DeliveryTransition::Hold((!url_changed).then_some(at))
+            }
+            (DeliveryTransition::Retry(_), Some(StoredSubscriptionState::Disabled) | None) => {
+                DeliveryTransition::Hold(None)
+            }
+            (transition, _) => transition,
         };
         Settlement {
-            id: self.task.claimed.id,
-            lease_token: self.task.lease.token,
-            next,
-            at: self.ended_ms(),
+            id: self.leased.delivery.id,
+            lease_token: self.leased.lease.token,
+            transition,
+            ended_at: self.ended_ms(),
             status: self.status(),
             error: self.error(),
         }
     }
 
-    /// The row of the delivery log.
+    /// The attempt's row in the delivery log.
     fn row(&self, app: &App) -> webhook_attempts::Model {
         let (response_headers, response_body) = match &self.outcome.result {
-            Ok(answer) => (Some(StringMap(answer.headers.clone())), Some(answer.body.clone())),
+            Ok(response) => (Some(StringMap(response.headers.clone())), Some(response.body.clone())),
             Err(_) => (None, None),
         };
         webhook_attempts::Model {
             id: app.ids.next::<Attempt>(from_ms(self.ended_ms())).uuid(),
-            workspace_id: self.task.claimed.workspace_id,
-            delivery_id: self.task.claimed.id,
+            workspace_id: self.leased.delivery.workspace_id,
+            delivery_id: self.leased.delivery.id,
             number: self.number(),
-            started_at: self.started_at + self.ahead_ms,
+            started_at: self.started_at + self.clock_offset_ms,
             ended_at: self.ended_ms(),
             status: self.status(),
             error: self.error(),
@@ -122,49 +129,53 @@ impl Attempted {
     }
 }
 
-/// What became of deliveries whose leases still held.
-pub(super) type Settled = HashMap<Uuid, Next>;
+/// Deliveries whose leases were still valid, by id, with their next states.
+pub(super) type SettledDeliveries = HashMap<Uuid, DeliveryTransition>;
 
-/// Records these attempts, all or none of them, in a write that the caller commits; says what became of the deliveries whose
-/// leases still held.
+/// Records these attempts, all or none of them, in a write that the caller commits. Returns the deliveries whose leases were
+/// still valid, with their next states.
 ///
 /// # Errors
-/// When the database fails: nothing is recorded then, and it can be tried again.
-pub(super) async fn settle(app: &App, write: &mut Write, attempts: &[&Attempted]) -> anyhow::Result<Settled> {
+/// Returns an error when a query fails. Then nothing is recorded, and the call can be retried.
+pub(super) async fn settle(
+    app: &App,
+    write: &mut Write,
+    attempts: &[&CompletedAttempt],
+) -> anyhow::Result<SettledDeliveries> {
     if attempts.is_empty() {
-        return Ok(Settled::new());
+        return Ok(SettledDeliveries::new());
     }
-    // Subscriptions come before deliveries, as wherever both are changed.
+    // Lock order: subscriptions before deliveries, as in every transaction that changes both.
     let subscriptions = health::lock(write, attempts).await?;
     let settlements: Vec<Settlement> =
         attempts.iter().map(|attempt| attempt.settlement(&subscriptions)).collect();
-    let held: HashSet<Uuid> = queue::settle(write.conn(), &settlements).await?.into_iter().collect();
-    let recorded = |attempt: &&&Attempted| held.contains(&attempt.task.claimed.id);
-    let kept: Vec<&Attempted> = attempts.iter().filter(recorded).copied().collect();
-    let rows = kept.iter().map(|attempt| attempt.row(app)).collect();
+    let settled: HashSet<Uuid> = queue::settle(write.conn(), &settlements).await?.into_iter().collect();
+    let is_settled = |attempt: &&&CompletedAttempt| settled.contains(&attempt.leased.delivery.id);
+    let recorded: Vec<&CompletedAttempt> = attempts.iter().filter(is_settled).copied().collect();
+    let rows = recorded.iter().map(|attempt| attempt.row(app)).collect();
     webhook_attempts::insert_many(write.conn(), rows).await?;
-    health::record(app, write, &subscriptions, &kept).await?;
-    let written = settlements.iter().filter(|one| held.contains(&one.id));
-    Ok(written.map(|one| (one.id, one.next)).collect())
+    health::record(app, write, &subscriptions, &recorded).await?;
+    let written = settlements.iter().filter(|settlement| settled.contains(&settlement.id));
+    Ok(written.map(|settlement| (settlement.id, settlement.transition)).collect())
 }
 
-/// Logs and counts an attempt whose record is committed, among these.
-pub(super) fn tell(attempt: &Attempted, settled: &Settled) {
-    let outcome = match settled.get(&attempt.task.claimed.id) {
+/// Logs and counts an attempt. `settled` is what the committed transaction recorded.
+pub(super) fn report(attempt: &CompletedAttempt, settled: &SettledDeliveries) {
+    let outcome = match settled.get(&attempt.leased.delivery.id) {
         None => "lost",
-        Some(Next::Delivered) => "delivered",
-        // One that is held is to be tried again all the same.
-        Some(Next::Retry(_) | Next::Hold(_)) => "retry",
-        Some(Next::Dead) => "dead",
+        Some(DeliveryTransition::Delivered) => "delivered",
+        // A held delivery is retried, too: later.
+        Some(DeliveryTransition::Retry(_) | DeliveryTransition::Hold(_)) => "retry",
+        Some(DeliveryTransition::Dead) => "dead",
     };
     metrics::counter!("webhook_attempts_total", "outcome" => outcome).increment(1);
     let duration_ms = attempt.ended_at - attempt.started_at;
     metrics::histogram!("webhook_attempt_seconds").record(duration_ms as f64 / 1000.0);
-    let claimed = &attempt.task.claimed;
+    let delivery = &attempt.leased.delivery;
     tracing::info!(
-        delivery.id = %DeliveryId::from_uuid(claimed.id),
+        delivery.id = %DeliveryId::from_uuid(delivery.id),
         attempt = attempt.number(),
-        event.kind = claimed.event_type,
+        event.kind = delivery.event_type,
         outcome,
         status = attempt.status(),
         error = attempt.error(),

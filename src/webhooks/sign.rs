@@ -1,6 +1,6 @@
-//! The proof of where a webhook comes from: an HMAC over its time and its very bytes, in two forms.
+//! Signs webhooks: an HMAC over the time and the exact bytes of the body, in two header formats.
 //!
-//! Owns the form of a secret and of both signature headers. Never reads a clock.
+//! Defines the format of a secret and of both signature headers. Never reads a clock.
 
 use std::fmt::Write as _;
 
@@ -10,31 +10,31 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::zeroize::Zeroizing;
 use sha2::Sha256;
 
-/// What each secret begins with.
+/// The prefix of every secret.
 pub const SECRET_PREFIX: &str = "whsec_";
 
-/// The text is no secret: `whsec_` and the standard base64 of at least one byte.
+/// The string is not a secret: `whsec_` and the standard base64 of at least one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a webhook secret is `whsec_` and base64")]
-pub struct NoSecret;
+#[error("invalid webhook secret: expected `whsec_` followed by base64")]
+pub struct InvalidSecret;
 
-/// A secret made ready for signing, so that no signature begins with working on the key. Wiped when dropped.
+/// A secret prepared for signing, so that the key is not processed again for each signature. Zeroized when dropped.
 #[derive(Clone)]
 pub struct SigningKey {
-    /// Keyed with the text as it was shown.
+    /// Keyed with the bytes of the whole secret string.
     shown: Hmac<Sha256>,
-    /// Keyed with the bytes that the text stands for.
+    /// Keyed with the decoded bytes.
     decoded: Hmac<Sha256>,
 }
 
 impl SigningKey {
-    /// Makes a secret ready; `secret` is the text as it was shown to the subscription's owner.
+    /// Prepares a secret, the whole string as it was shown to the subscription's owner.
     ///
     /// # Errors
-    /// [`NoSecret`], which does not repeat the text.
-    pub fn new(secret: &str) -> Result<Self, NoSecret> {
-        let text = secret.strip_prefix(SECRET_PREFIX).filter(|text| !text.is_empty()).ok_or(NoSecret)?;
-        let bytes = Zeroizing::new(STANDARD.decode(text).map_err(|_| NoSecret)?);
+    /// Returns [`InvalidSecret`], which does not contain the string.
+    pub fn new(secret: &str) -> Result<Self, InvalidSecret> {
+        let text = secret.strip_prefix(SECRET_PREFIX).filter(|text| !text.is_empty()).ok_or(InvalidSecret)?;
+        let bytes = Zeroizing::new(STANDARD.decode(text).map_err(|_| InvalidSecret)?);
         Ok(Self { shown: keyed(secret.as_bytes()), decoded: keyed(&bytes) })
     }
 }
@@ -45,9 +45,9 @@ impl std::fmt::Debug for SigningKey {
     }
 }
 
-/// `X-SVC-Signature`: `t=` and the Unix seconds, then `v1=` and the hexadecimal HMAC-SHA256 of them, a dot and the body;
-/// one for each key, in the order of `keys` (seed 6).
-pub fn svc(keys: &[SigningKey], unix_seconds: i64, body: &[u8]) -> String {
+/// Returns the value of `X-SVC-Signature`: `t=` and the Unix seconds, then for each key, in the order of `keys`, `v1=` and the
+/// hexadecimal HMAC-SHA256 of the seconds, a dot and the body.
+pub fn svc_signature(keys: &[SigningKey], unix_seconds: i64, body: &[u8]) -> String {
     let mut header = String::with_capacity(16 + keys.len() * 68);
     let _ = write!(header, "t={unix_seconds}");
     let stamp = header.len();
@@ -62,9 +62,9 @@ pub fn svc(keys: &[SigningKey], unix_seconds: i64, body: &[u8]) -> String {
     header
 }
 
-/// `webhook-signature`: `v1,` and the base64 of the HMAC-SHA256 of id, dot, Unix seconds, dot and body; one for each
-/// key, in the order of `keys`, with a space between them (Standard Webhooks 1.0).
-pub fn standard(keys: &[SigningKey], id: &str, unix_seconds: i64, body: &[u8]) -> String {
+/// Returns the value of `webhook-signature`: for each key, in the order of `keys`, `v1,` and the base64 of the HMAC-SHA256 of
+/// id, dot, Unix seconds, dot and body, separated by spaces (Standard Webhooks 1.0).
+pub fn standard_signature(keys: &[SigningKey], id: &str, unix_seconds: i64, body: &[u8]) -> String {
     let stamp = unix_seconds.to_string();
     let mut header = String::with_capacity(keys.len() * 48);
     for key in keys {
@@ -79,10 +79,10 @@ pub fn standard(keys: &[SigningKey], id: &str, unix_seconds: i64, body: &[u8]) -
 }
 
 pub(super) fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    Hmac::new_from_slice(key).expect("a MAC takes a key of any length")
+    Hmac::new_from_slice(key).expect("HMAC accepts a key of any length")
 }
 
-/// Appends the bytes as hexadecimal digits, in lower case.
+/// Appends the bytes as hexadecimal digits in lower case.
 pub(super) fn hex(bytes: &[u8], text: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {

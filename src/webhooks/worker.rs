@@ -1,8 +1,8 @@
-//! The loop: takes what is due, sends it, records what came of it.
+//! The delivery worker: claims due deliveries, sends them, and records the results.
 //!
-//! Several workers may run, in one process or in many: what one has taken, the others leave alone. A wake-up is only a
-//! hint, the look at the queue alone is sufficient. Whoever is killed loses nothing: its leases end, and what it had in
-//! hand is sent again.
+//! Several workers may run, in one process or in many: a lease keeps the others from sending a claimed delivery. A wake signal
+//! is only a hint; polling alone is sufficient. A killed worker loses nothing: its leases expire, and its deliveries in flight
+//! are sent again.
 
 use std::future::Future;
 use std::pin::pin;
@@ -12,84 +12,86 @@ use std::time::Duration;
 use futures_util::future::join_all;
 
 use super::attempt::attempt;
-use super::born;
-use super::claim::{Turns, Wanted};
-use super::flight::Flight;
-use super::outbound::{self, Client};
-use super::round::Round;
+use super::claim::{ClaimLimits, RoundRobin};
+use super::delivery_loop::DeliveryLoop;
+use super::in_flight::InFlight;
+use super::outbound::{self, WebhookClient};
+use super::pre_leased;
 use super::schedule::LEASE;
-use super::settle::{Attempted, settle, tell};
+use super::settle::{CompletedAttempt, report, settle};
 use domain::app::App;
 use foundation::id::Delivery;
 use foundation::secret::Seal;
 
-/// Deliveries of one subscription in hand at once, over all workers; those of them that are sent at once are fewer.
-pub(super) const PER_SUBSCRIPTION: usize = 256;
-/// Deliveries taken by one transaction.
-pub(super) const BATCH: usize = 256;
+/// Deliveries of one subscription that all workers together may have in flight. Fewer of them are sent concurrently.
+pub(super) const MAX_PER_SUBSCRIPTION: usize = 256;
+/// Deliveries claimed by one transaction, at most.
+pub(super) const MAX_PER_CLAIM: usize = 256;
 
-/// Sends deliveries.
+/// Sends webhook deliveries.
 #[derive(Clone)]
 pub struct Worker {
     pub(super) app: App,
     pub(super) seal: Arc<Seal>,
-    client: Client,
+    client: WebhookClient,
 }
 
 impl Worker {
-    /// A worker that goes wherever the configuration lets it.
+    /// Creates a worker that may connect to public addresses and to those that the configuration allows.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// Returns an error when TLS cannot be set up.
     pub fn new(app: App, seal: Arc<Seal>) -> anyhow::Result<Self> {
-        let client = Client::new(outbound::Options::new(&app.config.webhooks.webhook_allow))?;
+        let client = WebhookClient::new(outbound::ClientOptions::new(&app.config.webhooks.webhook_allow))?;
         Ok(Self { app, seal, client })
     }
 
-    /// Sends all that is due now and records what came of it; says how many attempts that were.
+    /// Sends all deliveries that are due now and records the results. Returns the number of attempts.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Returns an error when a query fails.
     pub async fn deliver_due(&self) -> anyhow::Result<usize> {
-        let mut turns = Turns::default();
-        let mut made = 0;
+        let mut round_robin = RoundRobin::default();
+        let mut attempt_count = 0;
         loop {
             let write = self.app.begin_write().await?;
-            let tasks = turns.take(&self.app, &self.seal, &write, &Wanted::batch()).await?;
+            let deliveries = round_robin.claim(&self.app, &self.seal, &write, &ClaimLimits::batch()).await?;
             write.commit().await?;
-            if tasks.is_empty() {
-                return Ok(made);
+            if deliveries.is_empty() {
+                return Ok(attempt_count);
             }
-            let attempts = tasks.into_iter().map(|task| attempt(&self.app, &self.client, task));
-            let made_now = join_all(attempts).await.into_iter().flatten();
-            let mut attempts: Vec<Attempted> = made_now.filter(|attempt| !attempt.is_exhausted()).collect();
+            let attempts = deliveries.into_iter().map(|delivery| attempt(&self.app, &self.client, delivery));
+            let completed = join_all(attempts).await.into_iter().flatten();
+            let mut attempts: Vec<CompletedAttempt> =
+                completed.filter(|attempt| !attempt.is_exhausted()).collect();
             let mut write = self.app.begin_write().await?;
-            let ahead_ms = write.now_ms() - self.app.clock.now_ms();
-            attempts.iter_mut().for_each(|attempt| attempt.ahead_ms = ahead_ms);
-            let attempts: Vec<&Attempted> = attempts.iter().collect();
+            let clock_offset_ms = write.now_ms() - self.app.clock.now_ms();
+            attempts.iter_mut().for_each(|attempt| attempt.clock_offset_ms = clock_offset_ms);
+            let attempts: Vec<&CompletedAttempt> = attempts.iter().collect();
             let settled = settle(&self.app, &mut write, &attempts).await?;
             write.commit().await?;
-            attempts.iter().for_each(|attempt| tell(attempt, &settled));
-            made += attempts.len();
+            attempts.iter().for_each(|attempt| report(attempt, &settled));
+            attempt_count += attempts.len();
         }
     }
 
-    /// Sends what is due until `stopped`. What is in flight then may end, and all is given back or recorded within
-    /// `patience`.
-    pub async fn run(self, stopped: impl Future<Output = ()>, patience: Duration) {
-        let (flight, endings) = Flight::new(self.app.clone(), Arc::clone(&self.seal), self.client.clone());
+    /// Sends due deliveries until `stopped`. Then attempts in flight may complete, and every delivery is recorded or released
+    /// within `timeout`.
+    pub async fn run(self, stopped: impl Future<Output = ()>, timeout: Duration) {
+        let (in_flight, completions) =
+            InFlight::new(self.app.clone(), Arc::clone(&self.seal), self.client.clone());
         let token = self.app.ids.next::<Delivery>(self.app.clock.now()).uuid();
-        let handed = self.app.handoff().open(token, LEASE, flight.shares());
-        let born = handed.map(|handed| {
+        let receiver = self.app.fast_path().register(token, LEASE, in_flight.slots());
+        let pre_leased = receiver.map(|receiver| {
             let (app, seal) = (self.app.clone(), Arc::clone(&self.seal));
-            (token, tokio::spawn(born::run(app, seal, flight.clone(), handed)))
+            (token, tokio::spawn(pre_leased::run(app, seal, in_flight.clone(), receiver)))
         });
-        let mut round = Round::new(self, flight, endings);
+        let mut delivery_loop = DeliveryLoop::new(self, in_flight, completions);
         let mut stopped = pin!(stopped);
-        // A stop is heard between two turns and never amid one, so that what was taken is known.
-        while round.wait(stopped.as_mut()).await {
-            round.turn().await;
+        // The stop takes effect only between two ticks, so that every claimed delivery is tracked.
+        while delivery_loop.wait(stopped.as_mut()).await {
+            delivery_loop.tick().await;
         }
-        round.land(born, patience).await;
+        delivery_loop.drain(pre_leased, timeout).await;
     }
 }

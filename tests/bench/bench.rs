@@ -1,45 +1,45 @@
-//! One run: its arguments, its scratch folder, its rows, and the scenarios in their order.
+//! One run of the benchmarks: arguments, scratch folder, result rows, and the scenarios in order.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use crate::report::Row;
+use crate::report::ResultRow;
 use crate::scenarios;
-use crate::site::{Kind, Site};
+use crate::site::{BenchSite, DatabaseKind};
 
-/// What is measured, and how.
+/// The arguments of `run`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// The server's binary
+pub struct RunArgs {
+    /// Path of the server binary
     #[arg(long)]
     server: PathBuf,
-    /// Address of a PostgreSQL server on which databases may be made
+    /// URL of a PostgreSQL server on which databases can be created
     #[arg(long)]
     postgres: Option<String>,
-    /// Which databases are measured
+    /// Databases to measure
     #[arg(long, value_enum, default_value = "both")]
     database: Databases,
-    /// Scenarios to run; all when none is named
+    /// Scenarios to run [default: all]
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// How much data there is
+    /// Amount of data
     #[arg(long, value_enum, default_value = "small")]
-    scale: Scale,
-    /// Length of a measured window in seconds; two sides that are compared have five turns, each of a fifth of it
-    /// and a second at least
+    scale: DataScale,
+    /// Length of a measured window in seconds; in a comparison of two sides, each side has five windows of a fifth of it, at
+    /// least one second
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
-    /// An empty folder for databases and logs, on the disk that is measured
+    /// Empty folder for databases and logs, on the disk to measure
     #[arg(long)]
     scratch: PathBuf,
-    /// File that the rows are written to, as JSON
+    /// File for the result rows, as JSON
     #[arg(long)]
     rows: PathBuf,
 }
 
-/// Which databases are measured.
+/// The databases to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Databases {
     Sqlite,
@@ -47,17 +47,17 @@ enum Databases {
     Both,
 }
 
-/// How much data there is.
+/// The amount of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Scale {
+pub enum DataScale {
     /// For a quick run
     Small,
-    /// What the goals speak of
+    /// The size for which the goals are defined
     Full,
 }
 
-impl Scale {
-    /// Students of the large workspace.
+impl DataScale {
+    /// Returns the number of students of the large workspace.
     pub const fn large(self) -> u64 {
         match self {
             Self::Small => 50_000,
@@ -65,73 +65,73 @@ impl Scale {
         }
     }
 
-    /// Students of the small workspace: a hundredth.
+    /// Returns the number of students of the small workspace, a hundredth of the large one's.
     pub const fn small(self) -> u64 {
         self.large() / 100
     }
 }
 
-/// What the scenarios share.
+/// The state shared by the scenarios.
 pub struct Bench {
-    args: Args,
-    rows: Vec<Row>,
+    args: RunArgs,
+    rows: Vec<ResultRow>,
 }
 
 impl Bench {
-    /// The server's binary.
+    /// Returns the path of the server binary.
     pub fn server(&self) -> &Path {
         &self.args.server
     }
 
-    /// Where PostgreSQL is.
+    /// Returns the URL of the PostgreSQL server.
     ///
     /// # Errors
-    /// Nobody said.
+    /// Returns an error without `--postgres`.
     pub fn postgres(&self) -> Result<&str> {
-        self.args.postgres.as_deref().context("--postgres names no server")
+        self.args.postgres.as_deref().context("specify a PostgreSQL server with --postgres")
     }
 
-    /// A folder for whatever a scenario leaves; it is gone after the run.
+    /// Returns the scratch folder, which is deleted after the run.
     pub fn scratch(&self) -> &Path {
         &self.args.scratch
     }
 
-    /// How much data there is.
-    pub fn scale(&self) -> Scale {
+    /// Returns the amount of data.
+    pub fn scale(&self) -> DataScale {
         self.args.scale
     }
 
-    /// The length of a measured window; comparisons and queues make more or less of it.
+    /// Returns the length of a measured window. Comparisons and queues adapt it.
     pub fn window(&self) -> Duration {
         Duration::from_secs_f64(self.args.seconds.clamp(0.2, 600.0))
     }
 
-    /// Takes a row in, and shows that it is there.
-    pub fn report(&mut self, row: Row) {
+    /// Adds a result row and prints it.
+    pub fn report(&mut self, row: ResultRow) {
         let met = row.met.map_or("", |met| if met { "  met" } else { "  NOT MET" });
         let ratio = row.ratio.map_or_else(String::new, |ratio| format!("  {ratio:.2} x"));
         eprintln!("  {}: {:.1} {}{ratio}{met}", row.what, row.figure, row.unit);
         self.rows.push(row);
     }
 
-    fn wants(&self, scenario: &str) -> bool {
+    fn includes(&self, scenario: &str) -> bool {
         self.args.only.is_empty() || self.args.only.iter().any(|name| name == scenario)
     }
 
-    fn kinds(&self) -> Vec<Kind> {
+    fn kinds(&self) -> Vec<DatabaseKind> {
         match self.args.database {
-            Databases::Sqlite => vec![Kind::Sqlite],
-            Databases::Postgres => vec![Kind::Postgres],
-            Databases::Both => vec![Kind::Sqlite, Kind::Postgres],
+            Databases::Sqlite => vec![DatabaseKind::Sqlite],
+            Databases::Postgres => vec![DatabaseKind::Postgres],
+            Databases::Both => vec![DatabaseKind::Sqlite, DatabaseKind::Postgres],
         }
     }
 }
 
-/// Runs the scenarios and writes their rows.
+/// Runs the scenarios and writes the result rows.
 ///
 /// # Errors
-/// A scenario could not run. The rows of those before it are written all the same.
-pub async fn run(args: Args) -> Result<()> {
+/// Returns an error when a scenario fails. The rows of the scenarios before it are still written.
+pub async fn run(args: RunArgs) -> Result<()> {
     let mut bench = Bench { args, rows: Vec::new() };
     let outcome = run_all(&mut bench).await;
     let rows = serde_json::to_vec_pretty(&bench.rows)?;
@@ -141,21 +141,21 @@ pub async fn run(args: Args) -> Result<()> {
 
 async fn run_all(bench: &mut Bench) -> Result<()> {
     for kind in bench.kinds() {
-        if !scenarios::ALL.iter().any(|scenario| bench.wants(scenario.name)) {
+        if !scenarios::ALL.iter().any(|scenario| bench.includes(scenario.name)) {
             break;
         }
         eprintln!("on {}", kind.name());
         let mut site =
-            Site::new(bench, kind, "large").await.with_context(|| format!("on {}", kind.name()))?;
+            BenchSite::new(bench, kind, "large").await.with_context(|| format!("on {}", kind.name()))?;
         for scenario in scenarios::ALL {
-            if bench.wants(scenario.name) {
+            if bench.includes(scenario.name) {
                 let failed = || format!("scenario `{}` on {}", scenario.name, kind.name());
                 (scenario.run)(bench, &mut site).await.with_context(failed)?;
             }
         }
     }
-    if bench.wants(scenarios::lists::NAME) {
-        let row = scenarios::lists::beside_each_other(&bench.rows);
+    if bench.includes(scenarios::lists::NAME) {
+        let row = scenarios::lists::compare_databases(&bench.rows);
         row.into_iter().for_each(|row| bench.report(row));
     }
     Ok(())

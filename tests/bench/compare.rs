@@ -1,41 +1,41 @@
-//! Two sides measured in turns, close to each other, of which the turn in the middle counts: what else the machine does
-//! meets both alike, or one turn and not the others.
+//! Compares two sides by alternating short measurements and choosing the median pair. Disturbances on the machine then affect
+//! both sides equally, or only pairs that do not count.
 
 use std::time::Duration;
 
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::load::{Load, Script};
-use crate::measured::Measured;
-use crate::process::Server;
+use crate::load::{Load, RequestScript};
+use crate::measurement::Measurement;
+use crate::process::BenchServer;
 
-/// Turns that each side gets: an odd number, so that one of them is in the middle.
-const TURNS: u32 = 5;
+/// Measurements per side: an odd number, so that there is a median.
+const ROUNDS: u32 = 5;
 
-/// The shortest turn: what a server does once a second falls into each.
-const SHORTEST: Duration = Duration::from_secs(1);
+/// The shortest window. A window this long contains every job that a server runs once per second.
+const MIN_WINDOW: Duration = Duration::from_secs(1);
 
-/// Connections of a full load.
+/// The number of connections of a full load.
 pub const CONNECTIONS: usize = 32;
 
 /// One side of a comparison.
-pub trait Side {
-    /// One turn: a warm-up, then a window that is measured. `turn` counts from 0.
-    async fn turn(&mut self, turn: u32, warm_up: Duration, window: Duration) -> Result<Measured>;
+pub trait MeasuredSide {
+    /// Measures one window after a warm-up. `round` counts from 0.
+    async fn measure(&mut self, round: u32, warm_up: Duration, window: Duration) -> Result<Measurement>;
 }
 
-/// A server under load over HTTP.
-pub struct Http<'a, F> {
-    pub server: &'a Server,
+/// A server under HTTP load.
+pub struct HttpLoad<'a, F> {
+    pub server: &'a BenchServer,
     pub connections: usize,
     pub status: u16,
-    /// Makes the part of a connection, given its number, which is never the same twice.
+    /// Creates the requests of a connection, given its number, which is unique.
     pub script: F,
 }
 
-impl<F: Fn(usize) -> Box<dyn Script>> Side for Http<'_, F> {
-    async fn turn(&mut self, turn: u32, warm_up: Duration, window: Duration) -> Result<Measured> {
+impl<F: Fn(usize) -> Box<dyn RequestScript>> MeasuredSide for HttpLoad<'_, F> {
+    async fn measure(&mut self, round: u32, warm_up: Duration, window: Duration) -> Result<Measurement> {
         let load = Load {
             address: self.server.address,
             connections: self.connections,
@@ -44,35 +44,35 @@ impl<F: Fn(usize) -> Box<dyn Script>> Side for Http<'_, F> {
             status: self.status,
             process: Some(self.server.id),
         };
-        let first = turn as usize * self.connections;
+        let first = round as usize * self.connections;
         load.run(|number| (self.script)(first + number)).await
     }
 }
 
-/// Measures both sides in turns, and gives the two of that turn whose ratio of this figure is the median.
+/// Measures both sides alternately and returns the pair with the median ratio of this figure.
 ///
 /// # Errors
-/// A side could not be measured.
+/// Returns an error when a side cannot be measured.
 pub async fn compare(
     bench: &Bench,
-    figure: fn(&Measured) -> f64,
-    one: &mut impl Side,
-    other: &mut impl Side,
-) -> Result<(Measured, Measured)> {
-    let window = (bench.window() / TURNS).max(SHORTEST);
+    figure: fn(&Measurement) -> f64,
+    left: &mut impl MeasuredSide,
+    right: &mut impl MeasuredSide,
+) -> Result<(Measurement, Measurement)> {
+    let window = (bench.window() / ROUNDS).max(MIN_WINDOW);
     let warm_up = (window / 2).min(Duration::from_secs(2));
     let mut pairs = Vec::new();
-    for turn in 0..TURNS {
-        // Who comes first finds the machine as the other left it, so that they take turns in that, too.
-        pairs.push(if turn % 2 == 0 {
-            let first = one.turn(turn, warm_up, window).await?;
-            (first, other.turn(turn, warm_up, window).await?)
+    for round in 0..ROUNDS {
+        // The first side of a pair runs on the machine as the other left it, so the sides alternate in that as well.
+        pairs.push(if round % 2 == 0 {
+            let left_first = left.measure(round, warm_up, window).await?;
+            (left_first, right.measure(round, warm_up, window).await?)
         } else {
-            let first = other.turn(turn, warm_up, window).await?;
-            (one.turn(turn, warm_up, window).await?, first)
+            let right_first = right.measure(round, warm_up, window).await?;
+            (left.measure(round, warm_up, window).await?, right_first)
         });
     }
-    let ratio = |(one, other): &(Measured, Measured)| figure(one) / figure(other);
+    let ratio = |(left, right): &(Measurement, Measurement)| figure(left) / figure(right);
     pairs.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     Ok(pairs.swap_remove(pairs.len() / 2))
 }

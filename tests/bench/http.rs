@@ -1,7 +1,7 @@
-//! One HTTP/1.1 connection, as cheap as a client can be.
+//! One HTTP/1.1 connection with minimal client overhead.
 //!
-//! Sends bytes that were made beforehand and reads whole answers by their `Content-Length`. What costs the load generator
-//! nothing is left to the server. It never retries, follows, or decodes anything.
+//! It sends prepared bytes and reads whole responses by their `Content-Length`, so that the load generator leaves the processor
+//! to the server. It does not retry, follow redirects or decode.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -10,27 +10,27 @@ use anyhow::{Context as _, Result, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Headers an answer may have.
-const HEADERS: usize = 48;
+/// The maximum number of response headers.
+const MAX_HEADERS: usize = 48;
 
-/// The longest answer that is read, in bytes.
-const LONGEST: usize = 8 << 20;
+/// The maximum size of a response in bytes.
+const MAX_RESPONSE_BYTES: usize = 8 << 20;
 
-/// An open connection, which answers are read from one after the other.
+/// An open connection for one request at a time.
 pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
     filled: usize,
 }
 
-/// An answer; it stands in its connection's buffer until the next request.
+/// A response. It borrows the connection's buffer until the next request.
 #[derive(Debug, Clone, Copy)]
-pub struct Answer<'a> {
+pub struct ResponseView<'a> {
     pub status: u16,
     pub body: &'a [u8],
 }
 
-/// What the head of an answer says.
+/// The parsed head of a response.
 struct Head {
     status: u16,
     body: Range<usize>,
@@ -40,7 +40,7 @@ impl Connection {
     /// Connects to a server on this machine.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// Returns an error when nothing listens there.
     pub async fn open(address: SocketAddr) -> Result<Self> {
         let stream =
             TcpStream::connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
@@ -48,11 +48,11 @@ impl Connection {
         Ok(Self { stream, buffer: vec![0; 64 << 10], filled: 0 })
     }
 
-    /// Sends one request and reads its answer.
+    /// Sends one request and reads the response.
     ///
     /// # Errors
-    /// The connection broke, or what came is no answer with a `Content-Length`.
-    pub async fn exchange(&mut self, request: &[u8]) -> Result<Answer<'_>> {
+    /// Returns an error when the connection breaks or the response has no `Content-Length`.
+    pub async fn exchange(&mut self, request: &[u8]) -> Result<ResponseView<'_>> {
         self.stream.write_all(request).await.context("cannot send a request")?;
         self.filled = 0;
         let head = loop {
@@ -61,62 +61,62 @@ impl Connection {
                 break head;
             }
         };
-        if head.body.end > LONGEST {
-            bail!("an answer of {} bytes is longer than any that is expected", head.body.end);
+        if head.body.end > MAX_RESPONSE_BYTES {
+            bail!("a response of {} bytes is larger than the limit", head.body.end);
         }
         while self.filled < head.body.end {
             self.read_more().await?;
         }
         if self.filled > head.body.end {
-            bail!("more came than the one answer that was asked for");
+            bail!("received more bytes than one response");
         }
-        Ok(Answer { status: head.status, body: &self.buffer[head.body] })
+        Ok(ResponseView { status: head.status, body: &self.buffer[head.body] })
     }
 
     async fn read_more(&mut self) -> Result<()> {
         if self.filled == self.buffer.len() {
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
-        match self.stream.read(&mut self.buffer[self.filled..]).await.context("cannot read an answer")? {
-            0 => bail!("the server closed the connection before its answer was whole"),
+        match self.stream.read(&mut self.buffer[self.filled..]).await.context("cannot read the response")? {
+            0 => bail!("the server closed the connection before the end of its response"),
             count => self.filled += count,
         }
         Ok(())
     }
 }
 
-/// The head that stands at the beginning of these bytes; `None` when it is not whole yet.
+/// Parses the response head at the start of these bytes; returns `None` when it is incomplete.
 fn parse(bytes: &[u8]) -> Result<Option<Head>> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
-    let httparse::Status::Complete(start) = response.parse(bytes).context("this is no HTTP answer")? else {
+    let httparse::Status::Complete(start) = response.parse(bytes).context("not an HTTP response")? else {
         return Ok(None);
     };
-    let status = response.code.context("an answer without a status")?;
+    let status = response.code.context("a response without a status")?;
     let length = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
     let length: usize = match length {
         Some(header) => {
-            std::str::from_utf8(header.value)?.trim().parse().context("an unreadable Content-Length")?
+            std::str::from_utf8(header.value)?.trim().parse().context("an invalid Content-Length")?
         }
-        None => bail!("an answer ({status}) without Content-Length"),
+        None => bail!("a response ({status}) without Content-Length"),
     };
     Ok(Some(Head { status, body: start..start + length }))
 }
 
-/// The bytes of a `GET`, with a key when one is given.
+/// Returns the bytes of a `GET` request, with an API key if specified.
 pub fn get(path: &str, key: Option<&str>) -> Vec<u8> {
     let mut request = Vec::with_capacity(256);
     write_get(&mut request, path, key);
     request
 }
 
-/// Writes a `GET` behind what stands in `request`.
+/// Appends a `GET` request to `request`.
 pub fn write_get(request: &mut Vec<u8>, path: &str, key: Option<&str>) {
     write_head(request, "GET", path, key);
     request.extend_from_slice(b"\r\n");
 }
 
-/// Writes a `POST` of JSON behind what stands in `request`.
+/// Appends a `POST` request with a JSON body to `request`.
 pub fn write_post(request: &mut Vec<u8>, path: &str, key: &str, body: &[u8]) {
     write_head(request, "POST", path, Some(key));
     request.extend_from_slice(b"content-type: application/json\r\ncontent-length: ");

@@ -1,7 +1,7 @@
-//! API keys in great numbers, and keys that somebody guesses.
+//! Large numbers of API keys, and guessed keys.
 //!
-//! A key is `svc_live_`, 32 characters of base62, and 6 more that are the CRC-32 of what stands before them. What is made here
-//! is checked against a key that the server made.
+//! A key consists of `svc_live_`, 32 base62 characters, and 6 characters with the CRC-32 of those before. The form generated
+//! here is compared with a key that the server created.
 
 use anyhow::{Context as _, Result, bail};
 use foundation::clock::Clock;
@@ -11,34 +11,34 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TransactionTrait, 
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-/// Every scope there is.
+/// All scopes.
 pub const SCOPES: [&str; 6] =
     ["read:courses", "read:students", "write:students", "read:orders", "write:enrollments", "read:analytics"];
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What every key begins with.
+/// The prefix of every key.
 const PREFIX: &str = "svc_live_";
 
-/// Random characters behind the prefix.
-const RANDOM: usize = 32;
+/// The number of random characters after the prefix.
+const RANDOM_LENGTH: usize = 32;
 
-/// Characters of the checksum.
-const CHECKSUM: usize = 6;
+/// The number of characters of the checksum.
+const CHECKSUM_LENGTH: usize = 6;
 
-/// Writes a key nobody has, of the right form and with the right checksum.
+/// Writes an unknown key of the right form and with the right checksum.
 pub fn write_random(random: &mut SmallRng, key: &mut Vec<u8>) {
     let start = key.len();
     key.extend_from_slice(PREFIX.as_bytes());
-    key.extend((0..RANDOM).map(|_| ALPHABET[random.random_range(0..ALPHABET.len())]));
+    key.extend((0..RANDOM_LENGTH).map(|_| ALPHABET[random.random_range(0..ALPHABET.len())]));
     let checksum = checksum(&key[start..]);
     key.extend_from_slice(&checksum);
 }
 
-/// The CRC-32 of what stands before, in base62.
-fn checksum(head: &[u8]) -> [u8; CHECKSUM] {
+/// Returns the CRC-32 of the characters before, in base62.
+fn checksum(head: &[u8]) -> [u8; CHECKSUM_LENGTH] {
     let mut rest = crc32fast::hash(head) as usize;
-    let mut digits = [0; CHECKSUM];
+    let mut digits = [0; CHECKSUM_LENGTH];
     for digit in digits.iter_mut().rev() {
         *digit = ALPHABET[rest % ALPHABET.len()];
         rest /= ALPHABET.len();
@@ -46,11 +46,11 @@ fn checksum(head: &[u8]) -> [u8; CHECKSUM] {
     digits
 }
 
-/// Writes as many keys as asked for into a workspace, each with the scopes of one that the server made.
+/// Inserts `count` keys into a workspace, each with the scopes of a key that the server created.
 ///
 /// # Errors
-/// The template is not of the form that is made here, or the database refuses.
-pub async fn multiply(
+/// Returns an error when the template has another form, or when the database fails.
+pub async fn insert_copies(
     connection: &DatabaseConnection,
     template: &str,
     workspace: Uuid,
@@ -76,9 +76,9 @@ pub async fn multiply(
             Sha256::digest(template).to_vec().into(),
         ];
         let inserted =
-            transaction.execute_raw(Statement::from_sql_and_values(backend, insertion(), values)).await?;
+            transaction.execute_raw(Statement::from_sql_and_values(backend, insert_sql(), values)).await?;
         if inserted.rows_affected() != 1 {
-            bail!("the key that others are made after is not in the database under its SHA-256");
+            bail!("the template key is not in the database under its SHA-256");
         }
         keys.push(key);
     }
@@ -86,23 +86,23 @@ pub async fn multiply(
     Ok(keys)
 }
 
-/// Both databases know numbered parameters.
-fn insertion() -> &'static str {
+/// Returns the statement; both databases support numbered parameters.
+fn insert_sql() -> &'static str {
     "INSERT INTO api_keys (id, workspace_id, name, scopes, secret_hash, prefix, last4, created_at)
      SELECT $1, $2, name, scopes, $3, $4, $5, $6 FROM api_keys WHERE secret_hash = $7"
 }
 
-/// Fails when a key that the server made has another form or checksum than those made here.
+/// Fails when a key that the server created has another form or checksum than those generated here.
 fn check(key: &str) -> Result<()> {
     let (head, tail) =
-        key.split_at_checked(PREFIX.len() + RANDOM).context("the server's key is too short")?;
+        key.split_at_checked(PREFIX.len() + RANDOM_LENGTH).context("the server's key is too short")?;
     if !head.starts_with(PREFIX) || tail.as_bytes() != checksum(head.as_bytes()) {
-        bail!("the server's keys have another form or checksum than those of these programs");
+        bail!("the server's keys have another form or checksum than the benchmark's");
     }
     Ok(())
 }
 
-/// An id as the server makes them: version 7, of this moment.
+/// Returns an id as the server generates them: version 7, with this time.
 pub fn id(random: &mut SmallRng, now_ms: i64) -> Uuid {
     uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &random.random()).into_uuid()
 }

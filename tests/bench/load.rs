@@ -1,7 +1,7 @@
 //! The load generator: a closed loop of connections on one thread.
 //!
-//! Every connection sends its next request as soon as it has read the answer. Requests are counted inside the window
-//! only, after a warm-up; an answer of another status than the expected one ends the run with an error.
+//! Every connection sends its next request as soon as it has read the response. Only requests inside the window count, after a
+//! warm-up. A response with an unexpected status ends the run with an error.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,45 +9,45 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use tokio::task::LocalSet;
 
-use crate::http::{Answer, Connection};
-use crate::measured::Measured;
+use crate::http::{Connection, ResponseView};
+use crate::measurement::Measurement;
 use crate::process::cpu_time;
 
-/// Requests that one connection sends at most in one run.
-const MOST_REQUESTS: u64 = 5_000_000;
+/// The maximum number of requests per connection and run.
+const MAX_REQUESTS: u64 = 5_000_000;
 
-/// How long after the window's end the last answers are waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the last responses may take after the end of the window.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What one connection asks for, request by request.
-pub trait Script: Send {
+/// The requests of one connection.
+pub trait RequestScript: Send {
     /// Writes the next request into an empty buffer.
     fn request(&mut self, request: &mut Vec<u8>);
 
-    /// Looks at the answer.
-    fn answer(&mut self, _answer: Answer<'_>) {}
+    /// Handles the response.
+    fn handle_response(&mut self, _response: ResponseView<'_>) {}
 }
 
-/// A load: who is asked, by how many, for how long.
+/// A load: target, number of connections, and duration.
 #[derive(Debug, Clone, Copy)]
 pub struct Load {
     pub address: SocketAddr,
     pub connections: usize,
     pub warm_up: Duration,
     pub window: Duration,
-    /// The status that every answer must have.
+    /// The expected status of every response.
     pub status: u16,
-    /// The process whose processor time is counted.
+    /// The process whose processor time is measured.
     pub process: Option<u32>,
 }
 
 impl Load {
-    /// Runs the load; `script` makes the part of each connection.
+    /// Runs the load. `script` creates the requests of each connection.
     ///
     /// # Errors
-    /// A connection broke, or an answer had another status.
-    pub async fn run(self, script: impl Fn(usize) -> Box<dyn Script>) -> Result<Measured> {
-        let scripts: Vec<Box<dyn Script>> = (0..self.connections).map(script).collect();
+    /// Returns an error when a connection breaks or a response has an unexpected status.
+    pub async fn run(self, script: impl Fn(usize) -> Box<dyn RequestScript>) -> Result<Measurement> {
+        let scripts: Vec<Box<dyn RequestScript>> = (0..self.connections).map(script).collect();
         tokio::task::spawn_blocking(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             LocalSet::new().block_on(&runtime, self.drive(scripts))
@@ -55,7 +55,7 @@ impl Load {
         .await?
     }
 
-    async fn drive(self, scripts: Vec<Box<dyn Script>>) -> Result<Measured> {
+    async fn drive(self, scripts: Vec<Box<dyn RequestScript>>) -> Result<Measurement> {
         let mut opened = Vec::with_capacity(scripts.len());
         for script in scripts {
             opened.push((Connection::open(self.address).await?, script));
@@ -65,41 +65,41 @@ impl Load {
             opened.into_iter().map(|(connection, script)| self.client(connection, script, from)).collect();
         let clients: Vec<_> = clients.into_iter().map(tokio::task::spawn_local).collect();
         let cpu = tokio::task::spawn_local(self.processor_time(from));
-        let mut measured = Measured::new(self.window);
+        let mut measured = Measurement::new(self.window);
         let all = async {
             for client in clients {
                 measured.join(&client.await??);
             }
             anyhow::Ok(())
         };
-        let limit = self.warm_up + self.window + PATIENCE;
-        tokio::time::timeout(limit, all).await.context("the server stopped answering")??;
+        let limit = self.warm_up + self.window + RESPONSE_TIMEOUT;
+        tokio::time::timeout(limit, all).await.context("the server stopped responding")??;
         measured.set_cpu(cpu.await?);
         if measured.count() == 0 {
-            bail!("not one answer came within {:?}", self.window);
+            bail!("no response arrived within {:?}", self.window);
         }
         Ok(measured)
     }
 
-    /// One connection's part, until the window's end.
+    /// Runs one connection until the end of the window.
     async fn client(
         self,
         mut connection: Connection,
-        mut script: Box<dyn Script>,
+        mut script: Box<dyn RequestScript>,
         from: Instant,
-    ) -> Result<Measured> {
-        let mut measured = Measured::new(self.window);
+    ) -> Result<Measurement> {
+        let mut measured = Measurement::new(self.window);
         let until = from + self.window;
         let mut request = Vec::with_capacity(1024);
         let mut sent_at = Instant::now();
-        for _ in 0..MOST_REQUESTS {
+        for _ in 0..MAX_REQUESTS {
             request.clear();
             script.request(&mut request);
-            let answer = connection.exchange(&request).await?;
-            if answer.status != self.status {
-                bail!("{}", surprise(&request, answer, self.status));
+            let response = connection.exchange(&request).await?;
+            if response.status != self.status {
+                bail!("{}", unexpected_response(&request, response, self.status));
             }
-            script.answer(answer);
+            script.handle_response(response);
             let now = Instant::now();
             if now >= until {
                 break;
@@ -112,7 +112,7 @@ impl Load {
         Ok(measured)
     }
 
-    /// The processor time of the measured process inside the window.
+    /// Returns the processor time of the measured process inside the window.
     async fn processor_time(self, from: Instant) -> Option<Duration> {
         let process = self.process?;
         tokio::time::sleep_until(from.into()).await;
@@ -122,32 +122,32 @@ impl Load {
     }
 }
 
-/// What was asked and what came, without the headers, which hold a secret.
-fn surprise(request: &[u8], answer: Answer<'_>, expected: u16) -> String {
-    let asked = request.split(|&byte| byte == b'\r').next().unwrap_or_default();
-    let body = &answer.body[..answer.body.len().min(600)];
+/// Formats the request line and the response, without the request headers, which contain a secret.
+fn unexpected_response(request: &[u8], response: ResponseView<'_>, expected: u16) -> String {
+    let request_line = request.split(|&byte| byte == b'\r').next().unwrap_or_default();
+    let body = &response.body[..response.body.len().min(600)];
     format!(
-        "{} was answered with {} instead of {expected}: {}",
-        String::from_utf8_lossy(asked),
-        answer.status,
+        "{}: expected status {expected}, got {}: {}",
+        String::from_utf8_lossy(request_line),
+        response.status,
         String::from_utf8_lossy(body)
     )
 }
 
-/// The same request again and again, or a few in turn.
-pub struct InTurn {
+/// The same requests in round-robin order.
+pub struct RequestCycle {
     requests: Vec<Vec<u8>>,
     next: usize,
 }
 
-impl InTurn {
-    /// Begins with the request at `first`.
-    pub fn script(requests: Vec<Vec<u8>>, first: usize) -> Box<dyn Script> {
+impl RequestCycle {
+    /// Starts with the request at index `first`.
+    pub fn script(requests: Vec<Vec<u8>>, first: usize) -> Box<dyn RequestScript> {
         Box::new(Self { next: first % requests.len(), requests })
     }
 }
 
-impl Script for InTurn {
+impl RequestScript for RequestCycle {
     fn request(&mut self, request: &mut Vec<u8>) {
         request.extend_from_slice(&self.requests[self.next]);
         self.next = (self.next + 1) % self.requests.len();

@@ -1,21 +1,21 @@
-//! The load programs behind `cargo xtask bench`: one program that measures the built server from outside.
+//! The benchmark programs behind `cargo xtask bench`: one binary that measures the built server from outside.
 //!
-//! It drives the `creator-api` binary through its commands and its HTTP interface, each figure beside its limit in the same
-//! run, and hands rows over as JSON. It never fails on a figure: a goal that is not met is a row that says so.
+//! It runs the `creator-api` binary through its commands and its HTTP interface, compares each figure with a limit from the
+//! same run, and writes result rows as JSON. A goal that is not met does not fail the run; its row says so.
 
-// A binary exports nothing: `pub` says here what a module offers to its neighbours.
+// A binary exports nothing; `pub` marks what a module offers to the others.
 #![allow(unreachable_pub)]
 
 mod bare;
 mod bench;
-mod catalogue;
+mod catalog;
 mod compare;
 mod events;
 mod fixed;
 mod http;
 mod keys;
 mod load;
-mod measured;
+mod measurement;
 mod process;
 mod report;
 mod scenarios;
@@ -29,35 +29,35 @@ use clap::Parser;
 use tokio::io::AsyncReadExt;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// As the server has it, whose parts run here too.
+/// The server's allocator, since parts of the server run in this process.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The load programs; `cargo xtask bench` builds what they need and calls them.
+/// Measure a built server; run by `cargo xtask bench`
 #[derive(Debug, Parser)]
-struct Arguments {
-    /// What `cargo bench` passes to every program
+struct BenchArguments {
+    /// Passed by `cargo bench` to every program
     #[arg(long, hide = true)]
     bench: bool,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<BenchCommand>,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
-    /// Run the scenarios and write their rows
-    Run(bench::Args),
-    /// Serve one fixed body, the limit that others stand beside
-    Fixed(fixed::Args),
-    /// Commit events, send them and receive them
-    Events(events::Args),
+enum BenchCommand {
+    /// Run the scenarios and write the result rows
+    Run(bench::RunArgs),
+    /// Serve one fixed body, the limit of the machine
+    Fixed(fixed::FixedBodyArgs),
+    /// Commit, send and receive events
+    Events(events::EventsArgs),
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = BenchArguments::parse();
     let outcome = match arguments.command {
         None => {
-            println!("these programs measure a built server; run them with `cargo xtask bench`");
+            println!("run the benchmarks with `cargo xtask bench`");
             Ok(())
         }
         Some(command) => run(command),
@@ -71,26 +71,26 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<()> {
+fn run(command: BenchCommand) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     let outcome = runtime.block_on(async {
         match command {
-            // Dropping the scenarios half-way kills every process they started.
-            Command::Run(args) => tokio::select! {
+            // Dropping the scenarios kills every process that they started.
+            BenchCommand::Run(args) => tokio::select! {
                 outcome = bench::run(args) => outcome,
-                reason = told_to_stop() => Err(anyhow::anyhow!("stopped: {reason}")),
+                reason = stop_requested() => Err(anyhow::anyhow!("stopped: {reason}")),
             },
-            Command::Fixed(args) => fixed::serve(&args).await,
-            Command::Events(args) => events::run(&args).await,
+            BenchCommand::Fixed(args) => fixed::serve(&args).await,
+            BenchCommand::Events(args) => events::run(&args).await,
         }
     });
-    // A load thread may still wait for a server that is gone.
+    // A load thread may still wait for a server that has ended.
     runtime.shutdown_background();
     outcome
 }
 
-/// Waits for an interrupt, or for the end of whoever started this program, which holds its standard input open.
-async fn told_to_stop() -> &'static str {
+/// Waits for an interrupt, or for the end of the parent process, which holds this program's standard input open.
+async fn stop_requested() -> &'static str {
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
@@ -102,7 +102,7 @@ async fn told_to_stop() -> &'static str {
     };
     tokio::select! {
         _ = interrupt.recv() => "interrupted",
-        _ = terminate.recv() => "asked to end",
-        () = closed => "whoever started this is gone",
+        _ = terminate.recv() => "terminated",
+        () = closed => "the parent process ended",
     }
 }

@@ -1,6 +1,6 @@
-//! The processes under measurement: started, watched through `/proc`, and ended by their id.
+//! The measured processes: started, observed through `/proc`, and ended by their id.
 //!
-//! Every child is killed when its handle is dropped, so that no way out leaves one behind.
+//! Every child is killed when its handle is dropped, so that none is left behind.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -13,22 +13,22 @@ use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// What a server prints before its address once it is ready.
+/// The text that a server prints before its URL once it is ready.
 const READY: &str = "listening on http://";
 
-/// How long a server may take to be ready.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a server may take to start.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a server may take to stop when asked to.
-const FAREWELL: Duration = Duration::from_secs(15);
+/// How long a server may take to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// `/proc/<pid>/stat` counts processor time in hundredths of a second on every Linux.
-const TICK: Duration = Duration::from_millis(10);
+const CPU_TICK: Duration = Duration::from_millis(10);
 
 /// A running server.
-pub struct Server {
+pub struct BenchServer {
     child: Child,
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
     /// Its process id.
     pub id: u32,
@@ -36,19 +36,19 @@ pub struct Server {
     pub started: Instant,
 }
 
-impl Server {
-    /// Starts a server and waits until it says where it listens. Its log goes into a file, as a log would.
+impl BenchServer {
+    /// Starts a server and waits until it prints its URL. Its log is written to a file.
     ///
     /// # Errors
-    /// It ended or was too slow; the end of its log is part of the sentence.
+    /// Returns an error with the end of its log when it exits or takes too long.
     pub async fn start(mut command: Command, log: &Path) -> Result<Self> {
         let file = std::fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(file).kill_on_drop(true);
-        // In a group of its own: an interrupt from the terminal reaches it through this program.
+        // In a separate process group, so that an interrupt from the terminal reaches it only through this program.
         command.process_group(0);
         let started = Instant::now();
         let mut child = command.spawn().context("cannot start a server")?;
-        let id = child.id().context("the server ended at once")?;
+        let id = child.id().context("the server exited immediately")?;
         let stdout = child.stdout.take().context("the server has no output")?;
         let mut lines = BufReader::new(stdout).lines();
         let address = async {
@@ -57,117 +57,122 @@ impl Server {
                     return Ok(address.trim().trim_end_matches('/').parse()?);
                 }
             }
-            bail!("the server ended before it listened: {}", tail(log))
+            bail!("the server exited before it was ready: {}", tail(log))
         };
-        let address =
-            tokio::time::timeout(PATIENCE, address).await.context("the server is not ready in time")??;
-        // Whatever it goes on to print must not fill the pipe.
+        let address = tokio::time::timeout(START_TIMEOUT, address)
+            .await
+            .context("the server did not start in time")??;
+        // Reads further output so that the pipe does not fill up.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Ok(Self { child, address, id, started })
     }
 
-    /// Asks the server to stop, as an operator would, and waits.
+    /// Stops the server with SIGTERM and waits for its end.
     ///
     /// # Errors
-    /// It did not stop in time; it is then killed.
+    /// Returns an error when it does not stop in time; it is then killed.
     pub async fn stop(self) -> Result<()> {
-        farewell(self.child, self.id).await
+        terminate(self.child, self.id).await
     }
 }
 
-/// Asks a process to stop, and waits for its end.
-async fn farewell(mut child: Child, id: u32) -> Result<()> {
-    let asked = Command::new("kill").arg(id.to_string()).status().await.context("cannot run `kill`")?;
-    if !asked.success() {
-        bail!("the server was gone before it was asked to stop");
+/// Stops a process with SIGTERM and waits for its end.
+async fn terminate(mut child: Child, id: u32) -> Result<()> {
+    let requested = Command::new("kill").arg(id.to_string()).status().await.context("cannot run `kill`")?;
+    if !requested.success() {
+        bail!("the server exited before it was stopped");
     }
-    if tokio::time::timeout(FAREWELL, child.wait()).await.is_err() {
+    if tokio::time::timeout(STOP_TIMEOUT, child.wait()).await.is_err() {
         child.kill().await?;
-        bail!("the server did not stop within {} s", FAREWELL.as_secs());
+        bail!("the server did not stop within {} s", STOP_TIMEOUT.as_secs());
     }
     Ok(())
 }
 
-/// A program that runs beside; it is killed when this is dropped.
-pub struct Running {
+/// A background process. It is killed when this is dropped.
+pub struct BackgroundProcess {
     child: Child,
     /// Its process id.
     pub id: u32,
 }
 
-impl Running {
-    /// Starts it. Its log goes into a file, as a log would.
+impl BackgroundProcess {
+    /// Starts the process. Its log is written to a file.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// Returns an error when it cannot be started.
     pub fn start(mut command: Command, log: &Path) -> Result<Self> {
         let file = std::fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).kill_on_drop(true);
         command.process_group(0);
         let child = command.spawn().context("cannot start a program")?;
-        let id = child.id().context("the program ended at once")?;
+        let id = child.id().context("the program exited immediately")?;
         Ok(Self { child, id })
     }
 
-    /// Asks it to stop, as an operator would, and waits.
+    /// Stops the process with SIGTERM and waits for its end.
     ///
     /// # Errors
-    /// It did not stop in time; it is then killed.
+    /// Returns an error when it does not stop in time; it is then killed.
     pub async fn stop(self) -> Result<()> {
-        farewell(self.child, self.id).await
+        terminate(self.child, self.id).await
     }
 }
 
-/// Runs a command to its end, with its log in a file; gives what it wrote to stdout.
+/// Runs a command with its log in a file and returns its standard output.
 ///
 /// # Errors
-/// It failed; the end of its log is part of the sentence.
-pub async fn output_beside(mut command: Command, log: &Path) -> Result<String> {
+/// Returns an error with the end of its log when it fails.
+pub async fn output_with_log(mut command: Command, log: &Path) -> Result<String> {
     let file = std::fs::File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
     command.stdin(Stdio::null()).stderr(file).kill_on_drop(true).process_group(0);
     let output = command.output().await.context("cannot start a program")?;
     if !output.status.success() {
-        bail!("a program ended with {}: {}", output.status, tail(log));
+        bail!("a program failed with {}: {}", output.status, tail(log));
     }
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Runs a command to its end; gives what it wrote to stdout.
+/// Runs a command and returns its standard output.
 ///
 /// # Errors
-/// It failed; its last words are part of the sentence.
+/// Returns an error with its standard error when it fails.
 pub async fn output(mut command: Command) -> Result<String> {
     command.stdin(Stdio::null()).kill_on_drop(true);
-    let shown = format!("{:?}", command.as_std());
-    let output = command.output().await.with_context(|| format!("cannot start {shown}"))?;
+    let command_line = format!("{:?}", command.as_std());
+    let output = command.output().await.with_context(|| format!("cannot start {command_line}"))?;
     if !output.status.success() {
-        bail!("{shown} ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "{command_line} failed with {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Processor time that a process has used so far; `None` where there is no `/proc`.
+/// Returns the processor time that a process has used so far; `None` without `/proc`.
 pub fn cpu_time(process: u32) -> Option<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name stands in brackets and may hold anything; user and system time are the 12th and 13th field behind it.
+    // The name is in parentheses and may contain anything. User and system time are the 12th and 13th field after it.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let ticks = fields.next()?.parse::<u32>().ok()? + fields.next()?.parse::<u32>().ok()?;
-    Some(TICK * ticks)
+    Some(CPU_TICK * ticks)
 }
 
-/// Memory of a process, in bytes.
+/// The memory of a process in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Memory {
-    /// Pages in memory, each as often as it is mapped.
+    /// Resident pages (RSS), including shared ones once per mapping.
     pub resident: u64,
-    /// Pages in memory, each once, and those that others map too by their share.
+    /// Proportional set size (PSS): a page shared with other processes counts by its share.
     pub proportional: u64,
 }
 
-/// The memory of a process now.
+/// Returns the current memory of a process.
 ///
 /// # Errors
-/// The process is gone.
+/// Returns an error when the process has ended.
 pub fn memory(process: u32) -> Result<Memory> {
     let path = format!("/proc/{process}/smaps_rollup");
     let rollup = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -176,49 +181,49 @@ pub fn memory(process: u32) -> Result<Memory> {
         line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok())
     };
     let (resident, proportional) =
-        kib("Rss:").zip(kib("Pss:")).with_context(|| format!("{path} tells no memory"))?;
+        kib("Rss:").zip(kib("Pss:")).with_context(|| format!("{path} has no memory figures"))?;
     Ok(Memory { resident: resident << 10, proportional: proportional << 10 })
 }
 
-/// The highest memory that a process reaches, looked at many times a second.
+/// The peak memory of a process, sampled many times per second.
 #[derive(Debug)]
-pub struct Height {
-    watched: JoinHandle<Result<Memory>>,
-    enough: oneshot::Sender<()>,
+pub struct MemoryPeak {
+    sampler: JoinHandle<Result<Memory>>,
+    stop: oneshot::Sender<()>,
 }
 
-impl Height {
-    /// How long it is between two looks.
-    const PAUSE: Duration = Duration::from_millis(50);
+impl MemoryPeak {
+    /// The time between two samples.
+    const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
 
-    /// Begins to look.
-    pub fn watch(process: u32) -> Self {
-        let (enough, mut asked) = oneshot::channel();
-        let watched = tokio::spawn(async move {
-            let mut height = Memory::default();
+    /// Starts to sample.
+    pub fn start(process: u32) -> Self {
+        let (stop, mut requested) = oneshot::channel();
+        let sampler = tokio::spawn(async move {
+            let mut peak = Memory::default();
             loop {
                 let now = memory(process)?;
-                height.resident = height.resident.max(now.resident);
-                height.proportional = height.proportional.max(now.proportional);
-                if tokio::time::timeout(Self::PAUSE, &mut asked).await.is_ok() {
-                    return Ok(height);
+                peak.resident = peak.resident.max(now.resident);
+                peak.proportional = peak.proportional.max(now.proportional);
+                if tokio::time::timeout(Self::SAMPLE_INTERVAL, &mut requested).await.is_ok() {
+                    return Ok(peak);
                 }
             }
         });
-        Self { watched, enough }
+        Self { sampler, stop }
     }
 
-    /// The highest that was seen.
+    /// Stops sampling and returns the peak.
     ///
     /// # Errors
-    /// The process is gone.
-    pub async fn reached(self) -> Result<Memory> {
-        let _ = self.enough.send(());
-        self.watched.await?
+    /// Returns an error when the process has ended.
+    pub async fn finish(self) -> Result<Memory> {
+        let _ = self.stop.send(());
+        self.sampler.await?
     }
 }
 
-/// The last lines of a log.
+/// Returns the last lines of a log.
 fn tail(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();

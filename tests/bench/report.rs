@@ -1,13 +1,13 @@
-//! The rows of the table, as they are handed over.
+//! The rows of the result table.
 
 use serde::Serialize;
 
-use crate::measured::Measured;
+use crate::measurement::Measurement;
 
-/// One line of the table: a figure, what it stands beside, and the goal.
+/// One row of the table: a figure, what it is compared with, and the goal.
 #[derive(Debug, Clone, Serialize)]
-pub struct Row {
-    /// The scenario's name, as `--only` knows it.
+pub struct ResultRow {
+    /// The scenario's name, as used with `--only`.
     pub scenario: &'static str,
     /// What was measured.
     pub what: String,
@@ -15,28 +15,28 @@ pub struct Row {
     pub figure: f64,
     /// Its unit.
     pub unit: &'static str,
-    /// What stands beside it: the limit, or another figure of ours.
-    pub beside: Option<Beside>,
-    /// The figure by what stands beside it.
+    /// What the figure is compared with: a limit, or another figure of the server.
+    pub beside: Option<ComparedFigure>,
+    /// The figure divided by the figure that it is compared with.
     pub ratio: Option<f64>,
-    /// What is wanted, in words.
+    /// The goal as text.
     pub goal: String,
-    /// Whether it was reached; `None` when this run cannot say.
+    /// Whether the goal was met; `None` if this run cannot tell.
     pub met: Option<bool>,
-    /// Latencies, processor time, sizes.
+    /// Further details: latencies, processor time, sizes.
     pub detail: String,
 }
 
 /// What a figure is compared with.
 #[derive(Debug, Clone, Serialize)]
-pub struct Beside {
-    /// What it is.
+pub struct ComparedFigure {
+    /// Its name.
     pub what: String,
     /// Its figure, in the row's unit.
     pub figure: f64,
 }
 
-/// What is wanted of a row.
+/// The goal of a row.
 #[derive(Debug, Clone, Copy)]
 pub enum Goal {
     /// A ratio of at least this.
@@ -47,12 +47,12 @@ pub enum Goal {
     AtMostAndBelow(f64, f64),
     /// A figure below this.
     Below(f64),
-    /// None that is judged here, and why.
+    /// Not evaluated here, for this reason.
     Without(&'static str),
 }
 
-impl Row {
-    /// A row, with its ratio and whether the goal was reached.
+impl ResultRow {
+    /// Creates a row, with its ratio and whether the goal was met.
     pub fn new(
         scenario: &'static str,
         what: impl Into<String>,
@@ -66,15 +66,15 @@ impl Row {
             what: what.into(),
             figure,
             unit,
-            beside: beside.map(|(what, figure)| Beside { what: what.to_owned(), figure }),
+            beside: beside.map(|(what, figure)| ComparedFigure { what: what.to_owned(), figure }),
             ratio,
-            goal: goal.words(unit),
+            goal: goal.description(unit),
             met: goal.met(figure, ratio),
             detail: String::new(),
         }
     }
 
-    /// Adds what else was seen.
+    /// Adds details.
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = detail.into();
         self
@@ -82,13 +82,13 @@ impl Row {
 }
 
 impl Goal {
-    fn words(self, unit: &str) -> String {
+    fn description(self, unit: &str) -> String {
         match self {
             Self::AtLeast(ratio) => format!("at least {ratio} x"),
             Self::AtMost(ratio) => format!("at most {ratio} x"),
             Self::AtMostAndBelow(ratio, figure) => format!("at most {ratio} x, under {figure} {unit}"),
             Self::Below(figure) => format!("under {figure} {unit}"),
-            Self::Without(words) => words.to_owned(),
+            Self::Without(description) => description.to_owned(),
         }
     }
 
@@ -103,13 +103,13 @@ impl Goal {
     }
 }
 
-/// Latencies and processor time of a load, and the limit's processor time beside it.
-pub fn describe(measured: &Measured, limit: Option<&Measured>) -> String {
+/// Formats the latencies and processor time of a load, with the limit's processor time for comparison.
+pub fn describe(measured: &Measurement, limit: Option<&Measurement>) -> String {
     let mut text = measured.latencies();
     if let Some(cpu) = measured.cpu_us() {
         text.push_str(&format!("; {cpu:.1} us of CPU each"));
-        if let Some(limit) = limit.and_then(Measured::cpu_us) {
-            text.push_str(&format!(" ({limit:.1} the limit's, {:.2} x)", cpu / limit));
+        if let Some(limit) = limit.and_then(Measurement::cpu_us) {
+            text.push_str(&format!(" (limit {limit:.1} us, {:.2} x)", cpu / limit));
         }
     }
     text

@@ -1,6 +1,6 @@
-//! A server's data: a folder, a database in it or on PostgreSQL, and what scenarios ask to be there.
+//! The data of a server under test: a folder, a database, and what scenarios need in it.
 //!
-//! Everything is made by the server's own commands, and once a run; only keys in great numbers are written directly.
+//! Everything is created once per run by the server's own commands. Only large numbers of keys are inserted directly.
 
 use std::path::PathBuf;
 
@@ -10,18 +10,18 @@ use tokio::process::Command;
 use uuid::Uuid;
 
 use crate::bench::Bench;
-use crate::process::{self, Server};
-use crate::{catalogue, keys};
+use crate::process::{self, BenchServer};
+use crate::{catalog, keys};
 
-/// Which database a site stands on.
+/// The database of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DatabaseKind {
     Sqlite,
     Postgres,
 }
 
-impl Kind {
-    /// As people call it.
+impl DatabaseKind {
+    /// Returns the database's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sqlite => "SQLite",
@@ -30,109 +30,109 @@ impl Kind {
     }
 }
 
-/// The workspace that is generated.
+/// The generated workspace.
 pub const SYNTHETIC: &str = "synthetic";
 
-/// The workspace that students are created in.
+/// The workspace in which students are created.
 pub const WRITES: &str = "writes";
 
 /// The data of one server.
-pub struct Site {
-    pub kind: Kind,
+pub struct BenchSite {
+    pub kind: DatabaseKind,
     folder: PathBuf,
     url: String,
     program: PathBuf,
-    /// A key that has every scope; others are made after it.
+    /// A key with all scopes, used as the template for others.
     template: Option<String>,
-    catalogue: Option<Vec<String>>,
+    catalog: Option<Vec<String>>,
     generated: bool,
 }
 
-impl Site {
-    /// An empty database with the server's schema.
+impl BenchSite {
+    /// Creates a site with an empty, migrated database.
     ///
     /// # Errors
-    /// The database cannot be made, or the server refuses it.
-    pub async fn new(bench: &Bench, kind: Kind, name: &str) -> Result<Self> {
+    /// Returns an error when the database cannot be created or migrated.
+    pub async fn new(bench: &Bench, kind: DatabaseKind, name: &str) -> Result<Self> {
         let folder = bench.scratch().join(format!("{}-{name}", kind.name()));
         std::fs::create_dir_all(&folder)?;
         let url = match kind {
-            Kind::Sqlite => format!("sqlite://{}", folder.join("bench.sqlite").display()),
-            Kind::Postgres => make_database(bench.postgres()?, name).await?,
+            DatabaseKind::Sqlite => format!("sqlite://{}", folder.join("bench.sqlite").display()),
+            DatabaseKind::Postgres => create_database(bench.postgres()?, name).await?,
         };
         let program = bench.server().to_owned();
-        let site = Self { kind, folder, url, program, template: None, catalogue: None, generated: false };
+        let site = Self { kind, folder, url, program, template: None, catalog: None, generated: false };
         site.run(&["migrate"]).await?;
         Ok(site)
     }
 
-    /// The database's address.
+    /// Returns the database's URL.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Its folder, which holds the master key.
+    /// Returns the folder, which contains the master key.
     pub fn folder(&self) -> &std::path::Path {
         &self.folder
     }
 
-    /// The worker's program on this site's data, which may call this machine.
+    /// Returns the command that runs the worker on this site's data. It may send to this machine.
     pub fn worker(&self) -> Command {
         let mut command = self.command();
         command.args(["worker", "--log-format", "json", "--webhook-allow", "127.0.0.0/8"]);
         command
     }
 
-    /// A connection beside the server's.
+    /// Opens a connection to the database.
     ///
     /// # Errors
-    /// The database does not answer.
+    /// Returns an error when the database cannot be reached.
     pub async fn connect(&self) -> Result<DatabaseConnection> {
         Ok(Database::connect(&self.url).await?)
     }
 
-    /// Runs one of the server's commands; gives what it wrote to stdout.
+    /// Runs one of the server's commands and returns its standard output.
     ///
     /// # Errors
-    /// The command failed.
+    /// Returns an error when the command fails.
     pub async fn run(&self, args: &[&str]) -> Result<String> {
         let mut command = self.command();
         command.args(args);
         process::output(command).await
     }
 
-    /// Starts the server, with quotas that no load exhausts.
+    /// Starts the server with quotas that no load exhausts.
     ///
     /// # Errors
-    /// It does not start.
-    pub async fn serve(&self) -> Result<Server> {
+    /// Returns an error when it does not start.
+    pub async fn serve(&self) -> Result<BenchServer> {
         self.serve_with("server", &[]).await
     }
 
-    /// Starts the server as [`serve`](Self::serve) does, with more flags and a log file of this name.
+    /// Starts the server as [`serve`](Self::serve) does, with additional flags and this name for its log file.
     ///
     /// # Errors
-    /// It does not start.
-    pub async fn serve_with(&self, name: &str, flags: &[&str]) -> Result<Server> {
+    /// Returns an error when it does not start.
+    pub async fn serve_with(&self, name: &str, flags: &[&str]) -> Result<BenchServer> {
         self.start(name, QUOTA, flags).await
     }
 
-    /// Starts the server with a limit of one request a day, for a key and for a client address.
+    /// Starts the server with a limit of one request per day, for an API key and for a client address.
     ///
     /// # Errors
-    /// It does not start.
-    pub async fn serve_limited(&self) -> Result<Server> {
+    /// Returns an error when it does not start.
+    pub async fn serve_limited(&self) -> Result<BenchServer> {
         self.start("limited", "1", &[]).await
     }
 
-    async fn start(&self, name: &str, quota: &str, flags: &[&str]) -> Result<Server> {
+    async fn start(&self, name: &str, quota: &str, flags: &[&str]) -> Result<BenchServer> {
         let mut command = self.command();
         command.args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
         command.args(["--default-per-minute", quota, "--default-per-day", quota]).args(flags);
-        Server::start(command, &self.folder.join(format!("{name}.log"))).await
+        BenchServer::start(command, &self.folder.join(format!("{name}.log"))).await
     }
 
-    /// The server's program on this site's data, whatever the environment of this program says.
+    /// Returns the command of the server on this site's data, without this process's environment.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.folder).env_clear();
@@ -140,41 +140,41 @@ impl Site {
         command
     }
 
-    /// The keys of the catalogue's workspaces, which exist from then on.
+    /// Returns the API keys of the catalog's workspaces, and creates these first if necessary.
     ///
     /// # Errors
-    /// The changes were not applied.
-    pub async fn catalogue(&mut self) -> Result<Vec<String>> {
-        if self.catalogue.is_none() {
-            eprintln!("  (making {} workspaces of {} courses)", catalogue::WORKSPACES, catalogue::COURSES);
-            let changes = self.folder.join("catalogue.ndjson");
-            std::fs::write(&changes, catalogue::changes())?;
+    /// Returns an error when the changes cannot be applied.
+    pub async fn catalog(&mut self) -> Result<Vec<String>> {
+        if self.catalog.is_none() {
+            eprintln!("  (creating {} workspaces of {} courses)", catalog::WORKSPACES, catalog::COURSES);
+            let changes = self.folder.join("catalog.ndjson");
+            std::fs::write(&changes, catalog::changes())?;
             self.run(&["apply", &changes.display().to_string()]).await?;
             let mut secrets = Vec::new();
-            for number in 0..catalogue::WORKSPACES {
-                secrets.push(self.keys(&catalogue::workspace(number), catalogue::KEYS).await?);
+            for number in 0..catalog::WORKSPACES {
+                secrets.push(self.keys(&catalog::workspace(number), catalog::KEYS).await?);
             }
-            // One key of each workspace after the other, so that neighbours never share one.
-            let turns =
-                (0..catalogue::KEYS).flat_map(|turn| secrets.iter().map(move |keys| keys[turn].clone()));
-            self.catalogue = Some(turns.collect());
+            // Interleaved by workspace, so that adjacent keys never share one.
+            let interleaved =
+                (0..catalog::KEYS).flat_map(|index| secrets.iter().map(move |keys| keys[index].clone()));
+            self.catalog = Some(interleaved.collect());
         }
-        Ok(self.catalogue.clone().unwrap_or_default())
+        Ok(self.catalog.clone().unwrap_or_default())
     }
 
-    /// A key of the generated workspace, which exists from then on: this many students, with three courses bought by
-    /// each of them in the mean.
+    /// Returns a key of the generated workspace, and generates it first if necessary: with this many students and an average of
+    /// three purchased courses per student.
     ///
     /// # Errors
-    /// It was not generated.
+    /// Returns an error when it cannot be generated.
     pub async fn generated(&mut self, students: u64) -> Result<String> {
         if !self.generated {
             let orders = orders(students);
             eprintln!("  (generating {students} students and {orders} orders)");
             let (students, orders) = (students.to_string(), orders.to_string());
             self.run(&["generate", "--courses", "40", "--students", &students, "--orders", &orders]).await?;
-            if self.kind == Kind::Postgres {
-                // What the server does by itself after a while, done before anything is measured.
+            if self.kind == DatabaseKind::Postgres {
+                // The server does this after a while; here, before the measurement.
                 self.connect().await?.execute_unprepared("VACUUM ANALYZE").await?;
             }
             self.generated = true;
@@ -182,10 +182,10 @@ impl Site {
         self.key(SYNTHETIC).await
     }
 
-    /// A key of an empty workspace, which exists from then on.
+    /// Creates an empty workspace and returns a key of it.
     ///
     /// # Errors
-    /// The workspace cannot be made.
+    /// Returns an error when the workspace cannot be created.
     pub async fn empty(&self, workspace: &str) -> Result<String> {
         let (key, name) = (workspace, "Bench");
         let args =
@@ -194,7 +194,7 @@ impl Site {
         self.key(workspace).await
     }
 
-    /// Makes one key with every scope, by the server's command.
+    /// Creates one key with all scopes, by the server's command.
     async fn key(&self, workspace: &str) -> Result<String> {
         let mut args = vec!["keys", "create", "--workspace", workspace, "--name", "bench"];
         for scope in keys::SCOPES {
@@ -203,23 +203,23 @@ impl Site {
         Ok(self.run(&args).await?.trim().to_owned())
     }
 
-    /// Makes many keys with every scope, directly.
+    /// Inserts many keys with all scopes directly.
     ///
     /// # Errors
-    /// The database refuses them.
+    /// Returns an error when the database fails.
     pub async fn keys(&mut self, workspace: &str, count: usize) -> Result<Vec<String>> {
         let template = match &self.template {
             Some(template) => template.clone(),
             None => self.template.insert(self.key(workspace).await?).clone(),
         };
         let id = self.workspace_id(workspace).await?;
-        keys::multiply(&self.connect().await?, &template, id, count).await
+        keys::insert_copies(&self.connect().await?, &template, id, count).await
     }
 
-    /// A workspace's id in the database.
+    /// Returns a workspace's id in the database.
     ///
     /// # Errors
-    /// There is no such workspace.
+    /// Returns an error when the workspace does not exist.
     pub async fn workspace_id(&self, key: &str) -> Result<Uuid> {
         let connection = self.connect().await?;
         let backend = connection.get_database_backend();
@@ -229,19 +229,19 @@ impl Site {
     }
 }
 
-/// Requests a minute and a day that no load exhausts.
+/// A quota that no load exhausts.
 const QUOTA: &str = "2000000000";
 
-/// Orders of that many students, each of two courses.
+/// Returns the number of orders of this many students. Each order has two courses.
 pub const fn orders(students: u64) -> u64 {
     students + students / 2
 }
 
-/// Makes a database of its own on the server; gives its address.
-async fn make_database(server: &str, name: &str) -> Result<String> {
+/// Creates a database on the server and returns its URL.
+async fn create_database(server: &str, name: &str) -> Result<String> {
     let connection = Database::connect(server).await.context("cannot reach the PostgreSQL server")?;
     let name = format!("bench_{}_{name}", std::process::id());
     connection.execute_unprepared(&format!("CREATE DATABASE {name}")).await?;
-    let (base, _) = server.rsplit_once('/').context("the address of the PostgreSQL server has no path")?;
+    let (base, _) = server.rsplit_once('/').context("the URL of the PostgreSQL server has no path")?;
     Ok(format!("{base}/{name}"))
 }

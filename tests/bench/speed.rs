@@ -1,7 +1,7 @@
-//! How fast this machine is just now, beside the one on which the peers were measured.
+//! The current speed of this machine, compared with the machine on which the peers were measured.
 //!
-//! A peer's figure is of another hour and another machine. A fixed body stands between the two: it was measured beside the
-//! peers, and it is measured again around every figure that is compared with theirs.
+//! A peer's figure comes from another time and another machine. The throughput of a fixed body links the two: it was measured
+//! together with the peers, and it is measured again around every figure that is compared with theirs.
 
 use std::time::Duration;
 
@@ -11,41 +11,40 @@ use crate::bench::Bench;
 use crate::compare::CONNECTIONS;
 use crate::fixed;
 use crate::http::get;
-use crate::load::{InTurn, Load};
-use crate::process::Server;
+use crate::load::{Load, RequestCycle};
+use crate::process::BenchServer;
 
-/// Requests a second of a fixed body in the hour in which the peers were measured. It was taken with another load program, so
-/// the scale is rough.
+/// Requests per second of a fixed body when the peers were measured. Another load program was used, so the scale is rough.
 const REFERENCE: f64 = 100_000.0;
 
-/// Bytes of the fixed body, as long as a page of a list.
-const BODY: usize = 4_096;
+/// The length of the fixed body, that of a page of a list.
+const BODY_BYTES: usize = 4_096;
 
 const WARM_UP: Duration = Duration::from_millis(300);
 const WINDOW: Duration = Duration::from_millis(700);
 
-/// A server of the fixed body, to be asked again and again.
-pub struct Speed {
-    server: Server,
+/// A server of the fixed body, measured repeatedly.
+pub struct MachineSpeed {
+    server: BenchServer,
     last: f64,
 }
 
-impl Speed {
-    /// Starts it and asks once.
+impl MachineSpeed {
+    /// Starts the server and measures it once.
     ///
     /// # Errors
-    /// It cannot be started or measured.
+    /// Returns an error when it cannot be started or measured.
     pub async fn start(bench: &Bench) -> Result<Self> {
-        let server = fixed::start(bench, &[b'x'; BODY], 200).await?;
+        let server = fixed::start(bench, &[b'x'; BODY_BYTES], 200).await?;
         let mut speed = Self { server, last: 0.0 };
         speed.last = speed.now().await?;
         Ok(speed)
     }
 
-    /// The speed of the time since it was asked the last time, or started: 1 is as fast as where the peers were measured.
+    /// Returns the mean speed since the last call or the start: 1 is the speed at which the peers were measured.
     ///
     /// # Errors
-    /// It cannot be measured.
+    /// Returns an error when it cannot be measured.
     pub async fn since_last(&mut self) -> Result<f64> {
         let before = self.last;
         self.last = self.now().await?;
@@ -61,14 +60,14 @@ impl Speed {
             status: 200,
             process: None,
         };
-        let measured = load.run(|number| InTurn::script(vec![get("/", None)], number)).await?;
+        let measured = load.run(|number| RequestCycle::script(vec![get("/", None)], number)).await?;
         Ok(measured.per_second() / REFERENCE)
     }
 
-    /// Ends the server.
+    /// Stops the server.
     ///
     /// # Errors
-    /// It does not end.
+    /// Returns an error when it does not stop.
     pub async fn stop(self) -> Result<()> {
         self.server.stop().await
     }

@@ -1,4 +1,4 @@
-//! Access to a course against a model of its rule: orders, grants and revocations in any order.
+//! Tests access to a course against a model of its rules: orders, grants and revocations in any order.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use crate::support::{Key, TestApp, Workspace};
 
-/// The end of a grant: so many days after the start, or never.
+/// The end of a grant in days after the start; `None` for no end.
 type End = Option<i64>;
 
-/// One thing that happens to the access of a student.
+/// One event that affects the access of a student.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum AccessStep {
     Pay,
-    /// Refunds the order that was paid as the n-th.
+    /// Refunds the n-th order that was paid.
     Refund(usize),
     Revoke,
     Grant(End),
@@ -25,30 +25,30 @@ enum Step {
     Enroll(End),
     /// Completes every lesson of the course.
     Complete,
-    /// So many hours pass.
+    /// Waits for this number of hours.
     Wait(u64),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<AccessStep>> {
     let end = prop_oneof![1 => Just(None), 4 => (1_i64..12).prop_map(Some)];
     let step = prop_oneof![
-        3 => Just(Step::Pay),
-        3 => (0_usize..4).prop_map(Step::Refund),
-        2 => Just(Step::Revoke),
-        5 => end.clone().prop_map(Step::Grant),
-        1 => end.prop_map(Step::Enroll),
-        1 => Just(Step::Complete),
-        2 => (1_u64..72).prop_map(Step::Wait),
+        3 => Just(AccessStep::Pay),
+        3 => (0_usize..4).prop_map(AccessStep::Refund),
+        2 => Just(AccessStep::Revoke),
+        5 => end.clone().prop_map(AccessStep::Grant),
+        1 => end.prop_map(AccessStep::Enroll),
+        1 => Just(AccessStep::Complete),
+        2 => (1_u64..72).prop_map(AccessStep::Wait),
     ];
     prop::collection::vec(step, 1..14)
 }
 
-/// The rule, written down as simply as possible. Times are days after the start.
+/// A simple model of the access rules. Times are days after the start.
 #[derive(Debug, Default)]
-struct Model {
-    /// Orders that were paid, and whether they still count.
+struct AccessModel {
+    /// The orders that were paid, and whether each still counts.
     orders: Vec<bool>,
-    /// The latest end of the grants that count: `None` without a grant.
+    /// The latest end of the grants that count; `None` without a grant.
     granted: Option<End>,
     completed: Option<f64>,
     was_enrolled: bool,
@@ -56,7 +56,7 @@ struct Model {
     revoked: usize,
 }
 
-impl Model {
+impl AccessModel {
     fn is_bought(&self) -> bool {
         self.orders.contains(&true)
     }
@@ -66,8 +66,8 @@ impl Model {
         self.is_bought() || self.granted.is_some_and(is_granted)
     }
 
-    /// Status and end as the API shows them; `None` before the first enrollment.
-    fn shown(&self, now: f64) -> Option<(&'static str, End)> {
+    /// Returns status and end as the API shows them; `None` before the first enrollment.
+    fn visible_access(&self, now: f64) -> Option<(&'static str, End)> {
         match self.granted {
             _ if !self.was_enrolled => None,
             _ if self.is_bought() => Some((self.with_access(), None)),
@@ -86,16 +86,16 @@ impl Model {
         self.was_enrolled = true;
     }
 
-    fn apply(&mut self, step: Step, now: f64) {
+    fn apply(&mut self, step: AccessStep, now: f64) {
         match step {
-            Step::Pay => {
+            AccessStep::Pay => {
                 self.gains_access(now);
                 self.orders.push(true);
             }
-            Step::Refund(order) => {
+            AccessStep::Refund(order) => {
                 let Some(counts) = self.orders.get_mut(order) else { return };
                 let did = std::mem::replace(counts, false);
-                // What was completed by an order alone gives nothing once that is refunded.
+                // After a refund, access that was completed through the order alone ends.
                 let gives =
                     |end: i64| end as f64 > now || self.completed.is_some_and(|done| done < end as f64);
                 let is_granted = self.granted.is_some_and(|end| end.is_none_or(gives));
@@ -104,13 +104,13 @@ impl Model {
                     self.granted = None;
                 }
             }
-            Step::Revoke if self.was_enrolled => {
+            AccessStep::Revoke if self.was_enrolled => {
                 let is_revoked = !self.is_bought() && self.granted.is_none();
                 self.revoked += usize::from(!is_revoked);
                 self.orders.fill(false);
                 self.granted = None;
             }
-            Step::Grant(end) => {
+            AccessStep::Grant(end) => {
                 self.gains_access(now);
                 self.granted = Some(match (self.granted, end) {
                     (Some(Some(before)), Some(end)) => Some(before.max(end)),
@@ -118,19 +118,19 @@ impl Model {
                     _ => None,
                 });
             }
-            Step::Enroll(_) if self.has_access(now) => {}
-            Step::Enroll(end) => {
+            AccessStep::Enroll(_) if self.has_access(now) => {}
+            AccessStep::Enroll(end) => {
                 self.gains_access(now);
                 self.granted = Some(end);
             }
-            Step::Complete => self.completed = self.completed.or(Some(now)),
-            Step::Revoke | Step::Wait(_) => {}
+            AccessStep::Complete => self.completed = self.completed.or(Some(now)),
+            AccessStep::Revoke | AccessStep::Wait(_) => {}
         }
     }
 }
 
-/// One student of a workspace, and the time since the case began.
-struct Case<'a> {
+/// One student of a workspace, and the time since the start of the case.
+struct AccessCase<'a> {
     workspace: Workspace<'a>,
     key: &'a Key,
     student: String,
@@ -139,7 +139,7 @@ struct Case<'a> {
     began: jiff::Timestamp,
 }
 
-impl Case<'_> {
+impl AccessCase<'_> {
     fn now(&self) -> f64 {
         (self.workspace.app.clock.now() - self.began).total(jiff::Unit::Hour).expect("hours") / 24.0
     }
@@ -150,8 +150,8 @@ impl Case<'_> {
         })
     }
 
-    /// Does to the server what the model does to itself. A step that the server refuses leaves the model alone.
-    async fn run(&self, step: Step, model: &mut Model) {
+    /// Applies a step to the server and to the model. A step that the server rejects does not change the model.
+    async fn run(&self, step: AccessStep, model: &mut AccessModel) {
         let now = self.now();
         let line = |kind: &str, data: Value| {
             self.workspace.line(&self.workspace.app.clock.now().to_string(), kind, data).to_string()
@@ -165,16 +165,18 @@ impl Case<'_> {
         };
         let order = |n: usize| format!("{}-{n}", self.student);
         let line = match step {
-            Step::Wait(hours) => return self.workspace.app.clock.advance(Duration::from_secs(hours * 3600)),
-            Step::Enroll(end) => {
+            AccessStep::Wait(hours) => {
+                return self.workspace.app.clock.advance(Duration::from_secs(hours * 3600));
+            }
+            AccessStep::Enroll(end) => {
                 let body = json!({"studentId": self.student_id, "courseId": self.course_id});
-                let answer = self.key.post("/api/v1/enrollments", with_end(body, end)).await;
-                if answer.status != 422 {
+                let response = self.key.post("/api/v1/enrollments", with_end(body, end)).await;
+                if response.status != 422 {
                     model.apply(step, now);
                 }
                 return;
             }
-            Step::Pay => {
+            AccessStep::Pay => {
                 let number = order(model.orders.len());
                 let items = json!([{"course": "rust", "unit_amount": 4900}]);
                 let data = json!({
@@ -182,10 +184,10 @@ impl Case<'_> {
                 });
                 line("order.pay", data)
             }
-            Step::Refund(n) => line("order.refund", json!({"order": order(n)})),
-            Step::Revoke => line("enrollment.revoke", pair),
-            Step::Grant(end) => line("enrollment.grant", with_end(pair, end)),
-            Step::Complete => {
+            AccessStep::Refund(n) => line("order.refund", json!({"order": order(n)})),
+            AccessStep::Revoke => line("enrollment.revoke", pair),
+            AccessStep::Grant(end) => line("enrollment.grant", with_end(pair, end)),
+            AccessStep::Complete => {
                 let lesson = |lesson: &str| {
                     let mut data = pair.clone();
                     data["lesson"] = json!(lesson);
@@ -200,7 +202,7 @@ impl Case<'_> {
         }
     }
 
-    async fn shown(&self) -> Option<(String, Value)> {
+    async fn visible_access(&self) -> Option<(String, Value)> {
         let path = format!("/api/v1/students?email={}%40example.com", self.student);
         let student = self.key.get(&path).await.assert_status(200).json();
         let enrollment = &student["data"][0]["enrollments"][0];
@@ -213,24 +215,26 @@ impl Case<'_> {
     }
 }
 
-async fn check(app: &TestApp, key: &Key, course_id: &str, steps: &[Step]) {
+async fn check(app: &TestApp, key: &Key, course_id: &str, steps: &[AccessStep]) {
     let workspace = app.workspace("acme").await;
-    let student = format!("s{}", app.next_change());
+    let student = format!("s{}", app.next_change_number());
     let student_id = workspace.student(&student).await;
-    let case = Case { workspace, key, student, student_id, course_id, began: app.clock.now() };
-    let mut model = Model::default();
+    let case = AccessCase { workspace, key, student, student_id, course_id, began: app.clock.now() };
+    let mut model = AccessModel::default();
     for (number, step) in steps.iter().enumerate() {
         case.run(*step, &mut model).await;
-        let shown = case.shown().await;
-        let expected = model.shown(case.now());
-        let status = |shown: &Option<(String, Value)>| shown.as_ref().map(|(status, _)| status.clone());
+        let visible_access = case.visible_access().await;
+        let expected = model.visible_access(case.now());
+        let status = |visible_access: &Option<(String, Value)>| {
+            visible_access.as_ref().map(|(status, _)| status.clone())
+        };
         assert_eq!(
-            status(&shown),
+            status(&visible_access),
             expected.map(|(status, _)| status.to_owned()),
             "after step {number} of {steps:?}"
         );
-        // What a revoked enrollment was to end at says nothing.
-        if let (Some((_, end)), Some((status, expected))) = (shown, expected)
+        // The end of a revoked enrollment is irrelevant.
+        if let (Some((_, end)), Some((status, expected))) = (visible_access, expected)
             && status != "revoked"
         {
             let parse =
@@ -263,24 +267,31 @@ fn access_follows_from_orders_grants_and_revocations() {
 }
 
 #[tokio::test]
-async fn the_latest_end_holds_after_an_order_that_was_revoked() {
+async fn the_latest_grant_applies_after_a_revoked_order() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
-    let steps = [Step::Pay, Step::Revoke, Step::Grant(Some(5)), Step::Grant(Some(9))];
+    let steps = [AccessStep::Pay, AccessStep::Revoke, AccessStep::Grant(Some(5)), AccessStep::Grant(Some(9))];
     check(&app, &key, &course_id, &steps).await;
 }
 
 #[tokio::test]
-async fn a_refund_leaves_what_was_granted_and_a_revocation_ends_entitlements() {
+async fn a_refund_keeps_granted_access_and_a_revocation_revokes_entitlements() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
-    check(&app, &key, &course_id, &[Step::Grant(Some(5)), Step::Pay, Step::Refund(0)]).await;
-    check(&app, &key, &course_id, &[Step::Pay, Step::Grant(None), Step::Refund(0)]).await;
-    let completed = [Step::Grant(Some(1)), Step::Pay, Step::Wait(48), Step::Complete, Step::Refund(0)];
+    check(&app, &key, &course_id, &[AccessStep::Grant(Some(5)), AccessStep::Pay, AccessStep::Refund(0)])
+        .await;
+    check(&app, &key, &course_id, &[AccessStep::Pay, AccessStep::Grant(None), AccessStep::Refund(0)]).await;
+    let completed = [
+        AccessStep::Grant(Some(1)),
+        AccessStep::Pay,
+        AccessStep::Wait(48),
+        AccessStep::Complete,
+        AccessStep::Refund(0),
+    ];
     check(&app, &key, &course_id, &completed).await;
-    check(&app, &key, &course_id, &[Step::Pay, Step::Pay, Step::Revoke]).await;
+    check(&app, &key, &course_id, &[AccessStep::Pay, AccessStep::Pay, AccessStep::Revoke]).await;
     let orders = key.all("/api/v1/orders").await;
     let statuses: BTreeMap<&str, usize> = orders.iter().fold(BTreeMap::new(), |mut counts, order| {
         *counts.entry(order["entitlements"][0]["status"].as_str().expect("a status")).or_default() += 1;
@@ -290,14 +301,14 @@ async fn a_refund_leaves_what_was_granted_and_a_revocation_ends_entitlements() {
 }
 
 #[tokio::test]
-async fn entitlements_that_older_versions_left_active_end_with_the_migration() {
+async fn the_migration_revokes_entitlements_that_older_versions_left_active() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let (key, course_id) = (workspace.full_key().await, workspace.course("rust", 2).await);
-    let wait = Step::Wait(1);
-    check(&app, &key, &course_id, &[Step::Pay, wait, Step::Revoke, wait, Step::Pay]).await;
-    check(&app, &key, &course_id, &[Step::Pay, wait, Step::Revoke]).await;
-    // As an older version left it: the entitlements are active, and there is no column for grants.
+    let wait = AccessStep::Wait(1);
+    check(&app, &key, &course_id, &[AccessStep::Pay, wait, AccessStep::Revoke, wait, AccessStep::Pay]).await;
+    check(&app, &key, &course_id, &[AccessStep::Pay, wait, AccessStep::Revoke]).await;
+    // The state that an older version left: active entitlements, and no column for grants.
     let write = app.write().await;
     for statement in [
         "UPDATE entitlements SET status = 'active', revoked_at = NULL",
@@ -306,8 +317,8 @@ async fn entitlements_that_older_versions_left_active_end_with_the_migration() {
     ] {
         write.conn().execute_unprepared(statement).await.expect("the statement runs");
     }
-    write.commit().await.expect("it is kept");
-    app.app.db.migrate().await.expect("it is migrated");
+    write.commit().await.expect("the write commits");
+    app.app.db.migrate().await.expect("the migrations apply");
 
     let orders = key.all("/api/v1/orders?sort=paid_at").await;
     let statuses: Vec<&Value> = orders.iter().map(|order| &order["entitlements"][0]["status"]).collect();

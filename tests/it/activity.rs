@@ -1,4 +1,4 @@
-//! The figures on people equal what `listStudents` shows, however they came and went.
+//! The student figures of the summary equal those computed from `listStudents`, after a random history.
 
 use jiff::Timestamp;
 use rand::rngs::SmallRng;
@@ -9,7 +9,7 @@ use crate::analytics::time;
 use crate::support::{TestApp, Workspace, course};
 
 const HOUR_MS: i64 = 3_600_000;
-/// 2026-01-01T00:00:00Z; all happens in the fifty days from here.
+/// 2026-01-01T00:00:00Z. Everything happens in the fifty days after it.
 const BEGIN_MS: i64 = 1_767_225_600_000;
 const SPAN_MS: i64 = 50 * 24 * HOUR_MS;
 const COURSES: [&str; 3] = ["a", "b", "c"];
@@ -18,8 +18,9 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).expect("the year is near")
 }
 
-/// People enrol, learn, lose access, get it back and leave, at times that like the edges of days and quarter-hours.
-fn life(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
+/// Creates a random history: students enroll, learn, lose access, regain it and are deleted, often at the edges of days and
+/// quarter-hours.
+fn random_history(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
     let mut changes = Vec::new();
     let mut now = BEGIN_MS;
     while now < BEGIN_MS + SPAN_MS {
@@ -52,25 +53,27 @@ fn life(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
     changes
 }
 
-/// What the listed students say of a window: the same object as a summary or a point has, of these fields.
-fn listed(students: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>) -> Value {
+/// Computes the figures of a window from the listed students, in the form of a summary or a point.
+fn figures_of_students(students: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>) -> Value {
     let inside = |value: &Value| !value.is_null() && (from..to).contains(&time(value));
     let (mut new, mut total, mut created, mut revoked, mut active) = (0, 0, 0, 0, 0);
     let (mut completed, mut percents) = (0, Vec::new());
     for student in students {
         let enrollments = student["enrollments"].as_array().expect("enrollments are a list").iter();
-        let of_course: Vec<&Value> =
-            enrollments.filter(|one| course.is_none_or(|course| one["courseId"] == course)).collect();
+        let of_course: Vec<&Value> = enrollments
+            .filter(|enrollment| course.is_none_or(|course| enrollment["courseId"] == course))
+            .collect();
         if course.is_none() || !of_course.is_empty() {
             new += i64::from(inside(&student["created_at"]));
             total += i64::from(time(&student["created_at"]) < to);
         }
-        for one in of_course {
-            active += i64::from(one["status"] == "active" && time(&one["created_at"]) < to);
-            revoked += i64::from(one["status"] == "revoked" && inside(&one["revoked_at"]));
-            if inside(&one["created_at"]) {
+        for enrollment in of_course {
+            active += i64::from(enrollment["status"] == "active" && time(&enrollment["created_at"]) < to);
+            revoked += i64::from(enrollment["status"] == "revoked" && inside(&enrollment["revoked_at"]));
+            if inside(&enrollment["created_at"]) {
                 created += 1;
-                let percent = one["progress"]["percent_complete"].as_i64().expect("a share is a number");
+                let percent =
+                    enrollment["progress"]["percent_complete"].as_i64().expect("a percentage is a number");
                 completed += i64::from(percent == 100);
                 percents.push(percent);
             }
@@ -89,8 +92,8 @@ fn listed(students: &[Value], from: Timestamp, to: Timestamp, course: Option<&st
     })
 }
 
-/// The same fields of a summary or a point.
-fn told(figures: &Value) -> Value {
+/// Returns the same fields of a summary or a point.
+fn figures_of_summary(figures: &Value) -> Value {
     json!({
         "students": figures["students"],
         "enrollments": figures["enrollments"],
@@ -99,7 +102,7 @@ fn told(figures: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_summary_and_the_students_agree_on_every_window() {
+async fn the_summary_equals_the_listed_students_in_every_window() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -108,32 +111,37 @@ async fn the_summary_and_the_students_agree_on_every_window() {
         courses.push(workspace.course(name, 3).await);
     }
     let mut random = SmallRng::seed_from_u64(20_260_303);
-    let changes = life(&workspace, &mut random);
+    let changes = random_history(&workspace, &mut random);
     let lines: String = changes.iter().map(|change| format!("{change}\n")).collect();
-    // Whoever is not there, has no access or no such lesson is refused; that is part of the life.
+    // Changes for missing students, lessons or access are rejected; that is part of the random history.
     let (outcome, _) = app.try_apply(&lines).await;
     assert!(outcome.applied > 150, "{outcome:?}");
     let students = key.all("/api/v1/students?limit=100").await;
 
     for round in 0..30 {
-        let [one, two] = [0, 1].map(|_| {
+        let [first, second] = [0, 1].map(|_| {
             let ms = BEGIN_MS + random.random_range(0..SPAN_MS);
             let grain = [1, HOUR_MS / 4, 24 * HOUR_MS][random.random_range(0..3)];
             ms / grain * grain
         });
-        let (from, to) = (at(one.min(two)), at(one.max(two) + 1));
+        let (from, to) = (at(first.min(second)), at(first.max(second) + 1));
         let course = (round % 2 == 0).then(|| courses[round % 3].as_str());
         let mut query = format!("from={from}&to={to}&interval=week&timezone=Asia/Kathmandu");
         if let Some(course) = course {
             query += &format!("&courseId={course}");
         }
         let summary = key.get(&format!("/api/v1/analytics/summary?{query}")).await.assert_status(200).json();
-        assert_eq!(told(&summary), listed(&students, from, to, course), "{query}");
+        assert_eq!(figures_of_summary(&summary), figures_of_students(&students, from, to, course), "{query}");
         let series = summary["series"].as_array().expect("a series was asked for");
         let mut begins: Vec<Timestamp> = series.iter().map(|point| time(&point["starts_at"])).collect();
         begins.push(to);
         for (point, span) in series.iter().zip(begins.windows(2)) {
-            assert_eq!(told(point), listed(&students, span[0], span[1], course), "{query} at {}", span[0]);
+            assert_eq!(
+                figures_of_summary(point),
+                figures_of_students(&students, span[0], span[1], course),
+                "{query} at {}",
+                span[0]
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The analytics summary: its window, its figures, and that they equal what the lists say.
+//! The analytics summary: its window, its figures, and its agreement with the lists.
 
 use insta::assert_json_snapshot;
 use jiff::Timestamp;
@@ -8,17 +8,17 @@ use crate::support::{Key, TestApp, Workspace};
 
 const SUMMARY: &str = "/api/v1/analytics/summary";
 
-/// The summary asked for by this query.
+/// Requests the summary with this query.
 async fn summary(key: &Key, query: &str) -> Value {
     key.get(&format!("{SUMMARY}?{query}")).await.assert_status(200).json()
 }
 
 #[tokio::test]
-async fn a_window_has_both_ends_or_neither_and_a_year_at_most() {
+async fn a_window_has_both_ends_or_neither_and_at_most_one_year() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:analytics").await;
 
-    let faults: [(&str, &[&str]); 19] = [
+    let errors: [(&str, &[&str]); 19] = [
         ("from=2026-01-01T00:00:00Z", &["query to"]),
         ("to=2026-01-01T00:00:00Z", &["query from"]),
         ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", &["query to"]),
@@ -42,12 +42,12 @@ async fn a_window_has_both_ends_or_neither_and_a_year_at_most() {
             &["query to", "query timezone"],
         ),
     ];
-    for (query, places) in faults {
-        let answer = key.get(&format!("{SUMMARY}?{query}")).await;
-        assert_eq!(answer.status, 422, "{query}: {}", String::from_utf8_lossy(&answer.body));
-        match places {
-            [] => assert_eq!(answer.places().len(), 6, "{:?}", answer.faults()),
-            places => assert_eq!(answer.places(), places, "{query}"),
+    for (query, error_locations) in errors {
+        let response = key.get(&format!("{SUMMARY}?{query}")).await;
+        assert_eq!(response.status, 422, "{query}: {}", String::from_utf8_lossy(&response.body));
+        match error_locations {
+            [] => assert_eq!(response.error_locations().len(), 6, "{:?}", response.errors()),
+            error_locations => assert_eq!(response.error_locations(), error_locations, "{query}"),
         }
     }
     for query in [
@@ -61,21 +61,21 @@ async fn a_window_has_both_ends_or_neither_and_a_year_at_most() {
 }
 
 #[tokio::test]
-async fn a_window_in_which_nothing_happened_has_zeros_and_no_rates() {
+async fn an_empty_window_has_zeros_and_no_rates() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:analytics").await;
     assert_json_snapshot!(summary(&key, "interval=week").await);
 
-    // A course that does not exist gives zeros as well.
+    // An absent course gives zeros as well.
     let absent = "courseId=crs_01k424mh00e2mbrajjfteg1k8f";
-    let mut whole = summary(&key, "timezone=UTC").await;
-    assert_eq!(summary(&key, absent).await, whole);
-    // The window ends with the request.
+    let mut full_summary = summary(&key, "timezone=UTC").await;
+    assert_eq!(summary(&key, absent).await, full_summary);
+    // The window ends at the time of the request.
     app.clock.advance(std::time::Duration::from_millis(1));
-    assert_ne!(summary(&key, absent).await["window"], whole["window"].take());
+    assert_ne!(summary(&key, absent).await["window"], full_summary["window"].take());
 }
 
-/// A workspace with two courses and two students in it.
+/// Creates two courses and two students.
 async fn school(workspace: &Workspace<'_>) {
     for name in ["rust", "ink"] {
         workspace.course(name, 3).await;
@@ -95,19 +95,19 @@ async fn pay(workspace: &Workspace<'_>, at: &str, number: &str, currency: &str, 
 }
 
 #[tokio::test]
-async fn the_figures_of_a_month_count_each_thing_at_its_own_time() {
+async fn the_figures_of_a_month_count_each_record_at_its_own_time() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:analytics").await;
     school(&workspace).await;
-    // Two currencies; one order before the window whose refund lies in it, one at its very end.
+    // Two currencies; one order before the window with a refund inside it, and one order at the end of the window.
     pay(&workspace, "2026-01-31T23:59:59.999Z", "o1", "USD", ("rust", 1000)).await;
     pay(&workspace, "2026-02-01T00:00:00Z", "o2", "USD", ("ink", 200)).await;
     pay(&workspace, "2026-02-05T00:00:00Z", "o3", "JPY", ("rust", 3000)).await;
     pay(&workspace, "2026-03-01T00:00:00Z", "o4", "USD", ("rust", 9999)).await;
     let refund = json!({"order": "o1", "amount": 400});
     workspace.change_at("2026-02-03T12:00:00Z", "order.refund", refund).await;
-    // The cohort: bob completes rust, is at a third of ink; ada's came with the orders.
+    // The cohort: bob completes rust and a third of ink. Ada's enrollments come from the orders.
     for course in ["rust", "ink"] {
         let data = json!({"student": "bob", "course": course});
         workspace.change_at("2026-02-11T00:00:00Z", "enrollment.grant", data).await;
@@ -122,27 +122,27 @@ async fn the_figures_of_a_month_count_each_thing_at_its_own_time() {
     workspace.change_at("2026-02-14T00:00:00Z", "enrollment.revoke", data).await;
 
     let month = "from=2026-02-01T00:00:00Z&to=2026-03-01T00:00:00Z";
-    let whole = summary(&key, month).await;
-    assert_json_snapshot!("the_figures_of_a_month", whole);
+    let full_summary = summary(&key, month).await;
+    assert_json_snapshot!("the_figures_of_a_month", full_summary);
     let ink = app.course_id(&workspace, "ink").await;
     assert_json_snapshot!(
         "the_figures_of_a_month_for_one_course",
         summary(&key, &format!("{month}&courseId={ink}")).await
     );
 
-    // Who is deleted is counted no more; what was paid is.
+    // A deleted student no longer counts, but the revenue does.
     workspace.change("student.delete", json!({"student": "bob"})).await;
     let after = summary(&key, month).await;
     assert_eq!(after["students"], json!({"new": 0, "total": 1}));
     assert_eq!(after["completion"]["completed"], 0);
-    assert_eq!(after["revenue"], whole["revenue"]);
-    // The other workspace has nothing of it.
+    assert_eq!(after["revenue"], full_summary["revenue"]);
+    // Another workspace has none of these figures.
     let other = app.workspace("globex").await.key("read:analytics").await;
     assert_eq!(summary(&other, month).await["revenue"], json!([]));
 }
 
 #[tokio::test]
-async fn an_enrollment_counts_as_it_stands_now() {
+async fn an_enrollment_counts_with_its_current_status() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:analytics").await;
@@ -169,24 +169,24 @@ async fn an_enrollment_counts_as_it_stands_now() {
 }
 
 #[tokio::test]
-async fn what_is_still_being_written_is_not_said_to_be_counted() {
+async fn data_as_of_excludes_open_writes() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:analytics").await;
-    let begun = app.clock.now();
+    let write_started = app.clock.now();
     let running = app.write().await;
     app.clock.advance(std::time::Duration::from_secs(1));
-    assert_eq!(time(&summary(&key, "").await["data_as_of"]), begun);
+    assert_eq!(time(&summary(&key, "").await["data_as_of"]), write_started);
     running.rollback().await.unwrap();
     assert_eq!(time(&summary(&key, "").await["data_as_of"]), app.clock.now());
 }
 
-/// The begins of the points of a series.
+/// Returns the start times of the points of a series.
 fn starts(summary: &Value) -> Vec<&str> {
     summary["series"].as_array().unwrap().iter().map(|point| point["starts_at"].as_str().unwrap()).collect()
 }
 
 #[tokio::test]
-async fn a_series_has_a_point_for_each_interval_that_touches_the_window() {
+async fn a_series_has_a_point_for_each_interval_that_overlaps_the_window() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:analytics").await;
 
@@ -210,12 +210,12 @@ async fn a_series_has_a_point_for_each_interval_that_touches_the_window() {
 }
 
 #[tokio::test]
-async fn a_day_on_which_the_clocks_change_is_one_day() {
+async fn a_day_with_a_daylight_saving_change_is_one_day() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:analytics").await;
     school(&workspace).await;
-    // 25 hours on 2025-10-26, 23 hours on 2025-03-30.
+    // 2025-10-26 has 25 hours, 2025-03-30 has 23 hours.
     let paid = [
         "2025-10-25T21:59:59.999Z",
         "2025-10-25T22:00:00Z",
@@ -248,7 +248,7 @@ async fn a_day_on_which_the_clocks_change_is_one_day() {
     );
 }
 
-/// When this text says.
+/// Parses a time.
 pub fn time(value: &Value) -> Timestamp {
-    value.as_str().expect("a time is a text").parse().expect("a time is RFC 3339")
+    value.as_str().expect("a time is a string").parse().expect("a time is RFC 3339")
 }

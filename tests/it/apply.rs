@@ -1,4 +1,4 @@
-//! Changes from the platform: each applied once, wholly or not at all, in its own workspace.
+//! Changes from the platform: each is applied once, as a whole or not at all, in its own workspace.
 
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use crate::support::{TestApp, Workspace};
 
 const STUDENTS: &str = "/api/v1/students";
 
-/// Some life in a workspace, as lines with ids of their own.
-fn story(workspace: &str) -> Vec<Value> {
+/// Sample changes of a workspace, with ids.
+fn sample_changes(workspace: &str) -> Vec<Value> {
     let changes = [
         ("workspace.upsert", json!({"key": workspace, "name": workspace, "owner_email": "o@example.com"})),
         ("course.upsert", crate::support::course("rust", "published", 2)),
@@ -38,8 +38,8 @@ fn lines(changes: &[Value]) -> String {
     changes.iter().map(|change| format!("{change}\n")).collect()
 }
 
-/// All that a workspace shows, ids and recording times aside.
-async fn shown(workspace: &Workspace<'_>) -> Value {
+/// Returns everything that a workspace shows through the API, with ids and recording times masked.
+async fn visible_state(workspace: &Workspace<'_>) -> Value {
     let key = workspace.full_key().await;
     let mut all = Vec::new();
     for list in ["courses", "students", "orders"] {
@@ -53,40 +53,41 @@ fn types(events: &[Value]) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_stream_applied_again_changes_nothing() {
+async fn applying_a_stream_again_changes_nothing() {
     let app = TestApp::start().await;
-    let stream = lines(&story("acme"));
+    let stream = lines(&sample_changes("acme"));
     let (first, _) = app.try_apply(&stream).await;
     assert_eq!((first.applied, first.repeated, first.rejected), (10, 0, 0));
     let workspace = app.workspace("acme").await;
-    let before = (shown(&workspace).await, app.events().await);
+    let before = (visible_state(&workspace).await, app.events().await);
 
-    let (again, _) = app.try_apply(&stream).await;
-    assert_eq!((again.applied, again.repeated, again.rejected), (0, 10, 0));
-    // Even in one stream, and even when what it says has changed since.
-    let twice = lines(&[story("acme")[2].clone(), story("acme")[2].clone()]);
+    let (repeated, _) = app.try_apply(&stream).await;
+    assert_eq!((repeated.applied, repeated.repeated, repeated.rejected), (0, 10, 0));
+    // Also within one stream, and also when the record has changed since.
+    let twice = lines(&[sample_changes("acme")[2].clone(), sample_changes("acme")[2].clone()]);
     assert_eq!(app.try_apply(&twice).await.0.repeated, 2);
-    assert_eq!((shown(&workspace).await, app.events().await), before);
+    assert_eq!((visible_state(&workspace).await, app.events().await), before);
 }
 
 #[tokio::test]
-async fn a_stream_cut_short_anywhere_ends_as_if_it_had_not_been() {
-    let whole = TestApp::start().await;
-    whole.try_apply(&lines(&story("acme"))).await;
-    let expected = (shown(&whole.workspace("acme").await).await, types(&whole.events().await));
+async fn a_truncated_stream_applied_again_has_the_same_result() {
+    let uninterrupted = TestApp::start().await;
+    uninterrupted.try_apply(&lines(&sample_changes("acme"))).await;
+    let expected =
+        (visible_state(&uninterrupted.workspace("acme").await).await, types(&uninterrupted.events().await));
 
     for cut in [1, 3, 6, 9] {
         let app = TestApp::start().await;
-        let story = story("acme");
-        // The last line arrives in half.
-        let half = story[cut].to_string();
-        let torn = format!("{}{}", lines(&story[..cut]), &half[..half.len() / 2]);
+        let changes = sample_changes("acme");
+        // The last line is truncated.
+        let half = changes[cut].to_string();
+        let torn = format!("{}{}", lines(&changes[..cut]), &half[..half.len() / 2]);
         let (first, _) = app.try_apply(&torn).await;
         assert_eq!((first.applied, first.rejected), (cut as u64, 1));
-        let (rest, _) = app.try_apply(&lines(&story)).await;
+        let (rest, _) = app.try_apply(&lines(&changes)).await;
         assert_eq!((rest.applied, rest.repeated, rest.rejected), (10 - cut as u64, cut as u64, 0));
         assert_eq!(
-            (shown(&app.workspace("acme").await).await, types(&app.events().await)),
+            (visible_state(&app.workspace("acme").await).await, types(&app.events().await)),
             expected,
             "cut at {cut}"
         );
@@ -94,7 +95,7 @@ async fn a_stream_cut_short_anywhere_ends_as_if_it_had_not_been() {
 }
 
 #[tokio::test]
-async fn a_bad_line_is_told_with_its_number_and_the_rest_goes_on() {
+async fn an_invalid_line_is_reported_with_its_number_and_the_rest_is_applied() {
     let app = TestApp::start().await;
     app.workspace("acme").await;
     let good = |n: usize| {
@@ -118,8 +119,8 @@ async fn a_bad_line_is_told_with_its_number_and_the_rest_goes_on() {
         good(2),
         "[]".to_owned(),
         "{}".to_owned(),
-        with("colour", json!("red")),
-        with("data/colour", json!("red")),
+        with("color", json!("red")),
+        with("data/color", json!("red")),
         with("data/emial", json!("x")),
         with("change", json!("student.create")),
         with("workspace", json!("nowhere")),
@@ -143,16 +144,16 @@ async fn a_bad_line_is_told_with_its_number_and_the_rest_goes_on() {
 }
 
 #[tokio::test]
-async fn a_refused_change_leaves_no_trace_and_may_come_again_corrected() {
+async fn a_rejected_change_writes_nothing_and_can_be_applied_when_corrected() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     workspace.course("rust", 1).await;
     workspace.student("ada").await;
     let before = app.events().await.len();
-    let mut pay = story("acme").remove(6);
+    let mut pay = sample_changes("acme").remove(6);
     pay["data"]["student"] = json!("ada");
-    // The first item would enrol; the second names nothing.
+    // The first item would create an enrollment; the second names an absent course.
     pay["data"]["items"] =
         json!([{"course": "rust", "unit_amount": 1}, {"course": "gone", "unit_amount": 1}]);
 
@@ -168,7 +169,7 @@ async fn a_refused_change_leaves_no_trace_and_may_come_again_corrected() {
 }
 
 #[tokio::test]
-async fn a_refused_change_among_good_ones_takes_nothing_with_it() {
+async fn a_rejected_change_does_not_affect_others_of_its_batch() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let student = |n: usize, email: String| {
@@ -178,7 +179,7 @@ async fn a_refused_change_among_good_ones_takes_nothing_with_it() {
             json!({"key": format!("s{n}"), "email": email}),
         )
     };
-    // Every fifth asks for the email of the one before.
+    // Every fifth change uses the email address of the one before.
     let changes: Vec<Value> = (0..100)
         .map(|n| student(n, format!("s{}@example.com", if n % 5 == 4 { n - 1 } else { n })))
         .collect();
@@ -192,19 +193,19 @@ async fn a_refused_change_among_good_ones_takes_nothing_with_it() {
 async fn a_change_of_a_workspace_is_invisible_in_another() {
     let app = TestApp::start().await;
     let globex = app.workspace("globex").await;
-    let nothing = shown(&globex).await;
-    app.try_apply(&lines(&story("acme"))).await;
-    assert_eq!(shown(&globex).await, nothing);
+    let nothing = visible_state(&globex).await;
+    app.try_apply(&lines(&sample_changes("acme"))).await;
+    assert_eq!(visible_state(&globex).await, nothing);
 
-    // The same ids, keys, emails, slugs and numbers are free there.
-    let (outcome, rejects) = app.try_apply(&lines(&story("globex"))).await;
+    // The same ids, keys, email addresses, slugs and numbers can be used there.
+    let (outcome, rejects) = app.try_apply(&lines(&sample_changes("globex"))).await;
     assert_eq!((outcome.applied, outcome.rejected), (10, 0), "{rejects:?}");
     let acme = app.workspace("acme").await;
-    assert_eq!(shown(&globex).await, shown(&acme).await);
+    assert_eq!(visible_state(&globex).await, visible_state(&acme).await);
 
-    // What one names by key or id, the other does not have.
+    // Records of one workspace cannot be named by key or id in the other.
     let ada = acme.full_key().await.get(STUDENTS).await.ids().remove(0);
-    let before = shown(&acme).await;
+    let before = visible_state(&acme).await;
     for name in ["eve", &ada] {
         let delete = globex.line("2026-03-01T11:00:00Z", "student.delete", json!({"student": name}));
         assert_eq!(app.try_apply(&delete.to_string()).await.1.len(), 1, "{name}");
@@ -212,5 +213,5 @@ async fn a_change_of_a_workspace_is_invisible_in_another() {
     let grant =
         globex.line("2026-03-01T11:00:00Z", "enrollment.grant", json!({"student": ada, "course": "rust"}));
     assert_eq!(app.try_apply(&grant.to_string()).await.1.len(), 1);
-    assert_eq!(shown(&acme).await, before);
+    assert_eq!(visible_state(&acme).await, before);
 }

@@ -1,4 +1,4 @@
-//! Keys: who is let in, and what those see who are not.
+//! API keys: which requests are authenticated, and which error the others get.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use domain::workspaces::Quota;
 use insta::assert_json_snapshot;
 use reqwest::Method;
 
-use crate::support::{Answer, TestApp, send};
+use crate::support::{TestApp, TestResponse, send};
 
 const COURSES: &str = "/api/v1/courses";
 
 #[tokio::test]
-async fn a_key_opens_the_api_whatever_the_case_of_the_scheme() {
+async fn the_authorization_scheme_is_case_insensitive() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:courses").await;
 
@@ -24,7 +24,7 @@ async fn a_key_opens_the_api_whatever_the_case_of_the_scheme() {
 }
 
 #[tokio::test]
-async fn every_request_without_a_valid_key_is_refused_in_the_same_words() {
+async fn every_request_without_a_valid_key_gets_the_same_error() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let good = workspace.key("read:courses").await;
@@ -47,30 +47,30 @@ async fn every_request_without_a_valid_key_is_refused_in_the_same_words() {
         good.secret.clone(),
         "Bearer svc_live_".to_owned(),
     ];
-    let mut answers = vec![send(app.request(Method::GET, COURSES)).await];
+    let mut responses = vec![send(app.request(Method::GET, COURSES)).await];
     for header in &headers {
-        answers.push(send(app.request(Method::GET, COURSES).header("authorization", header)).await);
+        responses.push(send(app.request(Method::GET, COURSES).header("authorization", header)).await);
     }
     let twice = app.request(Method::GET, COURSES).bearer_auth(&good.secret).bearer_auth(&good.secret);
-    answers.push(send(twice).await);
+    responses.push(send(twice).await);
 
-    for answer in &answers {
-        assert_eq!(answer.status, 401);
-        assert_eq!(answer.header("www-authenticate"), "Bearer");
-        assert_eq!(without_request_id(answer), without_request_id(&answers[0]));
+    for response in &responses {
+        assert_eq!(response.status, 401);
+        assert_eq!(response.header("www-authenticate"), "Bearer");
+        assert_eq!(without_request_id(response), without_request_id(&responses[0]));
     }
-    assert_json_snapshot!(without_request_id(&answers[0]));
+    assert_json_snapshot!(without_request_id(&responses[0]));
 }
 
-fn without_request_id(answer: &Answer) -> serde_json::Value {
-    let mut body = answer.json();
+fn without_request_id(response: &TestResponse) -> serde_json::Value {
+    let mut body = response.json();
     let id = body["error"]["request_id"].take();
     assert!(id.as_str().is_some_and(|id| id.starts_with("req_")), "{id}");
     body
 }
 
 #[tokio::test]
-async fn a_revoked_key_is_refused_from_the_next_request_on() {
+async fn a_revoked_key_is_rejected_immediately() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -86,7 +86,7 @@ async fn a_revoked_key_is_refused_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn a_key_revoked_by_another_process_is_refused_within_two_seconds() {
+async fn a_key_revoked_by_another_process_is_rejected_within_two_seconds() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -102,7 +102,7 @@ async fn a_key_revoked_by_another_process_is_refused_within_two_seconds() {
 }
 
 #[tokio::test]
-async fn an_expired_key_is_refused_from_its_last_instant_on() {
+async fn a_key_is_rejected_from_its_expiry_on() {
     let app = TestApp::start().await;
     let ends = app.clock.now() + Duration::from_secs(60);
     let key = app.workspace("acme").await.key_with("read:courses", Quota::default(), Some(ends)).await;
@@ -114,11 +114,11 @@ async fn an_expired_key_is_refused_from_its_last_instant_on() {
 }
 
 #[tokio::test]
-async fn a_key_without_the_scope_is_told_which_one_is_missing() {
+async fn the_error_for_a_missing_scope_names_the_scope() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:courses").await;
 
-    let answer = key.get("/api/v1/students?limit=nonsense").await.assert_status(403);
-    assert_eq!(answer.code(), "forbidden");
-    assert!(answer.message().contains("`read:students`"), "{}", answer.message());
+    let response = key.get("/api/v1/students?limit=nonsense").await.assert_status(403);
+    assert_eq!(response.code(), "forbidden");
+    assert!(response.message().contains("`read:students`"), "{}", response.message());
 }

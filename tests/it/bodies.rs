@@ -1,4 +1,4 @@
-//! Bodies that are no body: each gets a clear answer, and nothing is written.
+//! Invalid request bodies: each gets a clear error, and nothing is written.
 
 use futures_util::stream;
 use insta::assert_json_snapshot;
@@ -8,27 +8,27 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::conformance::assert_error;
-use crate::support::{Answer, Key, TestApp, send};
+use crate::support::{Key, TestApp, TestResponse, send};
 
 const STUDENTS: &str = "/api/v1/students";
 const POSTS: [&str; 2] = [STUDENTS, "/api/v1/enrollments"];
-/// Bytes of a body at most.
+/// The maximum size of a body in bytes.
 const CAP: usize = 256 * 1024;
 
-/// Asserts that no request so far has left anything.
+/// Asserts that no request so far has written anything.
 async fn assert_nothing_written(app: &TestApp, key: &Key) {
     assert_eq!(key.get(STUDENTS).await.assert_status(200).ids(), [""; 0]);
     assert_eq!(app.events().await.len(), 0);
 }
 
 /// Posts a body with these headers.
-async fn post(key: &Key, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Answer {
+async fn post(key: &Key, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> TestResponse {
     let request = key.request(Method::POST, path).body(body);
     send(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
 
 #[tokio::test]
-async fn what_is_not_one_json_object_is_refused_with_its_place() {
+async fn a_body_that_is_not_one_json_object_is_rejected_with_the_location() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -66,27 +66,27 @@ async fn what_is_not_one_json_object_is_refused_with_its_place() {
         ),
         ("form data", b"email=ada%40example.com".into()),
     ];
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for (name, body) in bodies {
         for path in POSTS {
-            let answer = key.post_bytes(path, body.clone()).await;
-            let message = assert_error(&answer, 422, "invalid_request");
+            let response = key.post_bytes(path, body.clone()).await;
+            let message = assert_error(&response, 422, "invalid_request");
             assert!(
-                answer.places().iter().all(|place| place.starts_with("body ")),
+                response.error_locations().iter().all(|place| place.starts_with("body ")),
                 "{name}: {:?}",
-                answer.faults()
+                response.errors()
             );
             if path == STUDENTS {
-                told.push(json!({"body": name, "message": message, "faults": answer.faults()}));
+                messages.push(json!({"body": name, "message": message, "faults": response.errors()}));
             }
         }
     }
-    assert_json_snapshot!(told);
+    assert_json_snapshot!(messages);
     assert_nothing_written(&app, &key).await;
 }
 
 #[tokio::test]
-async fn ten_thousand_levels_are_refused() {
+async fn a_body_nested_ten_thousand_levels_deep_is_rejected() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -94,13 +94,13 @@ async fn ten_thousand_levels_are_refused() {
         for body in [open.repeat(10_000), format!("{}1{}", open.repeat(10_000), close.repeat(10_000))] {
             let nested = format!(r#"{{"email": "ada@example.com", "metadata": {body}}}"#);
             for body in [body, nested] {
-                let answer = key.post_bytes(STUDENTS, body).await;
-                assert_error(&answer, 422, "invalid_request");
-                let faults = answer.faults();
-                assert_eq!(faults.len(), 1, "{faults:?}");
-                assert!(faults[0].ends_with("is nested deeper than 64 levels"), "{faults:?}");
-                // The place of a deep fault does not blow up the answer.
-                assert!(answer.body.len() < 2_000, "{} bytes", answer.body.len());
+                let response = key.post_bytes(STUDENTS, body).await;
+                assert_error(&response, 422, "invalid_request");
+                let errors = response.errors();
+                assert_eq!(errors.len(), 1, "{errors:?}");
+                assert!(errors[0].ends_with("is nested deeper than 64 levels"), "{errors:?}");
+                // The location of a deeply nested error does not inflate the response.
+                assert!(response.body.len() < 2_000, "{} bytes", response.body.len());
             }
         }
     }
@@ -108,7 +108,7 @@ async fn ten_thousand_levels_are_refused() {
 }
 
 #[tokio::test]
-async fn a_body_over_the_cap_is_refused_before_anything_else() {
+async fn a_body_over_the_limit_is_rejected_before_other_checks() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
     let padded = |length: usize| {
@@ -118,19 +118,19 @@ async fn a_body_over_the_cap_is_refused_before_anything_else() {
 
     for path in POSTS {
         for length in [CAP + 1, 300 * 1024] {
-            let answer = key.post_bytes(path, padded(length)).await;
-            let message = assert_error(&answer, 413, "invalid_request");
+            let response = key.post_bytes(path, padded(length)).await;
+            let message = assert_error(&response, 413, "invalid_request");
             assert_eq!(message, "The request body is larger than 262144 bytes.");
         }
     }
-    // In pieces, without a length declared.
+    // In chunks, without a declared length.
     let pieces = padded(300 * 1024)
         .chunks(10_000)
         .map(|piece| Ok::<_, std::io::Error>(piece.to_vec()))
         .collect::<Vec<_>>();
     let chunked = key.post_bytes(STUDENTS, reqwest::Body::wrap_stream(stream::iter(pieces))).await;
     assert_error(&chunked, 413, "invalid_request");
-    // Before the key, the scope and the media type are looked at.
+    // Before the key, the scope and the media type are checked.
     let stranger = send(app.request(Method::POST, STUDENTS).body(padded(CAP + 1))).await;
     assert_error(&stranger, 413, "invalid_request");
     let reader = app.workspace("acme").await.key("read:courses").await;
@@ -145,7 +145,7 @@ async fn a_body_over_the_cap_is_refused_before_anything_else() {
 }
 
 #[tokio::test]
-async fn a_declared_length_alone_is_enough_to_refuse() {
+async fn a_declared_length_over_the_limit_is_rejected_without_the_body() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -156,7 +156,7 @@ async fn a_declared_length_alone_is_enough_to_refuse() {
             key.secret
         )
     };
-    // The rest of the body never comes: the answer does not wait for it.
+    // The rest of the body never arrives: the response does not wait for it.
     for (length, more, body) in [
         ("1000000000", "Expect: 100-continue\r\nConnection: close\r\n", ""),
         ("262145", "Connection: close\r\n", ""),
@@ -166,19 +166,19 @@ async fn a_declared_length_alone_is_enough_to_refuse() {
     ] {
         let received = app.exchange((head(length, more) + body).as_bytes(), false).await;
         assert!(received.is_closed, "{length}");
-        assert_error(&received.answers[0], 413, "invalid_request");
-        assert_eq!(received.answers[0].header("connection"), "close");
+        assert_error(&received.responses[0], 413, "invalid_request");
+        assert_eq!(received.responses[0].header("connection"), "close");
     }
-    // A client that sends all of it before it reads gets the answer, too.
-    let whole = head("900000", "") + &"x".repeat(900_000);
-    let received = app.exchange(whole.as_bytes(), false).await;
+    // A client that sends the whole body before it reads gets the response as well.
+    let request = head("900000", "") + &"x".repeat(900_000);
+    let received = app.exchange(request.as_bytes(), false).await;
     assert!(received.is_closed, "the connection is not reset");
-    assert_error(&received.answers[0], 413, "invalid_request");
+    assert_error(&received.responses[0], 413, "invalid_request");
     assert_nothing_written(&app, &key).await;
 }
 
 #[tokio::test]
-async fn only_plain_json_is_taken() {
+async fn only_uncompressed_json_is_accepted() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
     let body = || br#"{"email": "ada@example.com"}"#.to_vec();
@@ -198,9 +198,9 @@ async fn only_plain_json_is_taken() {
         "application/json; charset=iso-8859-1",
     ] {
         for path in POSTS {
-            let answer = post(&key, path, &[("content-type", media_type)], body()).await;
-            assert_error(&answer, 415, "invalid_request");
-            assert_eq!(answer.places(), ["header Content-Type"], "{media_type}");
+            let response = post(&key, path, &[("content-type", media_type)], body()).await;
+            assert_error(&response, 415, "invalid_request");
+            assert_eq!(response.error_locations(), ["header Content-Type"], "{media_type}");
         }
     }
     let none = post(&key, STUDENTS, &[], body()).await;
@@ -208,9 +208,9 @@ async fn only_plain_json_is_taken() {
 
     for coding in ["gzip", "br", "zstd", "deflate", "GZIP", "gzip, gzip", "nonsense"] {
         let headers = [("content-type", "application/json"), ("content-encoding", coding)];
-        let answer = post(&key, STUDENTS, &headers, body()).await;
-        assert_error(&answer, 415, "invalid_request");
-        assert_eq!(answer.places(), ["header Content-Encoding"], "{coding}");
+        let response = post(&key, STUDENTS, &headers, body()).await;
+        assert_error(&response, 415, "invalid_request");
+        assert_eq!(response.error_locations(), ["header Content-Encoding"], "{coding}");
     }
     assert_nothing_written(&app, &key).await;
 
@@ -224,7 +224,7 @@ async fn only_plain_json_is_taken() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_leaves_nothing() {
+async fn an_incomplete_body_writes_nothing() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -233,7 +233,7 @@ async fn a_body_that_breaks_off_leaves_nothing() {
          Content-Length: 100\r\nConnection: close\r\n\r\n{{\"email\": \"ada@example.com\"}}",
         key.secret
     );
-    // The caller is gone before the hundred bytes are; whatever the server says, nobody reads it.
+    // The client disconnects before the hundred bytes are sent, and reads no response.
     let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
     drop(stream);
@@ -241,7 +241,7 @@ async fn a_body_that_breaks_off_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_body_on_a_get_changes_nothing() {
+async fn a_body_of_a_get_request_is_ignored() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
     for body in ["{}", "nonsense"] {

@@ -1,30 +1,30 @@
-//! Conditional requests, caching, compression, request ids: what stands around an answer.
+//! Conditional requests, caching, compression and request ids.
 
 use std::time::Duration;
 
 use reqwest::Method;
 
 use crate::conformance::assert_error;
-use crate::support::{Answer, Key, TestApp, course, http, send};
+use crate::support::{Key, TestApp, TestResponse, course, http, send};
 
 const COURSES: &str = "/api/v1/courses";
 const MARCH: &str = "/api/v1/analytics/summary?from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z";
 
-/// Asks again, holding these tags.
-async fn holding(key: &Key, path: &str, tags: &[&str]) -> Answer {
+/// Requests the path with these ETags in `If-None-Match`.
+async fn get_with_tags(key: &Key, path: &str, tags: &[&str]) -> TestResponse {
     let request = key.request(Method::GET, path);
     send(tags.iter().fold(request, |request, tags| request.header("if-none-match", *tags))).await
 }
 
 #[tokio::test]
-async fn whoever_holds_the_tag_is_told_that_nothing_changed() {
+async fn a_matching_etag_gets_304() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let one = format!("{COURSES}/{}", workspace.course("rust", 2).await);
+    let course_path = format!("{COURSES}/{}", workspace.course("rust", 2).await);
     workspace.student("ada").await;
 
-    for path in [COURSES, &one, "/api/v1/students", "/api/v1/orders", MARCH] {
+    for path in [COURSES, &course_path, "/api/v1/students", "/api/v1/orders", MARCH] {
         let first = key.get(path).await.assert_status(200);
         app.clock.advance(Duration::from_millis(1));
         let tag = first.header("etag");
@@ -34,15 +34,18 @@ async fn whoever_holds_the_tag_is_told_that_nothing_changed() {
 
         let bare = tag.trim_start_matches("W/");
         let list = format!("\"x\", {tag}, \"y\"");
-        for held in [&[tag][..], &[bare], &[&list], &["*"], &["\"x\"", tag], &["\"a,b\"", tag]] {
-            let answer = holding(&key, path, held).await.assert_status(304);
-            assert!(answer.body.is_empty(), "{path}");
-            assert_eq!(answer.header("content-type"), "");
-            assert_eq!((answer.header("etag"), answer.header("cache-control")), (tag, "private, no-cache"));
-            assert!(!answer.header("x-request-id").is_empty());
+        for tags in [&[tag][..], &[bare], &[&list], &["*"], &["\"x\"", tag], &["\"a,b\"", tag]] {
+            let response = get_with_tags(&key, path, tags).await.assert_status(304);
+            assert!(response.body.is_empty(), "{path}");
+            assert_eq!(response.header("content-type"), "");
+            assert_eq!(
+                (response.header("etag"), response.header("cache-control")),
+                (tag, "private, no-cache")
+            );
+            assert!(!response.header("x-request-id").is_empty());
         }
         for other in ["\"x\"", "W/\"\"", "nonsense", bare.trim_matches('"'), &bare.to_lowercase()] {
-            holding(&key, path, &[other]).await.assert_status(200);
+            get_with_tags(&key, path, &[other]).await.assert_status(200);
         }
         let head = key.request(Method::HEAD, path).header("if-none-match", tag);
         send(head).await.assert_status(304);
@@ -50,7 +53,7 @@ async fn whoever_holds_the_tag_is_told_that_nothing_changed() {
 }
 
 #[tokio::test]
-async fn figures_keep_their_tag_until_one_of_them_changes() {
+async fn a_summary_keeps_its_etag_until_a_figure_changes() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -61,68 +64,69 @@ async fn figures_keep_their_tag_until_one_of_them_changes() {
     assert_eq!(second.header("etag"), first.header("etag"));
 
     workspace.student("ada").await;
-    let third = holding(&key, MARCH, &[first.header("etag")]).await.assert_status(200);
+    let third = get_with_tags(&key, MARCH, &[first.header("etag")]).await.assert_status(200);
     assert_ne!(third.header("etag"), first.header("etag"));
-    // The last thirty days are others a second later.
+    // The default window of thirty days moves with the time.
     let latest = key.get("/api/v1/analytics/summary").await.assert_status(200);
     app.clock.advance(Duration::from_secs(1));
-    holding(&key, "/api/v1/analytics/summary", &[latest.header("etag")]).await.assert_status(200);
+    get_with_tags(&key, "/api/v1/analytics/summary", &[latest.header("etag")]).await.assert_status(200);
 }
 
 #[tokio::test]
-async fn a_304_counts_like_any_request() {
+async fn a_304_counts_against_the_limit() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.plain_key("read:courses").await;
     let first = key.get(COURSES).await.assert_status(200);
-    let again = holding(&key, COURSES, &[first.header("etag")]).await.assert_status(304);
-    assert_eq!((first.header("x-ratelimit-remaining"), again.header("x-ratelimit-remaining")), ("59", "58"));
+    let repeat = get_with_tags(&key, COURSES, &[first.header("etag")]).await.assert_status(304);
+    assert_eq!((first.header("x-ratelimit-remaining"), repeat.header("x-ratelimit-remaining")), ("59", "58"));
 }
 
 #[tokio::test]
-async fn a_change_changes_the_tag() {
+async fn a_change_changes_the_etag() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    let one = format!("{COURSES}/{}", workspace.course("rust", 2).await);
-    let before = [key.get(COURSES).await, key.get(&one).await].map(|answer| answer.header("etag").to_owned());
+    let course_path = format!("{COURSES}/{}", workspace.course("rust", 2).await);
+    let before = [key.get(COURSES).await, key.get(&course_path).await]
+        .map(|response| response.header("etag").to_owned());
 
     let mut renamed = course("rust", "published", 2);
     renamed["title"] = "Rust, again".into();
     workspace.change("course.upsert", renamed).await;
-    for (path, tag) in [COURSES, &one].into_iter().zip(&before) {
-        let answer = holding(&key, path, &[tag]).await.assert_status(200);
-        assert_ne!(answer.header("etag"), tag);
+    for (path, tag) in [COURSES, &course_path].into_iter().zip(&before) {
+        let response = get_with_tags(&key, path, &[tag]).await.assert_status(200);
+        assert_ne!(response.header("etag"), tag);
     }
-    // Another page of the same list has another tag, and so has another workspace's list.
+    // Another page of the same list and another workspace's list have other ETags.
     workspace.course("ink", 1).await;
     let pages = [key.get("/api/v1/courses?limit=1").await, key.get("/api/v1/courses?limit=2").await];
     assert_ne!(pages[0].header("etag"), pages[1].header("etag"));
     let other = app.workspace("globex").await.full_key().await;
-    holding(&other, COURSES, &[pages[1].header("etag")]).await.assert_status(200);
+    get_with_tags(&other, COURSES, &[pages[1].header("etag")]).await.assert_status(200);
 }
 
 #[tokio::test]
-async fn what_has_no_tag_is_not_to_be_kept() {
+async fn a_response_without_etag_must_not_be_stored() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
     let ada = serde_json::json!({"email": "ada@example.com"});
 
     let stranger = send(app.request(Method::GET, COURSES).header("if-none-match", "*")).await;
-    let answers = [
+    let responses = [
         (key.post("/api/v1/students", ada.clone()).await, 201),
         (key.post("/api/v1/students", ada).await, 422),
-        (holding(&key, "/api/v1/nothing", &["*"]).await, 404),
-        (holding(&key, "/api/v1/courses?limit=0", &["*"]).await, 422),
+        (get_with_tags(&key, "/api/v1/nothing", &["*"]).await, 404),
+        (get_with_tags(&key, "/api/v1/courses?limit=0", &["*"]).await, 422),
         (stranger, 401),
     ];
-    for (answer, status) in answers {
-        let answer = answer.assert_status(status);
-        assert_eq!((answer.header("etag"), answer.header("cache-control")), ("", "private, no-store"));
+    for (response, status) in responses {
+        let response = response.assert_status(status);
+        assert_eq!((response.header("etag"), response.header("cache-control")), ("", "private, no-store"));
     }
 }
 
-/// Asks with this `Accept-Encoding`, and does not decode what comes.
-async fn encoded(app: &TestApp, key: &Key, path: &str, accept: &str) -> Answer {
+/// Sends a request with this `Accept-Encoding` and does not decode the response.
+async fn get_encoded(app: &TestApp, key: &Key, path: &str, accept: &str) -> TestResponse {
     let secret = &key.secret;
     let head = format!(
         "GET {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n"
@@ -131,7 +135,7 @@ async fn encoded(app: &TestApp, key: &Key, path: &str, accept: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_large_answer_is_compressed_as_asked_for() {
+async fn a_large_response_is_compressed_as_requested() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -145,7 +149,7 @@ async fn a_large_answer_is_compressed_as_asked_for() {
 
     let decoding = http().build().unwrap();
     for (coding, magic) in [("gzip", &b"\x1f\x8b"[..]), ("br", &[]), ("zstd", b"\x28\xb5\x2f\xfd")] {
-        let packed = encoded(&app, &key, path, coding).await;
+        let packed = get_encoded(&app, &key, path, coding).await;
         assert_eq!(packed.header("content-encoding"), coding);
         assert!(packed.body.len() < plain.body.len() / 2 && packed.body.starts_with(magic), "{coding}");
         assert_eq!(packed.header("content-length"), packed.body.len().to_string());
@@ -166,44 +170,48 @@ async fn a_large_answer_is_compressed_as_asked_for() {
         ("nonsense;;q=,", ""),
     ];
     for (accept, coding) in preferred {
-        assert_eq!(encoded(&app, &key, path, accept).await.header("content-encoding"), coding, "{accept:?}");
+        assert_eq!(
+            get_encoded(&app, &key, path, accept).await.header("content-encoding"),
+            coding,
+            "{accept:?}"
+        );
     }
 }
 
 #[tokio::test]
-async fn a_small_answer_is_sent_as_it_is() {
+async fn a_small_response_is_not_compressed() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
-    let answer = encoded(&app, &key, COURSES, "gzip, br, zstd").await;
-    assert_eq!((answer.header("content-encoding"), answer.header("vary")), ("", "accept-encoding"));
-    assert_eq!(answer.json()["data"], serde_json::json!([]));
+    let response = get_encoded(&app, &key, COURSES, "gzip, br, zstd").await;
+    assert_eq!((response.header("content-encoding"), response.header("vary")), ("", "accept-encoding"));
+    assert_eq!(response.json()["data"], serde_json::json!([]));
 }
 
 #[tokio::test]
-async fn a_fit_request_id_is_echoed_and_any_other_replaced() {
+async fn a_valid_request_id_is_echoed_and_an_invalid_one_replaced() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
-    let ask = async |path: &str, ids: &[&str]| {
+    let send_with_ids = async |path: &str, ids: &[&str]| {
         let request = key.request(Method::GET, path);
         send(ids.iter().fold(request, |request, id| request.header("x-request-id", *id))).await
     };
 
     let longest = "x".repeat(128);
     for own in ["a", "AZaz09._-", "req_01khx04p32f158jxbyqapkvfe0", &longest] {
-        assert_eq!(ask(COURSES, &[own]).await.header("x-request-id"), own);
-        let refused = ask("/api/v1/nothing", &[own]).await;
-        assert_error(&refused, 404, "not_found");
-        assert_eq!(refused.header("x-request-id"), own);
+        assert_eq!(send_with_ids(COURSES, &[own]).await.header("x-request-id"), own);
+        let rejected = send_with_ids("/api/v1/nothing", &[own]).await;
+        assert_error(&rejected, 404, "not_found");
+        assert_eq!(rejected.header("x-request-id"), own);
     }
     let too_long = "x".repeat(129);
     for unfit in [&[""][..], &["a b"], &["a/b"], &["a\"b"], &["<script>"], &[&too_long], &["one", "two"], &[]]
     {
-        let answer = ask(COURSES, unfit).await.assert_status(200);
-        let id = answer.header("x-request-id");
+        let response = send_with_ids(COURSES, unfit).await.assert_status(200);
+        let id = response.header("x-request-id");
         assert!(id.parse::<foundation::id::RequestId>().is_ok(), "{unfit:?} became {id}");
     }
     assert_ne!(
-        ask(COURSES, &[]).await.header("x-request-id"),
-        ask(COURSES, &[]).await.header("x-request-id")
+        send_with_ids(COURSES, &[]).await.header("x-request-id"),
+        send_with_ids(COURSES, &[]).await.header("x-request-id")
     );
 }

@@ -1,7 +1,7 @@
-//! Imports, dashboard forms and API calls that write the same rows at once, in several processes.
+//! Imports, dashboard forms and API calls that write the same rows concurrently, in several processes.
 //!
-//! Every transaction takes its locks in one order, so that on PostgreSQL none of them deadlocks. `CONTENTION_SECONDS` makes the
-//! load last longer than the few seconds of a test run.
+//! Every transaction takes its locks in the same order, so that none of them deadlocks on PostgreSQL. `CONTENTION_SECONDS`
+//! extends the load.
 
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin};
 
-use crate::machine::{Machine, Serving};
+use crate::machine::{Machine, ServerProcess};
 use crate::support::browser::{csrf, html};
 use crate::support::{Browser, Key, course};
 
@@ -22,13 +22,13 @@ const BROWSERS: usize = 6;
 const SERVE: [&str; 7] =
     ["serve", "--default-per-minute", "1000000", "--default-per-day", "1000000", "--log-filter", "error"];
 
-/// How long the load lasts.
+/// Returns the duration of the load.
 fn duration() -> Duration {
     let seconds = std::env::var("CONTENTION_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
     Duration::from_secs(seconds)
 }
 
-/// A sequence of numbers that looks random and is the same in each run.
+/// A pseudorandom sequence of numbers, the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -38,7 +38,7 @@ impl Numbers {
     }
 }
 
-/// One change of a kind and about records that differ from line to line.
+/// Creates a change of random type, for random records.
 fn change(import: usize, number: u64, numbers: &mut Numbers) -> Value {
     let student = format!("s{}", numbers.below(STUDENTS));
     let (first, second) = (format!("c{}", numbers.below(COURSES)), format!("c{}", numbers.below(COURSES)));
@@ -70,7 +70,7 @@ fn change(import: usize, number: u64, numbers: &mut Numbers) -> Value {
     })
 }
 
-/// Feeds an import with changes until `until`.
+/// Writes changes to an import until `until`.
 async fn feed(mut stdin: ChildStdin, import: usize, until: Instant) {
     let mut numbers = Numbers(import as u64 + 7);
     let mut number = 0;
@@ -86,12 +86,12 @@ async fn feed(mut stdin: ChildStdin, import: usize, until: Instant) {
     }
 }
 
-/// Where an import writes its errors.
+/// Returns the file of an import's errors.
 fn errors(machine: &Machine, import: usize) -> std::path::PathBuf {
     machine.app.folder().join(format!("import-{import}.log"))
 }
 
-/// Starts an import that is fed until `until`.
+/// Starts an import that gets changes until `until`.
 fn import(machine: &Machine, import: usize, until: Instant) -> Child {
     let mut command = machine.command(&["apply", "-"]);
     let errors = std::fs::File::create(errors(machine, import)).expect("a file");
@@ -106,14 +106,14 @@ fn import(machine: &Machine, import: usize, until: Instant) -> Child {
     child
 }
 
-/// Responses of servers: how many there were, and those with a status of 500 or more.
+/// Counts the responses of servers, and those with a status of 500 or more.
 #[derive(Default)]
-struct Seen {
+struct ResponseCounts {
     all: AtomicUsize,
     failed: AtomicUsize,
 }
 
-impl Seen {
+impl ResponseCounts {
     fn count(&self, status: u16) {
         self.all.fetch_add(1, Ordering::Relaxed);
         if status >= 500 {
@@ -128,7 +128,7 @@ async fn use_dashboard(
     seed: usize,
     ids: &(Vec<String>, Vec<String>),
     until: Instant,
-    seen: &Seen,
+    counts: &ResponseCounts,
 ) {
     let mut numbers = Numbers(seed as u64 + 99);
     let link = regex::Regex::new("href=\"([^\"]+/revoke)\"").expect("a pattern");
@@ -137,32 +137,38 @@ async fn use_dashboard(
         let course = &ids.1[numbers.below(COURSES) as usize];
         let path = format!("/dashboard/students/{student}");
         let page = browser.get(&path).await;
-        seen.count(page.status);
+        counts.count(page.status);
         if page.status != 200 {
             continue;
         }
         let (token, page) = (csrf(&page), html(&page));
         let revoke = link.captures(&page).map(|found| found[1].to_owned());
-        let answer = match revoke.filter(|_| numbers.below(2) == 0) {
+        let response = match revoke.filter(|_| numbers.below(2) == 0) {
             Some(revoke) => browser.post(&revoke, &token, &[]).await,
             None => browser.post(&format!("{path}/enrol"), &token, &[("course", course)]).await,
         };
-        seen.count(answer.status);
+        counts.count(response.status);
     }
 }
 
 /// Enrolls students through the API until `until`.
-async fn use_api(key: Key, seed: usize, ids: &(Vec<String>, Vec<String>), until: Instant, seen: &Seen) {
+async fn use_api(
+    key: Key,
+    seed: usize,
+    ids: &(Vec<String>, Vec<String>),
+    until: Instant,
+    counts: &ResponseCounts,
+) {
     let mut numbers = Numbers(seed as u64 + 999);
     while Instant::now() < until {
         let student = &ids.0[numbers.below(STUDENTS) as usize];
         let course = &ids.1[numbers.below(COURSES) as usize];
         let pair = json!({"studentId": student, "courseId": course});
-        seen.count(key.post("/api/v1/enrollments", pair).await.status);
+        counts.count(key.post("/api/v1/enrollments", pair).await.status);
     }
 }
 
-/// Makes the courses and students of the load; their ids.
+/// Creates the courses and students of the load and returns their ids.
 async fn prepare(machine: &Machine, key: &Key) -> (Vec<String>, Vec<String>) {
     let line = |id: String, kind: &str, data: Value| {
         let change = json!({"change": kind, "id": id, "workspace": "acme", "at": "2026-03-01T10:00:00Z", "data": data});
@@ -177,20 +183,20 @@ async fn prepare(machine: &Machine, key: &Key) -> (Vec<String>, Vec<String>) {
         let data = json!({"key": format!("s{number}"), "email": format!("s{number}@example.com")});
         lines.push_str(&line(format!("s{number}"), "student.upsert", data));
     }
-    let ran = machine.fed(&["apply", "-"], &lines).await;
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let output = machine.run_with_input(&["apply", "-"], &lines).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
     let ids = async |path: &str| key.get(path).await.assert_status(200).ids();
     (ids("/api/v1/students").await, ids("/api/v1/courses").await)
 }
 
-/// One number that the database knows.
+/// Runs a query that returns one number.
 async fn number(machine: &Machine, sql: &str) -> i64 {
     let db = &machine.app.app.db;
     let row = db.read().query_one_raw(Statement::from_string(db.backend(), sql)).await.expect("an answer");
     row.expect("a row").try_get_by_index(0).expect("a number")
 }
 
-/// What must hold of money and access whatever happened: each statement counts the rows that break a rule.
+/// Invariants of money and access. Each statement counts the rows that violate one.
 const RULES: [(&str, &str); 7] = [
     (
         "an order's refunds add up",
@@ -239,12 +245,12 @@ async fn assert_rules_hold(machine: &Machine) {
     assert_eq!(number(machine, paid).await, number(machine, "SELECT count(*) FROM orders").await);
 }
 
-/// Runs so many imports beside six browsers and two API clients on two servers.
+/// Runs this number of imports concurrently with six browsers and two API clients on two servers.
 async fn run(imports: usize) {
     let mut machine = Machine::new().await;
     let secret = machine.key("read:students,read:courses,write:enrollments").await;
     let servers = [machine.serve(&SERVE).await, machine.serve(&SERVE).await];
-    let key = |server: &Serving| server.key(&machine.app, &secret);
+    let key = |server: &ServerProcess| server.key(&machine.app, &secret);
     let ids = prepare(&machine, &key(&servers[0])).await;
     let keys = servers.each_ref().map(key);
     let bases = servers.each_ref().map(|server| server.base.clone());
@@ -260,7 +266,7 @@ async fn run(imports: usize) {
 
     let until = Instant::now() + duration();
     let children: Vec<Child> = (0..imports).map(|number| import(&machine, number, until)).collect();
-    let (forms, calls) = (Seen::default(), Seen::default());
+    let (forms, calls) = (ResponseCounts::default(), ResponseCounts::default());
     let browsing = browsers
         .into_iter()
         .enumerate()
@@ -275,7 +281,7 @@ async fn run(imports: usize) {
     let deadlocks = match machine.app.has_many_writers() {
         true => {
             let sql = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
-            // The statistics of a session are reported when it ends, at the latest.
+            // The statistics of a session are reported by its end at the latest.
             for server in servers {
                 assert_eq!(server.stop().await, Some(0));
             }
@@ -284,7 +290,8 @@ async fn run(imports: usize) {
         false => 0,
     };
     let changes = number(&machine, "SELECT count(*) FROM applied_changes").await;
-    let count = |seen: &Seen| (seen.all.load(Ordering::Relaxed), seen.failed.load(Ordering::Relaxed));
+    let count =
+        |counts: &ResponseCounts| (counts.all.load(Ordering::Relaxed), counts.failed.load(Ordering::Relaxed));
     eprintln!(
         "{imports} imports: {codes:?}, {changes} changes; pages and forms {:?}, calls {:?} (all, failed); {deadlocks} deadlocks",
         count(&forms),
@@ -300,11 +307,11 @@ async fn run(imports: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_import_beside_dashboard_and_api_deadlocks_with_nobody() {
+async fn one_import_does_not_deadlock_with_dashboard_and_api() {
     run(1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn four_imports_beside_dashboard_and_api_deadlock_with_nobody() {
+async fn four_imports_do_not_deadlock_with_dashboard_and_api() {
     run(4).await;
 }

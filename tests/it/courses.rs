@@ -1,4 +1,4 @@
-//! Courses: what is on offer, and one of them whole.
+//! The list of courses and the details of one course.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::conformance::assert_error;
 use crate::masks::masked;
-use crate::support::{Answer, TestApp, Workspace, course};
+use crate::support::{TestApp, TestResponse, Workspace, course};
 
 const COURSES: &str = "/api/v1/courses";
 const ABSENT: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
@@ -29,7 +29,7 @@ async fn only_published_courses_are_listed() {
 }
 
 #[tokio::test]
-async fn an_archived_course_is_read_by_its_id_and_a_draft_is_not() {
+async fn an_archived_course_can_be_read_by_id_and_a_draft_cannot() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -44,9 +44,9 @@ async fn an_archived_course_is_read_by_its_id_and_a_draft_is_not() {
     let draft = key.get(&format!("{COURSES}/{soon}")).await;
     let absent = key.get(&format!("{COURSES}/{ABSENT}")).await;
     assert_error(&draft, 404, "not_found");
-    assert_eq!(words(&draft), words(&absent));
+    assert_eq!(without_request_id(&draft), without_request_id(&absent));
 
-    // Published at last, and taken back to a draft again.
+    // Published, and changed back to a draft.
     workspace.change("course.upsert", course("soon", "published", 1)).await;
     key.get(&format!("{COURSES}/{soon}")).await.assert_status(200);
     workspace.change("course.upsert", course("soon", "draft", 1)).await;
@@ -54,7 +54,7 @@ async fn an_archived_course_is_read_by_its_id_and_a_draft_is_not() {
 }
 
 #[tokio::test]
-async fn a_course_is_read_as_it_stood_at_one_moment() {
+async fn a_course_is_read_consistently_while_it_changes() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let rust = workspace.course("rust", 1).await.parse().unwrap();
@@ -65,7 +65,7 @@ async fn a_course_is_read_as_it_stood_at_one_moment() {
     };
     let reads = async {
         loop {
-            let read = courses::detail(&app.app, workspace.id, rust).await.unwrap();
+            let read = courses::get_any_status(&app.app, workspace.id, rust).await.unwrap();
             let lessons: usize = read.modules.iter().map(|module| module.lessons.len()).sum();
             assert_eq!(i32::try_from(lessons).unwrap(), read.course.lesson_count);
         }
@@ -73,14 +73,14 @@ async fn a_course_is_read_as_it_stood_at_one_moment() {
     tokio::select! { () = changes => {}, () = reads => {} }
 }
 
-/// An error without what differs from request to request.
-fn words(answer: &Answer) -> Value {
-    let mut body = answer.json();
+/// Returns an error body without the request id.
+fn without_request_id(response: &TestResponse) -> Value {
+    let mut body = response.json();
     body["error"]["request_id"].take();
     body
 }
 
-/// Everything that can be said of a course.
+/// A course with all fields.
 fn ink() -> Value {
     json!({
         "key": "ink", "slug": "ink-and-line", "title": "Ink and Line", "status": "published",
@@ -101,18 +101,18 @@ fn ink() -> Value {
 }
 
 #[tokio::test]
-async fn one_course_comes_with_its_modules_and_lessons() {
+async fn a_course_is_returned_with_its_modules_and_lessons() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
     workspace.change_at("2026-01-10T08:00:00+01:00", "course.upsert", ink()).await;
     let id = app.course_id(&workspace, "ink").await;
 
-    let mut whole = key.get(&format!("{COURSES}/{id}")).await.assert_status(200).json();
-    assert_json_snapshot!(masked(&whole));
+    let mut detail = key.get(&format!("{COURSES}/{id}")).await.assert_status(200).json();
+    assert_json_snapshot!(masked(&detail));
 
-    whole.as_object_mut().expect("a course is an object").remove("modules");
-    assert_eq!(key.get(COURSES).await.json()["data"], json!([whole]));
+    detail.as_object_mut().expect("a course is an object").remove("modules");
+    assert_eq!(key.get(COURSES).await.json()["data"], json!([detail]));
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn modules_and_lessons_keep_their_ids_when_they_move() {
 }
 
 #[tokio::test]
-async fn what_an_upsert_leaves_out_stays_and_null_empties_it() {
+async fn an_upsert_keeps_absent_fields_and_clears_null_fields() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -177,7 +177,7 @@ async fn what_an_upsert_leaves_out_stays_and_null_empties_it() {
     assert_eq!((&after["lesson_count"], &after["duration_seconds"]), (&json!(0), &json!(0)));
 }
 
-/// A published course that was created then; its id.
+/// Creates a published course at this time and returns its id.
 async fn created(workspace: &Workspace<'_>, key: &str, at: &str, language: Option<&str>) -> String {
     let mut data = course(key, "published", 1);
     data["language"] = json!(language);
@@ -187,7 +187,7 @@ async fn created(workspace: &Workspace<'_>, key: &str, at: &str, language: Optio
 }
 
 #[tokio::test]
-async fn courses_come_in_the_order_asked_for() {
+async fn courses_are_sorted_as_requested() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -214,7 +214,7 @@ async fn courses_come_in_the_order_asked_for() {
 }
 
 #[tokio::test]
-async fn a_slug_and_a_language_narrow_the_list() {
+async fn courses_are_filtered_by_slug_and_language() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -238,7 +238,7 @@ async fn a_slug_and_a_language_narrow_the_list() {
 }
 
 #[tokio::test]
-async fn a_course_of_another_workspace_reads_like_one_that_is_absent() {
+async fn a_course_of_another_workspace_gets_the_same_error_as_an_absent_one() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:courses").await;
     let foreign = app.workspace("globex").await.course("rust", 1).await;
@@ -246,16 +246,16 @@ async fn a_course_of_another_workspace_reads_like_one_that_is_absent() {
     let absent = key.get(&format!("{COURSES}/{ABSENT}")).await;
     let theirs = key.get(&format!("{COURSES}/{foreign}")).await;
     assert_eq!(assert_error(&absent, 404, "not_found"), "No such course in this workspace.");
-    assert_eq!(words(&absent), words(&theirs));
+    assert_eq!(without_request_id(&absent), without_request_id(&theirs));
     assert!(key.get(COURSES).await.ids().is_empty());
 }
 
 #[tokio::test]
-async fn an_id_that_is_none_or_of_another_kind_is_not_found_with_a_hint() {
+async fn an_invalid_id_or_one_of_another_type_is_not_found_with_a_hint() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.key("read:courses").await;
 
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     let upper = ABSENT.to_uppercase();
     let long = "x".repeat(500);
     for id in [
@@ -271,8 +271,8 @@ async fn an_id_that_is_none_or_of_another_kind_is_not_found_with_a_hint() {
         "caf%C3%A9",
         &long,
     ] {
-        let answer = key.get(&format!("{COURSES}/{id}")).await;
-        told.push(format!("{}: {}", &id[..id.len().min(40)], assert_error(&answer, 404, "not_found")));
+        let response = key.get(&format!("{COURSES}/{id}")).await;
+        messages.push(format!("{}: {}", &id[..id.len().min(40)], assert_error(&response, 404, "not_found")));
     }
-    insta::assert_json_snapshot!(told);
+    insta::assert_json_snapshot!(messages);
 }

@@ -1,12 +1,11 @@
-//! The gates: every operation, status and error code of the contract arises in a story, as documented.
+//! Coverage gates: every operation, status and error code of the contract occurs in a test, as documented.
 //!
-//! The lists come from the generated tables. An operation, a status or a code that is new fails here until it has
-//! its example.
+//! The lists come from the generated tables, so a new operation, status or code fails here until it has an example.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use api::error::Code;
+use api::error::ApiErrorCode;
 use api::generated::operations::OPERATIONS;
 use api::generated::schemas::ErrorCode;
 use contract_runtime::contract::Operation;
@@ -17,11 +16,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::conformance::{Contract, assert_error};
+use crate::conformance::{ContractValidator, assert_error};
 use crate::outage;
-use crate::support::{Answer, Key, TestApp, Workspace, send};
+use crate::support::{Key, TestApp, TestResponse, Workspace, send};
 
-/// A workspace with a course and a student in it.
+/// A workspace with a course and a student.
 struct Shop {
     course: String,
     student: String,
@@ -40,15 +39,15 @@ impl Shop {
     }
 }
 
-/// A request of an operation.
+/// A request for an operation.
 #[derive(Clone)]
-struct Call {
+struct ExampleRequest {
     method: Method,
     path: String,
     body: Option<Value>,
 }
 
-impl Call {
+impl ExampleRequest {
     fn get(path: impl Into<String>) -> Self {
         Self { method: Method::GET, path: path.into(), body: None }
     }
@@ -57,7 +56,7 @@ impl Call {
         Self { method: Method::POST, path: path.to_owned(), body: Some(body) }
     }
 
-    /// The request with this key, or without one.
+    /// Builds the request with this key, or without one.
     fn with(&self, app: &TestApp, key: Option<&Key>) -> reqwest::RequestBuilder {
         let request = match key {
             Some(key) => key.request(self.method.clone(), &self.path),
@@ -69,32 +68,33 @@ impl Call {
         }
     }
 
-    async fn by(&self, app: &TestApp, key: &Key) -> Answer {
+    async fn by(&self, app: &TestApp, key: &Key) -> TestResponse {
         send(self.with(app, Some(key))).await
     }
 }
 
-/// A request that succeeds, of each operation. A new operation gets its example here, and every gate looks at it.
-fn example(operation: &Operation, shop: &Shop) -> Call {
+/// Returns a successful request for each operation. Add the example of a new operation here; every gate uses it.
+fn example(operation: &Operation, shop: &Shop) -> ExampleRequest {
     let call = match operation.id {
-        "listCourses" => Call::get("/api/v1/courses"),
-        "getCourse" => Call::get(format!("/api/v1/courses/{}", shop.course)),
-        "listStudents" => Call::get("/api/v1/students?limit=1"),
+        "listCourses" => ExampleRequest::get("/api/v1/courses"),
+        "getCourse" => ExampleRequest::get(format!("/api/v1/courses/{}", shop.course)),
+        "listStudents" => ExampleRequest::get("/api/v1/students?limit=1"),
         "createStudent" => {
-            Call::post("/api/v1/students", json!({"email": "new@example.com", "tags": ["vip"]}))
+            ExampleRequest::post("/api/v1/students", json!({"email": "new@example.com", "tags": ["vip"]}))
         }
-        "listOrders" => Call::get("/api/v1/orders"),
-        "createEnrollment" => {
-            Call::post("/api/v1/enrollments", json!({"studentId": shop.student, "courseId": shop.course}))
-        }
-        "getAnalyticsSummary" => Call::get("/api/v1/analytics/summary?interval=week"),
-        unknown => panic!("there is no example of {unknown}"),
+        "listOrders" => ExampleRequest::get("/api/v1/orders"),
+        "createEnrollment" => ExampleRequest::post(
+            "/api/v1/enrollments",
+            json!({"studentId": shop.student, "courseId": shop.course}),
+        ),
+        "getAnalyticsSummary" => ExampleRequest::get("/api/v1/analytics/summary?interval=week"),
+        unknown => panic!("add an example of {unknown}"),
     };
     assert_eq!(call.method.as_str(), operation.method, "{}", operation.id);
     call
 }
 
-/// The scopes of a key that lacks this operation's.
+/// Returns all scopes except the operation's.
 fn other_scopes(operation: &Operation) -> String {
     let all = Scope::ALL.iter().map(|scope| scope.as_str()).filter(|scope| Some(*scope) != operation.scope);
     all.collect::<Vec<_>>().join(" ")
@@ -103,12 +103,12 @@ fn other_scopes(operation: &Operation) -> String {
 #[tokio::test]
 async fn no_operation_answers_without_a_key() {
     let app = TestApp::start().await;
-    let contract = Contract::of(&app).await;
+    let contract = ContractValidator::of(&app).await;
     let shop = Shop::open(&app.workspace("acme").await).await;
     for operation in OPERATIONS {
-        let answer = send(example(operation, &shop).with(&app, None)).await;
-        assert_error(&answer, 401, "unauthorized");
-        contract.assert_documents(operation, &answer);
+        let response = send(example(operation, &shop).with(&app, None)).await;
+        assert_error(&response, 401, "unauthorized");
+        contract.assert_documents(operation, &response);
     }
     assert!(app.events_of("student.created").await.len() == 2, "the example's student was not created");
 }
@@ -116,7 +116,7 @@ async fn no_operation_answers_without_a_key() {
 #[tokio::test]
 async fn each_operation_needs_its_scope_and_no_other() {
     let app = TestApp::start().await;
-    let contract = Contract::of(&app).await;
+    let contract = ContractValidator::of(&app).await;
     let workspace = app.workspace("acme").await;
     let shop = Shop::open(&workspace).await;
     for operation in OPERATIONS {
@@ -136,7 +136,7 @@ async fn each_operation_needs_its_scope_and_no_other() {
 #[tokio::test]
 async fn no_operation_answers_beyond_the_limit() {
     let app = TestApp::start().await;
-    let contract = Contract::of(&app).await;
+    let contract = ContractValidator::of(&app).await;
     let workspace = app.workspace("acme").await;
     let shop = Shop::open(&workspace).await;
     for operation in OPERATIONS {
@@ -160,16 +160,16 @@ async fn no_operation_sees_into_another_workspace() {
     let stranger = app.workspace("globex").await.full_key().await;
     let before = app.events().await.len();
     for operation in OPERATIONS {
-        let answer = example(operation, &shop).by(&app, &stranger).await;
+        let response = example(operation, &shop).by(&app, &stranger).await;
         match operation.id {
             "listCourses" | "listStudents" | "listOrders" => {
-                assert!(answer.assert_status(200).ids().is_empty())
+                assert!(response.assert_status(200).ids().is_empty())
             }
-            "getCourse" | "createEnrollment" => drop(assert_error(&answer, 404, "not_found")),
-            // Made in the stranger's own workspace; below it is looked for in the other.
-            "createStudent" => drop(answer.assert_status(201)),
+            "getCourse" | "createEnrollment" => drop(assert_error(&response, 404, "not_found")),
+            // Created in the other workspace; checked below.
+            "createStudent" => drop(response.assert_status(201)),
             "getAnalyticsSummary" => {
-                let summary = answer.assert_status(200).json();
+                let summary = response.assert_status(200).json();
                 assert_eq!((&summary["revenue"], &summary["enrollments"]["active"]), (&json!([]), &json!(0)));
             }
             unknown => panic!("what does a foreign workspace see of {unknown}?"),
@@ -180,8 +180,13 @@ async fn no_operation_sees_into_another_workspace() {
     assert_eq!(app.events().await.len(), before + 1);
 }
 
-/// Brings about a documented status of an operation; the database is out for 500.
-async fn provoke(app: &TestApp, workspace: &Workspace<'_>, operation: &Operation, status: u16) -> Answer {
+/// Causes a documented status of an operation. For 500, the database is unavailable.
+async fn provoke(
+    app: &TestApp,
+    workspace: &Workspace<'_>,
+    operation: &Operation,
+    status: u16,
+) -> TestResponse {
     let shop = Shop { course: only_id(workspace, "courses").await, student: ada(workspace).await };
     let call = example(operation, &shop);
     let key = workspace.full_key().await;
@@ -190,13 +195,13 @@ async fn provoke(app: &TestApp, workspace: &Workspace<'_>, operation: &Operation
         200 => call.by(app, &key).await,
         201 => {
             let mut call = call;
-            let email = format!("s{}@example.com", app.next_change());
-            let made = key.post("/api/v1/students", json!({"email": email})).await.assert_status(201);
+            let email = format!("s{}@example.com", app.next_change_number());
+            let created = key.post("/api/v1/students", json!({"email": email})).await.assert_status(201);
             if operation.id == "createStudent" {
-                return made;
+                return created;
             }
             let body = call.body.as_mut().expect("a POST has a body");
-            body["studentId"] = made.json()["id"].clone();
+            body["studentId"] = created.json()["id"].clone();
             call.by(app, &key).await
         }
         304 => send(call.with(app, Some(&key)).header("if-none-match", "*")).await,
@@ -205,7 +210,7 @@ async fn provoke(app: &TestApp, workspace: &Workspace<'_>, operation: &Operation
         404 => {
             let absent = "crs_01k424mh00e2mbrajjfteg1k8f";
             let body = call.body.map(|_| json!({"studentId": shop.student, "courseId": absent}));
-            Call { path: call.path.replace(&shop.course, absent), body, ..call }.by(app, &key).await
+            ExampleRequest { path: call.path.replace(&shop.course, absent), body, ..call }.by(app, &key).await
         }
         409 => {
             let body = call.body.as_ref().expect("a POST has a body").to_string();
@@ -233,14 +238,14 @@ async fn provoke(app: &TestApp, workspace: &Workspace<'_>, operation: &Operation
             call.by(app, &key).await
         }
         500 => {
-            // Seen before, so that the key itself needs no database.
+            // A known key, so that authentication needs no database.
             key.get("/api/v1/nothing").await.assert_status(404);
-            // A ready page of the catalogue is believed for half a second without a look at the database.
+            // A cached page of the catalog is valid for half a second without a query.
             app.clock.advance(Duration::from_millis(600));
             let outage = outage::begin(app).await;
-            let answer = call.by(app, &key).await;
+            let response = call.by(app, &key).await;
             outage.end(app).await;
-            answer
+            response
         }
         unknown => panic!("how does {} come to {unknown}?", operation.id),
     }
@@ -257,29 +262,35 @@ async fn ada(workspace: &Workspace<'_>) -> String {
 #[tokio::test]
 async fn every_documented_status_of_every_operation_arises_as_documented() {
     let app = TestApp::start().await;
-    let contract = Contract::of(&app).await;
+    let contract = ContractValidator::of(&app).await;
     let workspace = app.workspace("acme").await;
     Shop::open(&workspace).await;
     for operation in OPERATIONS {
         for status in operation.statuses {
-            let answer = provoke(&app, &workspace, operation, *status).await;
-            assert_eq!(answer.status, *status, "{}: {}", operation.id, String::from_utf8_lossy(&answer.body));
-            contract.assert_documents(operation, &answer);
+            let response = provoke(&app, &workspace, operation, *status).await;
+            assert_eq!(
+                response.status,
+                *status,
+                "{}: {}",
+                operation.id,
+                String::from_utf8_lossy(&response.body)
+            );
+            contract.assert_documents(operation, &response);
         }
     }
 }
 
 #[tokio::test]
-async fn every_error_code_arises() {
+async fn every_error_code_occurs() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let shop = Shop::open(&workspace).await;
     let operation =
         OPERATIONS.iter().find(|operation| operation.id == "getCourse").expect("getCourse is there");
 
-    let mut arisen = BTreeSet::new();
+    let mut occurred = BTreeSet::new();
     for code in ErrorCode::ALL {
-        // No `_` arm: a new code must say here how it arises.
+        // No `_` arm, so that a new code must be added here.
         let status = match code {
             ErrorCode::Unauthorized => 401,
             ErrorCode::Forbidden => 403,
@@ -289,16 +300,16 @@ async fn every_error_code_arises() {
             ErrorCode::InternalError => 500,
         };
         let written = serde_json::to_value(code).expect("a code is a text");
-        let answer = provoke(&app, &workspace, operation, status).await;
-        let message = assert_error(&answer, status, written.as_str().expect("a code is a text"));
+        let response = provoke(&app, &workspace, operation, status).await;
+        let message = assert_error(&response, status, written.as_str().expect("a code is a text"));
         if status == 500 {
-            assert_eq!(message, "The server failed to answer this request.");
-            assert!(answer.json()["error"]["details"].is_null());
+            assert_eq!(message, "The server encountered an internal error.");
+            assert!(response.json()["error"]["details"].is_null());
         }
-        arisen.insert(answer.code());
+        occurred.insert(response.code());
     }
-    let known: BTreeSet<String> = Code::ALL.iter().map(|code| code.as_str().to_owned()).collect();
-    assert_eq!(arisen, known, "the codes of the contract are those of the server");
+    let known: BTreeSet<String> = ApiErrorCode::ALL.iter().map(|code| code.as_str().to_owned()).collect();
+    assert_eq!(occurred, known, "the codes of the contract are those of the server");
     // The outage is over.
     example(operation, &shop).by(&app, &workspace.full_key().await).await.assert_status(200);
 }

@@ -1,16 +1,16 @@
-//! Who comes in: signing in and out, how a session ends, and how a password is set.
+//! Signing in and out, the end of sessions, and setting passwords.
 
 use std::time::Duration;
 
 use domain::audit::Actor;
-use domain::sessions::{self, Origin};
+use domain::sessions::{self, SessionOrigin};
 use domain::users;
 use reqwest::Method;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::machine::Machine;
 use crate::support::browser::{PASSWORD, html};
-use crate::support::{Answer, Browser, TestApp, send};
+use crate::support::{Browser, TestApp, TestResponse, send};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -39,7 +39,7 @@ async fn the_owner_signs_in_and_out() {
 }
 
 #[tokio::test]
-async fn the_cookie_of_a_session_is_kept_from_scripts_and_other_sites() {
+async fn the_session_cookie_has_security_attributes() {
     let app = TestApp::start().await;
     app.workspace("acme").await.person("ada@acme.example").await;
     let browser = Browser::new(&app);
@@ -48,7 +48,7 @@ async fn the_cookie_of_a_session_is_kept_from_scripts_and_other_sites() {
     for part in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"] {
         assert!(cookie.contains(part), "{cookie}");
     }
-    assert!(!cookie.contains("Secure"), "the browser's own machine needs no protection: {cookie}");
+    assert!(!cookie.contains("Secure"), "cookies of the local machine are not secure: {cookie}");
 
     let app = TestApp::start_with(&[("public_url", "https://school.example")]).await;
     app.workspace("acme").await.person("ada@acme.example").await;
@@ -59,19 +59,19 @@ async fn the_cookie_of_a_session_is_kept_from_scripts_and_other_sites() {
     browser.get("/dashboard/settings").await.assert_status(200);
 }
 
-fn session_cookie(answer: &Answer) -> String {
+fn session_cookie(answer: &TestResponse) -> String {
     let mut lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap().to_owned());
-    lines.find(|line| line.contains("session=")).expect("a session begins")
+    lines.find(|line| line.contains("session=")).expect("a session cookie")
 }
 
 #[tokio::test]
-async fn each_sign_in_begins_a_session_of_its_own() {
+async fn each_sign_in_starts_a_new_session() {
     let app = TestApp::start().await;
     app.workspace("acme").await.person("ada@acme.example").await;
     let browser = Browser::new(&app);
     browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
     let first = browser.cookie("session").unwrap();
-    // The page to sign in leads a signed-in reader on; the form can be sent all the same.
+    // The sign-in page redirects a signed-in user, but the form can still be submitted.
     let token = crate::support::browser::csrf(&browser.get("/dashboard/settings").await);
     let again = [("email", "ada@acme.example"), ("password", PASSWORD)];
     browser.post("/login", &token, &again).await.assert_status(303);
@@ -83,21 +83,21 @@ async fn each_sign_in_begins_a_session_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_unknown_address_is_told_the_same_as_a_wrong_password() {
+async fn an_unknown_email_address_gets_the_same_response_as_a_wrong_password() {
     let app = TestApp::start().await;
     app.workspace("acme").await.person("ada@acme.example").await;
-    let mut told = Vec::new();
+    let mut pages = Vec::new();
     for email in ["ada@acme.example", "eve@acme.example"] {
         let browser = Browser::new(&app);
         let before = app.app.passwords().verified();
         let answer = browser.sign_in(email, "a wrong password").await.assert_status(422);
-        // What takes tens of milliseconds, where all else takes less than one.
+        // Verifying a password takes tens of milliseconds; everything else less than one.
         assert_eq!(app.app.passwords().verified() - before, 1, "{email}: the same work");
-        told.push(without_tokens(&html(&answer).replace(email, "EMAIL")));
+        pages.push(without_tokens(&html(&answer).replace(email, "EMAIL")));
     }
-    told.dedup();
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert!(told[0].contains("The address or the password is wrong."));
+    pages.dedup();
+    assert_eq!(pages.len(), 1, "{pages:#?}");
+    assert!(pages[0].contains("Incorrect email or password."));
 }
 
 fn without_tokens(page: &str) -> String {
@@ -105,7 +105,7 @@ fn without_tokens(page: &str) -> String {
 }
 
 #[tokio::test]
-async fn whoever_guesses_is_slowed_down_whether_there_is_an_account_or_not() {
+async fn sign_in_attempts_are_limited_whether_or_not_the_account_exists() {
     let app = TestApp::start().await;
     app.workspace("acme").await.person("ada@acme.example").await;
     for email in ["ada@acme.example", "eve@acme.example"] {
@@ -114,13 +114,13 @@ async fn whoever_guesses_is_slowed_down_whether_there_is_an_account_or_not() {
             browser.sign_in(email, "wrong password").await.assert_status(422);
         }
         let refused = browser.sign_in(email, PASSWORD).await.assert_status(429);
-        assert!(html(&refused).contains("Too many attempts. Wait 15 minutes"), "{}", html(&refused));
+        assert!(html(&refused).contains("Too many attempts. Try again in 15 minutes"), "{}", html(&refused));
     }
     let browser = Browser::new(&app);
     app.clock.advance(Duration::from_secs(15 * 60));
     browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(303);
 
-    // One client address has thirty attempts, whatever it tries.
+    // One IP address has thirty attempts, whatever the email addresses.
     for n in 0..30 {
         Browser::new(&app).sign_in(&format!("{n}@acme.example"), "wrong").await;
     }
@@ -128,7 +128,7 @@ async fn whoever_guesses_is_slowed_down_whether_there_is_an_account_or_not() {
 }
 
 #[tokio::test]
-async fn a_session_ends_after_twelve_hours_without_use_and_after_thirty_days_with() {
+async fn a_session_ends_after_twelve_hours_without_use_and_after_thirty_days() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let idle = workspace.signed_in().await;
@@ -145,7 +145,7 @@ async fn a_session_ends_after_twelve_hours_without_use_and_after_thirty_days_wit
         app.clock.advance(11 * HOUR);
         busy.get("/dashboard/settings").await.assert_status(200);
     }
-    // 715 hours so far; 720 are thirty days.
+    // 715 hours so far; thirty days are 720.
     app.clock.advance(5 * HOUR);
     busy.get("/dashboard/settings").await.assert_status(303);
     sessions::prune(&app.app).await.unwrap();
@@ -154,7 +154,7 @@ async fn a_session_ends_after_twelve_hours_without_use_and_after_thirty_days_wit
 }
 
 #[tokio::test]
-async fn a_deleted_person_is_out_at_once() {
+async fn a_deleted_user_is_signed_out_immediately() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let ada = workspace.person("ada@acme.example").await;
@@ -173,10 +173,10 @@ async fn a_deleted_person_is_out_at_once() {
 async fn sessions_are_listed_and_ended() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let desk = workspace.signed_in().await;
+    let desktop = workspace.signed_in().await;
     let phone = Browser::new(&app);
     phone.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
-    let page = html(&desk.get("/dashboard/settings").await);
+    let page = html(&desktop.get("/dashboard/settings").await);
     let ended = regex::Regex::new("sessions/(ses_[a-z0-9]+)/end").unwrap();
     let phones = ended.captures(&page).expect("the other session can be ended")[1].to_owned();
 
@@ -185,19 +185,19 @@ async fn sessions_are_listed_and_ended() {
     eve.submit("/dashboard/settings", &path, &[]).await.assert_status(404);
     phone.get("/dashboard/settings").await.assert_status(200);
 
-    desk.submit("/dashboard/settings", &path, &[]).await.assert_status(303);
-    assert!(html(&desk.get("/dashboard/settings").await).contains("The session is ended."));
+    desktop.submit("/dashboard/settings", &path, &[]).await.assert_status(303);
+    assert!(html(&desktop.get("/dashboard/settings").await).contains("Session ended."));
     assert!(
-        !html(&desk.get("/dashboard/settings").await).contains("The session is ended."),
-        "it is said once"
+        !html(&desktop.get("/dashboard/settings").await).contains("Session ended."),
+        "the message is shown once"
     );
     phone.get("/dashboard/settings").await.assert_status(303);
 
     phone.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
     let others = "/dashboard/settings/sessions/end-others";
-    desk.submit("/dashboard/settings", others, &[]).await.assert_status(303);
+    desktop.submit("/dashboard/settings", others, &[]).await.assert_status(303);
     phone.get("/dashboard/settings").await.assert_status(303);
-    desk.get("/dashboard/settings").await.assert_status(200);
+    desktop.get("/dashboard/settings").await.assert_status(200);
 }
 
 #[tokio::test]
@@ -232,7 +232,7 @@ async fn a_link_sets_a_password_once() {
 }
 
 #[tokio::test]
-async fn whoever_is_signed_in_is_told_to_sign_in_with_the_new_password() {
+async fn a_signed_in_user_signs_in_again_after_setting_a_password() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let browser = workspace.signed_in().await;
@@ -243,8 +243,8 @@ async fn whoever_is_signed_in_is_told_to_sign_in_with_the_new_password() {
         let set = browser.submit("/set-password", "/set-password", &fields).await.assert_status(303);
         assert_eq!(set.header("location"), "/login");
     };
-    let words = "The password is set. Sign in with it.";
-    // That of somebody else is another matter: the session goes on, and leads on.
+    let words = "Password set. Sign in with your new password.";
+    // Setting another user's password does not end the session.
     sets("eve@acme.example").await;
     assert_eq!(browser.get("/login").await.assert_status(303).header("location"), "/dashboard");
     assert!(html(&browser.get("/dashboard").await.assert_status(200)).contains(words));
@@ -256,35 +256,35 @@ async fn whoever_is_signed_in_is_told_to_sign_in_with_the_new_password() {
 }
 
 #[tokio::test]
-async fn no_session_outlives_the_password_that_it_began_with() {
+async fn a_new_password_ends_all_sessions_of_the_old_one() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     acme.person("ada@acme.example").await;
     let old = SecretString::from(PASSWORD);
-    let origin = Origin { address: [127, 0, 0, 1].into(), agent: "story" };
-    let recognised = users::recognise(&app.app, "ada@acme.example", &old).await.unwrap().unwrap();
+    let origin = SessionOrigin { address: [127, 0, 0, 1].into(), agent: "test" };
+    let verified = users::verify_login(&app.app, "ada@acme.example", &old).await.unwrap().unwrap();
     let set = async |token: &str, password: &str| {
         let password = SecretString::from(password);
         let set = users::set_password(&app.app, token, &password, |_| Actor::operator()).await;
         assert!(set.unwrap().is_some());
     };
 
-    // The session comes first: the new password waits for it, and ends it.
+    // The session begins first: setting the new password waits for it, and ends it.
     let link = acme.link("ada@acme.example").await;
     let mut write = app.write().await;
-    let begun = sessions::begin(&app.app, &mut write, &recognised, origin).await.unwrap();
-    let (_, token) = begun.expect("the password is right still");
+    let begun = sessions::create(&app.app, &mut write, &verified, origin).await.unwrap();
+    let (_, token) = begun.expect("the password is still valid");
     let wait = async {
-        // Longer than setting a password takes that need not wait.
+        // Longer than setting a password takes without waiting.
         tokio::time::sleep(Duration::from_secs(1)).await;
         write.commit().await.unwrap();
     };
     tokio::join!(wait, set(&link, "a new long password"));
     assert!(sessions::resume(&app.app, token.expose_secret(), true).await.unwrap().is_none());
 
-    // The new password comes first: what was recognised before is worth nothing.
+    // The new password is set first: the earlier verification is no longer valid.
     let mut write = app.write().await;
-    assert!(sessions::begin(&app.app, &mut write, &recognised, origin).await.unwrap().is_none());
+    assert!(sessions::create(&app.app, &mut write, &verified, origin).await.unwrap().is_none());
     drop(write);
     let browser = Browser::new(&app);
     browser.sign_in("ada@acme.example", PASSWORD).await.assert_status(422);
@@ -292,7 +292,7 @@ async fn no_session_outlives_the_password_that_it_began_with() {
 }
 
 #[tokio::test]
-async fn a_link_opens_for_three_days() {
+async fn a_password_link_expires_after_three_days() {
     let app = TestApp::start().await;
     let link = app.workspace("acme").await.link("ada@acme.example").await;
     let browser = Browser::new(&app);
@@ -304,18 +304,18 @@ async fn a_link_opens_for_three_days() {
 }
 
 #[tokio::test]
-async fn a_new_workspace_comes_with_a_link_for_its_owner() {
+async fn creating_a_workspace_prints_a_link_for_its_owner() {
     let machine = Machine::new().await;
     let words =
         ["workspaces", "create", "--key", "acme", "--name", "Acme", "--owner-email", "ada@acme.example"];
-    let made = machine.run(&words).await;
-    assert_eq!((made.code, made.stdout.lines().count()), (Some(0), 1), "{made:?}");
+    let created = machine.run(&words).await;
+    assert_eq!((created.code, created.stdout.lines().count()), (Some(0), 1), "{created:?}");
     let link = regex::Regex::new("/set-password\\?token=[A-Za-z0-9_-]{43}").unwrap();
-    let path = link.find(&made.stderr).unwrap_or_else(|| panic!("{made:?}")).as_str().to_owned();
+    let path = link.find(&created.stderr).unwrap_or_else(|| panic!("{created:?}")).as_str().to_owned();
     let another = machine.run(&["users", "link", "--workspace", "acme", "--email", "ADA@acme.example"]).await;
     assert_eq!(another.code, Some(0), "{another:?}");
-    let nobody = machine.run(&["users", "link", "--workspace", "acme", "--email", "eve@acme.example"]).await;
-    assert_eq!(nobody.code, Some(1), "{nobody:?}");
+    let unknown = machine.run(&["users", "link", "--workspace", "acme", "--email", "eve@acme.example"]).await;
+    assert_eq!(unknown.code, Some(1), "{unknown:?}");
 
     let serving = machine.serve(&["serve"]).await;
     let open = async |path: &str| {
@@ -324,7 +324,7 @@ async fn a_new_workspace_comes_with_a_link_for_its_owner() {
         let again = machine.app.http.request(Method::GET, format!("{}/set-password", serving.base));
         send(again.header("cookie", cookie)).await.status
     };
-    assert_eq!(open(&path).await, 404, "the later link ends the earlier");
+    assert_eq!(open(&path).await, 404, "the newer link invalidates the older one");
     let path = link.find(&another.stdout).unwrap().as_str().to_owned();
     assert_eq!(open(&path).await, 200);
     assert_eq!(serving.stop().await, Some(0));
@@ -336,8 +336,8 @@ async fn a_link_begins_with_the_address_of_the_server_or_is_not_mailed() {
     let smtp = ["--smtp-url", "smtp://localhost:1"];
     let public = [&["--public-url", "https://school.example/"][..], &smtp].concat();
     let owner = ["--key", "acme", "--name", "Acme", "--owner-email", "ada@acme.example"];
-    let made = machine.run(&[&["workspaces", "create"][..], &owner, &public].concat()).await;
-    assert!(made.stderr.contains(" at https://school.example/set-password?token="), "{made:?}");
+    let created = machine.run(&[&["workspaces", "create"][..], &owner, &public].concat()).await;
+    assert!(created.stderr.contains(" at https://school.example/set-password?token="), "{created:?}");
     let workspace = machine.app.workspace("acme").await;
     let mails = workspace.mails().await;
     assert_eq!(mails.len(), 1);
@@ -350,7 +350,7 @@ async fn a_link_begins_with_the_address_of_the_server_or_is_not_mailed() {
     for listen in ["0.0.0.0:8080", "127.0.0.1:0"] {
         let anywhere = linked(&[&["--listen", listen][..], &smtp].concat()).await;
         assert!(anywhere.stdout.starts_with("/set-password?token="), "{anywhere:?}");
-        assert!(anywhere.stderr.contains("--public-url is missing"), "{anywhere:?}");
+        assert!(anywhere.stderr.contains("--public-url is not set"), "{anywhere:?}");
     }
-    assert_eq!(workspace.mails().await.len(), 1, "a link without an address leads nowhere");
+    assert_eq!(workspace.mails().await.len(), 1, "a link without a host is not mailed");
 }

@@ -1,8 +1,8 @@
-//! Courses on the dashboard: found, published, archived, and out of reach of other workspaces.
+//! Courses on the dashboard: search, publishing, archiving, and isolation from other workspaces.
 
 use serde_json::json;
 
-use crate::dashboard_keys::told;
+use crate::dashboard_keys::audit_entries;
 use crate::support::browser::{csrf, first, html};
 use crate::support::{TestApp, course};
 
@@ -29,21 +29,21 @@ async fn a_draft_is_published_and_archived() {
     let publish = format!("{path}/publish");
     browser.submit(&path, &publish, &[]).await.assert_status(303);
     let page = html(&browser.get(&path).await);
-    assert!(page.contains("is published. The API lists it") && !page.contains("Publish</button>"), "{page}");
+    assert!(page.contains("was published. The API lists it") && !page.contains("Publish</button>"), "{page}");
     workspace.full_key().await.get("/api/v1/courses?slug=ink").await.assert_status(200);
     browser.submit(&path, &publish, &[]).await.assert_status(303);
-    assert!(html(&browser.get(&path).await).contains("was published before; nothing was changed."));
+    assert!(html(&browser.get(&path).await).contains("is already published."));
 
     let archive = format!("{path}/archive");
     assert!(html(&browser.get(&archive).await).contains("Archive Course ink?"));
     browser.submit(&archive, &archive, &[]).await.assert_status(303);
     let page = html(&browser.get(&path).await);
-    assert!(page.contains("is archived.") && page.contains("Publish</button>"), "{page}");
+    assert!(page.contains("was archived.") && page.contains("Publish</button>"), "{page}");
     let events =
         (app.events_of("course.published").await.len(), app.events_of("course.archived").await.len());
     assert_eq!(events, (1, 1));
     assert_eq!(
-        told(&workspace).await[..2],
+        audit_entries(&workspace).await[..2],
         [
             "owner@acme.example Archived a course Course ink",
             "owner@acme.example Published a course Course ink"
@@ -52,7 +52,7 @@ async fn a_draft_is_published_and_archived() {
 }
 
 #[tokio::test]
-async fn courses_are_searched_and_read_page_by_page() {
+async fn courses_are_searched_and_paginated() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     for n in 0..30 {
@@ -70,13 +70,13 @@ async fn courses_are_searched_and_read_page_by_page() {
     assert!(count(&found) == 1 && found.contains("Course c07"), "{found}");
     for nothing in ["q=%25", "q=c07&status=archived", "q=%22%3E%3Cscript%3E"] {
         let page = html(&browser.get(&format!("{LIST}?{nothing}")).await.assert_status(200));
-        assert!(page.contains("No course fits") && !page.contains("\"><script>"), "{page}");
+        assert!(page.contains("No matching courses") && !page.contains("\"><script>"), "{page}");
     }
     assert_eq!(count(&html(&browser.get("/dashboard/courses?status=nonsense&after=x").await)), 25);
 }
 
 #[tokio::test]
-async fn the_course_of_another_workspace_is_not_there() {
+async fn courses_of_other_workspaces_are_not_found() {
     let app = TestApp::start().await;
     let theirs = app.workspace("theirs").await;
     let id = theirs.course("ink", 1).await;
@@ -91,5 +91,5 @@ async fn the_course_of_another_workspace_is_not_there() {
     }
     browser.get(&format!("/dashboard/students?course={id}")).await.assert_status(404);
     assert!(!html(&browser.get(LIST).await).contains("Course ink"));
-    assert!(app.events_of("course.archived").await.is_empty() && told(&theirs).await.is_empty());
+    assert!(app.events_of("course.archived").await.is_empty() && audit_entries(&theirs).await.is_empty());
 }

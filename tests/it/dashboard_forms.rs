@@ -1,4 +1,4 @@
-//! What is refused at the gate, and the headers that everything leaves with.
+//! Checks of the request pipeline, and security headers.
 
 use std::time::Duration;
 
@@ -15,20 +15,20 @@ const KEYS: &str = "/dashboard/developer";
 const NEW: &str = "/dashboard/developer/keys/new";
 const FIELDS: [(&str, &str); 3] = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "")];
 
-/// How many keys there are.
+/// Returns the number of keys.
 async fn keys(app: &TestApp) -> u64 {
     let id = app.workspace("acme").await.id;
     entity::api_keys::in_workspace(id.uuid()).count(app.app.db.read()).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_form_without_its_token_changes_nothing() {
+async fn a_form_without_a_valid_token_is_rejected() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let visitor = csrf(&Browser::new(&app).get("/login").await);
     for token in ["", "AAAA", visitor.as_str()] {
         let refused = browser.post(NEW, token, &FIELDS).await.assert_status(403);
-        assert!(html(&refused).contains("This form cannot be taken"));
+        assert!(html(&refused).contains("Form rejected"));
     }
     assert_eq!(keys(&app).await, 0);
     browser.submit(NEW, NEW, &FIELDS).await.assert_status(200);
@@ -36,7 +36,7 @@ async fn a_form_without_its_token_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_form_of_another_site_changes_nothing_even_with_the_token() {
+async fn a_form_from_another_site_is_rejected_even_with_a_valid_token() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let token = csrf(&browser.get(NEW).await);
@@ -50,35 +50,38 @@ async fn a_form_of_another_site_changes_nothing_even_with_the_token() {
         browser.send(browser.form(NEW, &token, &FIELDS).header(name, value)).await.assert_status(403);
     }
     assert_eq!(keys(&app).await, 0);
-    // What browsers say of a page that gives no referrer, as ours do.
+    // Browsers send this from pages without a referrer, such as ours.
     let own = browser.form(NEW, &token, &FIELDS).header("origin", "null");
     browser.send(own.header("sec-fetch-site", "same-origin")).await.assert_status(200);
-    // From whoever tells an origin alone.
+    // A browser that sends only the origin.
     let token = csrf(&browser.get(NEW).await);
     browser.send(browser.form(NEW, &token, &FIELDS).header("origin", &app.base)).await.assert_status(200);
     assert_eq!(keys(&app).await, 2);
 }
 
 #[tokio::test]
-async fn a_browser_that_keeps_no_cookie_is_told_why() {
+async fn a_browser_without_cookies_gets_an_explanation() {
     let app = TestApp::start().await;
     let browser = Browser::new(&app);
-    // As browsers say it to another machine by http: nothing of where the form comes from.
+    // Over http to another machine, browsers send no `Sec-Fetch-Site`.
     let form =
         || browser.form("/login", "AAAA", &[]).header("host", "192.0.2.7:8080").header("origin", "null");
     let refused = html(&send(form()).await.assert_status(403));
-    assert!(refused.contains("Your browser sent no cookie") && refused.contains("--public-url"), "{refused}");
-    // Over https, a browser without cookies may have kept the page for long, or another site has sent the form.
+    assert!(
+        refused.contains("Your browser sent no cookie with this form") && refused.contains("--public-url"),
+        "{refused}"
+    );
+    // Over https, the page may have been open for a long time, or another site sent the form.
     for site in ["same-origin", "cross-site"] {
         let refused = html(&send(form().header("sec-fetch-site", site)).await.assert_status(403));
-        assert!(refused.contains("This form cannot be taken"), "{site}: {refused}");
+        assert!(refused.contains("Form rejected"), "{site}: {refused}");
     }
     let visitor = html(&send(form().header("cookie", "__Host-visitor=AAAA")).await.assert_status(403));
-    assert!(visitor.contains("This form cannot be taken"), "{visitor}");
+    assert!(visitor.contains("Form rejected"), "{visitor}");
 }
 
 #[tokio::test]
-async fn a_form_that_breaks_off_is_told_so_and_leaves_its_connection() {
+async fn an_aborted_form_gets_an_error_and_closes_the_connection() {
     let app = TestApp::start().await;
     let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
     let part = "POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nemail=ada";
@@ -87,7 +90,7 @@ async fn a_form_that_breaks_off_is_told_so_and_leaves_its_connection() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\r\nconnection: close\r\n"), "{answer}");
-    assert!(answer.contains("This form did not arrive whole"), "{answer}");
+    assert!(answer.contains("Form incomplete"), "{answer}");
 }
 
 #[tokio::test]
@@ -102,14 +105,14 @@ async fn a_form_sent_again_after_signing_out_changes_nothing() {
     browser.put("session", &session);
     browser.post(NEW, &token, &FIELDS).await.assert_status(403);
     browser.post("/logout", &token, &[]).await.assert_status(403);
-    // Nor does the token serve the next session of the same browser.
+    // The token is not valid for the next session of the same browser either.
     browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
     browser.post(NEW, &token, &FIELDS).await.assert_status(403);
     assert_eq!(keys(&app).await, 0);
 }
 
 #[tokio::test]
-async fn a_form_whose_session_ends_before_it_has_arrived_changes_nothing() {
+async fn a_form_is_rejected_if_its_session_ends_before_it_arrives() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (browser, phone) = (acme.signed_in().await, Browser::new(&app));
@@ -119,7 +122,7 @@ async fn a_form_whose_session_ends_before_it_has_arrived_changes_nothing() {
         .append_pair("csrf", &token)
         .extend_pairs(FIELDS)
         .finish();
-    // After a minute, the use of a session is written down: so the story sees when the server has recognized it.
+    // After a minute, the server updates the session's last use, which shows that it has loaded the session.
     app.clock.advance(Duration::from_secs(61));
     let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
     let length = form.len();
@@ -147,7 +150,7 @@ async fn a_form_whose_session_ends_before_it_has_arrived_changes_nothing() {
 }
 
 #[tokio::test]
-async fn every_page_has_its_headers() {
+async fn every_page_has_security_headers() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let guest = Browser::new(&app);
@@ -206,7 +209,7 @@ async fn every_page_has_its_headers() {
 }
 
 #[tokio::test]
-async fn files_are_kept_for_a_year_under_their_digest() {
+async fn static_files_are_cached_for_a_year_under_their_digest() {
     let app = TestApp::start().await;
     let page = html(&app.get("/login").await);
     let address = regex::Regex::new("/dashboard/static/[0-9a-f]{16}/[a-z.]+").unwrap();
@@ -224,7 +227,7 @@ async fn files_are_kept_for_a_year_under_their_digest() {
 }
 
 #[tokio::test]
-async fn what_people_write_stays_text() {
+async fn user_input_is_escaped() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let name = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
@@ -244,7 +247,7 @@ async fn what_people_write_stays_text() {
 }
 
 #[tokio::test]
-async fn ten_thousand_characters_are_told_what_is_wrong_with_them() {
+async fn overlong_input_gets_an_error_message() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let long = "ä".repeat(10_000);
@@ -259,21 +262,21 @@ async fn ten_thousand_characters_are_told_what_is_wrong_with_them() {
 }
 
 #[tokio::test]
-async fn whatever_is_looked_for_is_not_found_and_no_fault_of_the_server() {
+async fn no_search_text_causes_a_server_error() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let browser = workspace.signed_in().await;
-    // Where there is no row, nothing is looked at.
+    // Without rows, nothing would be searched.
     workspace.course("ink", 1).await;
     workspace.student("ada").await;
     let items = [json!({"course": "ink", "unit_amount": 100})];
     let order = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
     workspace.change("order.pay", order).await;
-    // As long as the head of a request may be, and what no text of a database holds.
+    // As long as the head of a request can be, and a character that the databases cannot store.
     for text in ["a".repeat(10_000), "a".repeat(60_000), "%25".repeat(4_000), "a%00b".to_owned()] {
         for list in ["courses", "students", "orders"] {
             let found = browser.get(&format!("/dashboard/{list}?q={text}")).await.assert_status(200);
-            assert!(html(&found).contains(" fits"), "{list} {text:.20}");
+            assert!(html(&found).contains("No matching "), "{list} {text:.20}");
         }
         for field in ["request", "operation", "key", "status"] {
             let path = format!("/dashboard/developer/logs?{field}={text}");

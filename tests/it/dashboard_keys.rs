@@ -1,11 +1,11 @@
-//! Keys on the dashboard: made, shown once, revoked, and out of reach of other workspaces.
+//! API keys on the dashboard: creation, revocation, and isolation from other workspaces.
 
 use domain::audit;
 use domain::page::{PageRequest, Sort, SortKey};
 use domain::workspaces::Quota;
 
 use crate::support::browser::{csrf, html};
-use crate::support::{Answer, TestApp, Workspace};
+use crate::support::{TestApp, TestResponse, Workspace};
 
 const KEYS: &str = "/dashboard/developer";
 const NEW: &str = "/dashboard/developer/keys/new";
@@ -14,16 +14,16 @@ fn revoke_path(id: &str) -> String {
     format!("/dashboard/developer/keys/{id}/revoke")
 }
 
-/// The secret that a page shows, and the key's id.
-fn shown(page: &Answer) -> (String, String) {
+/// Returns the secret that a page shows, and the key's id.
+fn shown(page: &TestResponse) -> (String, String) {
     let page = html(page);
     let find =
         |pattern: &str| regex::Regex::new(pattern).unwrap().find(&page).expect(pattern).as_str().to_owned();
     (find("svc_live_[A-Za-z0-9]{38}"), find("key_[a-z0-9]{26}"))
 }
 
-/// What the audit log tells, newest first.
-pub async fn told(workspace: &Workspace<'_>) -> Vec<String> {
+/// Returns the entries of the audit log, newest first.
+pub async fn audit_entries(workspace: &Workspace<'_>) -> Vec<String> {
     let sort = Sort { key: SortKey::CreatedAt, descending: true };
     let page = PageRequest { sort, after: None, to: None, limit: 100 };
     let entries = audit::list(&workspace.app.app, workspace.id, page).await.unwrap().items;
@@ -31,16 +31,16 @@ pub async fn told(workspace: &Workspace<'_>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_key_is_shown_once_opens_the_api_and_is_revoked() {
+async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let browser = workspace.signed_in().await;
     assert!(html(&browser.get(KEYS).await).contains("No API keys yet"));
 
     let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "30"), ("per_minute", "7")];
-    let made = browser.submit(NEW, NEW, &fields).await.assert_status(200);
-    assert_eq!(made.header("cache-control"), "no-store");
-    let (secret, id) = shown(&made);
+    let created = browser.submit(NEW, NEW, &fields).await.assert_status(200);
+    assert_eq!(created.header("cache-control"), "no-store");
+    let (secret, id) = shown(&created);
     let key = app.key_of(id.clone(), secret.clone());
     let answer = key.get("/api/v1/courses").await.assert_status(200);
     assert_eq!(answer.header("x-ratelimit-limit"), "7");
@@ -54,23 +54,23 @@ async fn a_key_is_shown_once_opens_the_api_and_is_revoked() {
     let path = revoke_path(&id);
     assert!(html(&browser.get(&path).await).contains("Revoke CRM?"));
     browser.submit(&path, &path, &[]).await.assert_status(303);
-    assert!(html(&browser.get(KEYS).await).contains("is revoked."));
+    assert!(html(&browser.get(KEYS).await).contains("was revoked."));
     key.get("/api/v1/courses").await.assert_status(401);
     assert_eq!(
-        told(&workspace).await[..2],
+        audit_entries(&workspace).await[..2],
         ["owner@acme.example Revoked an API key CRM", "owner@acme.example Created an API key CRM"]
     );
 }
 
 #[tokio::test]
-async fn the_list_tells_how_often_a_key_was_used_today() {
+async fn the_list_shows_the_calls_of_each_key_today() {
     let app = TestApp::start().await;
     let quota = Quota { per_minute: None, per_day: Some(10_000) };
     let key = app.workspace("acme").await.key_with("read:courses", quota, None).await;
     for _ in 0..2 {
         key.get("/api/v1/courses").await.assert_status(200);
     }
-    // What the limiter has counted is written at the stop.
+    // The limiter writes its counts when the server stops.
     let app = app.restart().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let list = html(&browser.get(KEYS).await);
@@ -78,13 +78,13 @@ async fn the_list_tells_how_often_a_key_was_used_today() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_sent_again_makes_no_second_key() {
+async fn resubmitting_a_form_creates_no_second_key() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let browser = workspace.signed_in().await;
     let token = csrf(&browser.get(NEW).await);
     let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "")];
-    // What was wrong with a form is mended in the same form.
+    // An invalid form is corrected in the same form.
     browser.post(NEW, &token, &fields[..1]).await.assert_status(422);
 
     let (one, other) = tokio::join!(browser.post(NEW, &token, &fields), browser.post(NEW, &token, &fields));
@@ -93,44 +93,51 @@ async fn a_form_that_is_sent_again_makes_no_second_key() {
     assert_eq!(statuses, [200, 409], "a second click");
     let reloaded = browser.post(NEW, &token, &fields).await.assert_status(409);
     let page = html(&reloaded);
-    assert!(page.contains("This form was sent before") && !page.contains("svc_live_"), "{page}");
+    assert!(page.contains("Form already submitted") && !page.contains("svc_live_"), "{page}");
     let count = entity::api_keys::in_workspace(workspace.id.uuid()).count(app.app.db.read()).await.unwrap();
     assert_eq!(count, 1);
-    let created = told(&workspace).await.into_iter().filter(|line| line.contains("Created")).count();
+    let created = audit_entries(&workspace)
+        .await
+        .into_iter()
+        .filter(|line| line.contains("Created an API key"))
+        .count();
     assert_eq!(created, 1);
 
     browser.submit(NEW, NEW, &fields).await.assert_status(200);
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_key_stands_beside_its_field() {
+async fn errors_of_a_key_are_shown_at_their_fields() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let wrong = [
         (vec![("name", ""), ("scopes", "read:courses")], "Name must have 1 to 200 characters."),
         (vec![("name", "x")], "Scopes must have at least one scope."),
-        (vec![("name", "x"), ("scopes", "read:everything")], "Scopes must be among those that are listed."),
+        (vec![("name", "x"), ("scopes", "read:everything")], "Scopes must be among the listed scopes."),
         (
             vec![("name", "x"), ("scopes", "read:courses"), ("per_day", "0")],
-            "Requests a day must be at least 1.",
+            "Requests per day must be at least 1.",
         ),
         (
             vec![("name", "x"), ("scopes", "read:courses"), ("per_minute", "many")],
-            "Requests a minute must be a whole number.",
+            "Requests per minute must be a whole number.",
         ),
-        (vec![("name", "x"), ("scopes", "read:courses"), ("expires", "31")], "Expiry must be one of those"),
+        (
+            vec![("name", "x"), ("scopes", "read:courses"), ("expires", "31")],
+            "Expiry must be one of the listed",
+        ),
     ];
     for (fields, message) in wrong {
         let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
         assert!(page.contains(message), "{message}: {page}");
     }
-    // What was right is not to be typed again.
+    // Valid input is kept.
     let page = html(&browser.submit(NEW, NEW, &[("name", ""), ("scopes", "read:orders")]).await);
     assert!(page.contains("value=\"read:orders\" checked"), "{page}");
 }
 
 #[tokio::test]
-async fn a_key_made_on_the_dashboard_never_exceeds_the_workspace_s_quota() {
+async fn a_key_created_on_the_dashboard_never_exceeds_the_workspace_quota() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let browser = workspace.signed_in().await;
@@ -145,38 +152,35 @@ async fn a_key_made_on_the_dashboard_never_exceeds_the_workspace_s_quota() {
     };
     let refused = browser.submit(NEW, NEW, &fields("2147483647", "2147483647")).await.assert_status(422);
     let page = html(&refused);
-    assert!(
-        page.contains("At most 60, the quota of the workspace.") && page.contains("At most 1,000,"),
-        "{page}"
-    );
+    assert!(page.contains("At most 60, the workspace quota.") && page.contains("At most 1,000,"), "{page}");
     for message in [
-        "Requests a minute must be at most 60, the quota of the workspace; the operator of this server can raise it.",
-        "Requests a day must be at most 1000, the quota of the workspace; the operator of this server can raise it.",
+        "Requests per minute must be at most 60, the quota of the workspace; the operator of this server can raise it.",
+        "Requests per day must be at most 1000, the quota of the workspace; the operator of this server can raise it.",
     ] {
         assert!(page.contains(message), "{page}");
     }
 
-    let made = browser.submit(NEW, NEW, &fields("60", "500")).await;
-    let (secret, id) = shown(&made.assert_status(200));
+    let created = browser.submit(NEW, NEW, &fields("60", "500")).await;
+    let (secret, id) = shown(&created.assert_status(200));
     let key = app.key_of(id, secret);
     let caps = async || {
         let answer = key.get("/api/v1/courses").await.assert_status(200);
         ["x-ratelimit-limit", "x-ratelimit-daily-limit"].map(|name| answer.header(name).to_owned())
     };
     assert_eq!(caps().await, ["60", "500"]);
-    // The operator lowers the workspace's quota: the key follows, here and where people see it.
+    // The operator lowers the workspace quota: it limits the key, and the pages show it.
     workspace.set_quota(Quota { per_minute: Some(5), per_day: Some(40) }).await;
     assert_eq!(caps().await, ["5", "40"]);
     let list = html(&browser.get(KEYS).await);
     assert!(list.contains(" of 40</td>"), "{list}");
-    assert!(html(&browser.get(NEW).await).contains("At most 5, the quota of the workspace."));
-    // Raised again, the key's own quota holds.
+    assert!(html(&browser.get(NEW).await).contains("At most 5, the workspace quota."));
+    // After raising it again, the key's own quota applies.
     workspace.set_quota(Quota { per_minute: Some(5_000), per_day: None }).await;
     assert_eq!(caps().await, ["60", "500"]);
 }
 
 #[tokio::test]
-async fn the_key_of_another_workspace_is_not_there() {
+async fn keys_of_other_workspaces_are_not_found() {
     let app = TestApp::start().await;
     let theirs = app.workspace("theirs").await;
     let key = theirs.key("read:courses").await;
@@ -184,7 +188,7 @@ async fn the_key_of_another_workspace_is_not_there() {
     let path = revoke_path(&key.id);
     let foreign = browser.get(&path).await.assert_status(404);
     let nowhere = browser.get(&revoke_path("key_01h2xcejqtf2nbrexx3vqjhp41")).await.assert_status(404);
-    let plain = |answer: &Answer| {
+    let plain = |answer: &TestResponse| {
         regex::Regex::new("value=\"[^\"]+\"").unwrap().replace_all(&html(answer), "").into_owned()
     };
     assert_eq!(plain(&foreign), plain(&nowhere), "absent and foreign read the same");
@@ -196,10 +200,10 @@ async fn the_key_of_another_workspace_is_not_there() {
         .await
         .assert_status(404);
     key.get("/api/v1/courses").await.assert_status(200);
-    assert!(told(&theirs).await.is_empty());
+    assert!(audit_entries(&theirs).await.is_empty());
 
     let their_id = theirs.id.to_string();
-    // A form that names another workspace makes a key in its own.
+    // A form that names another workspace creates a key in its own.
     let fields = [("name", "CRM"), ("scopes", "read:courses"), ("workspace", &*their_id)];
     browser.submit(NEW, NEW, &[&fields[..], &[("expires", "")]].concat()).await.assert_status(200);
     let count = entity::api_keys::in_workspace(theirs.id.uuid()).count(app.app.db.read()).await.unwrap();
@@ -207,7 +211,7 @@ async fn the_key_of_another_workspace_is_not_there() {
 }
 
 #[tokio::test]
-async fn two_tabs_revoke_a_key_once() {
+async fn a_key_is_revoked_once_from_two_tabs() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -218,15 +222,15 @@ async fn two_tabs_revoke_a_key_once() {
     assert_eq!((first.status, second.status), (303, 303));
     let late = browser.post(&path, &other, &[]).await.assert_status(303);
     assert_eq!(late.header("location"), KEYS);
-    assert!(html(&browser.get(KEYS).await).contains("was revoked before"));
+    assert!(html(&browser.get(KEYS).await).contains("is already revoked"));
     browser.get(&path).await.assert_status(303);
-    let revoked = told(&workspace).await.into_iter().filter(|line| line.contains("Revoked")).count();
+    let revoked = audit_entries(&workspace).await.into_iter().filter(|line| line.contains("Revoked")).count();
     assert_eq!(revoked, 1);
     key.get("/api/v1/courses").await.assert_status(401);
 }
 
 #[tokio::test]
-async fn the_audit_log_is_read_page_by_page() {
+async fn the_audit_log_is_paginated() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let browser = workspace.signed_in().await;
@@ -244,7 +248,7 @@ async fn the_audit_log_is_read_page_by_page() {
         "{second}"
     );
     assert!(second.contains("First page") && !second.contains("Next page"));
-    // Another workspace's log holds none of it.
+    // The log of another workspace contains none of the entries.
     let other = app.workspace("other").await.signed_in().await;
     assert!(!html(&other.get(&next.captures(&first).unwrap()[1]).await).contains("Key-"));
 }

@@ -1,11 +1,11 @@
-//! Lists of more rows than a page looks through: it says how far it looked, and goes on when it is asked to.
+//! Lists with more rows than a page searches: the page shows how far it searched, and continues on request.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use domain::page::LOOKED;
-use entity::webhook_deliveries::State;
-use entity::webhook_deliveries::queue::Next;
+use domain::page::MAX_SCANNED_ROWS;
+use entity::webhook_deliveries::StoredDeliveryState;
+use entity::webhook_deliveries::queue::DeliveryTransition;
 use entity::{StringMap, api_requests, enrollments, orders, students, webhook_deliveries};
 use foundation::id::{CourseId, Delivery, Enrollment, LoggedRequest, Order, Student, SubscriptionId};
 use jiff::SignedDuration;
@@ -14,13 +14,17 @@ use serde_json::json;
 use crate::support::browser::{first, html};
 use crate::support::{Browser, TestApp, Workspace};
 
-/// So many more students than a search looks through, each made a second after the one before.
-async fn crowd(workspace: &Workspace<'_>) -> Vec<students::Model> {
-    join(workspace, 1..=LOOKED + 50, 1).await
+/// Creates more students than a search reads, one second apart.
+async fn create_crowd(workspace: &Workspace<'_>) -> Vec<students::Model> {
+    create_students(workspace, 1..=MAX_SCANNED_ROWS + 50, 1).await
 }
 
-/// Students by their numbers, each made so many seconds after the one before. The first is Grace Hopper.
-async fn join(workspace: &Workspace<'_>, numbers: RangeInclusive<u64>, seconds: i64) -> Vec<students::Model> {
+/// Creates students with these numbers, `seconds` apart. The first is Grace Hopper.
+async fn create_students(
+    workspace: &Workspace<'_>,
+    numbers: RangeInclusive<u64>,
+    seconds: i64,
+) -> Vec<students::Model> {
     let app = workspace.app;
     let write = app.write().await;
     let people = students::in_workspace(workspace.id.uuid());
@@ -44,83 +48,91 @@ async fn join(workspace: &Workspace<'_>, numbers: RangeInclusive<u64>, seconds: 
     all
 }
 
-/// A page of a list as text.
+/// Returns a page of a list.
 async fn shown(browser: &Browser<'_>, path: &str) -> String {
     html(&browser.get(path).await.assert_status(200))
 }
 
-/// What the rows of a list are called, in their order.
+/// Returns the names of the rows, in order.
 fn names(page: &str) -> Vec<String> {
     let names = regex::Regex::new("class=\"name\" href=\"[^\"]+\">([^<]+)<").unwrap();
     names.captures_iter(page).map(|name| name[1].to_owned()).collect()
 }
 
-/// The address behind "Look through all".
+/// Returns the URL of the "Search all" link.
 fn all_of(page: &str) -> String {
     first(page, "id=\"all\" href=\"([^\"]+)\"").replace("&#38;", "&")
 }
 
 #[tokio::test]
-async fn a_search_says_how_far_it_looked_and_goes_on_when_asked() {
+async fn a_limited_search_shows_its_reach_and_continues_on_request() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let ada = acme.student("ada").await;
-    crowd(&acme).await;
+    create_crowd(&acme).await;
     let browser = acme.signed_in().await;
     let found = async |path: &str| {
         let page = html(&browser.get(path).await.assert_status(200));
         (page.matches("class=\"name\"").count(), page)
     };
     let (count, page) = found("/dashboard/students?q=hopper").await;
-    assert!(count == 0 && page.contains("No student fits so far"), "{page}");
-    assert!(page.contains("5,000 were looked through, back to") && page.contains("10:01:21 UTC"), "{page}");
+    assert!(count == 0 && page.contains("No matching students so far"), "{page}");
+    assert!(
+        page.contains("Searched the latest 5,000 entries, back to") && page.contains("10:01:21 UTC"),
+        "{page}"
+    );
     let all = first(&page, "id=\"all\" href=\"([^\"]+)\"").replace("&#38;", "&");
     assert_eq!(all, "/dashboard/students?q=hopper&far=1");
     let (count, page) = found(&all).await;
-    assert!(count == 1 && page.contains("Grace Hopper") && !page.contains("Look through all"), "{page}");
+    assert!(count == 1 && page.contains("Grace Hopper") && !page.contains("Search all"), "{page}");
     let (count, page) = found("/dashboard/students?q=nobody&far=1").await;
-    assert!(count == 0 && page.contains("No student fits<"), "{page}");
+    assert!(count == 0 && page.contains("No matching students<"), "{page}");
 
-    // Who is named in full is found at once, and so is what fills a page.
+    // Exact matches are found at once, and so is a full page.
     assert_eq!(found("/dashboard/students?q=Ada%40example.com").await.0, 1);
     let (count, page) = found(&format!("/dashboard/students?q={ada}")).await;
-    assert!(count == 1 && !page.contains("looked through"), "{page}");
+    assert!(count == 1 && !page.contains("Searched the latest"), "{page}");
     let (count, page) = found("/dashboard/students?q=student").await;
-    assert!(count == 25 && page.contains("Next page") && !page.contains("looked through"), "{page}");
+    assert!(count == 25 && page.contains("Next page") && !page.contains("Searched the latest"), "{page}");
 }
 
 #[tokio::test]
-async fn what_is_looked_through_is_counted_to_the_row() {
+async fn the_search_limit_is_exact_to_the_row() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     acme.student("ada").await;
     let browser = acme.signed_in().await;
     let list = "/dashboard/students?q=";
-    // All of one moment, after Ada's.
+    // All at the same time, after Ada.
     app.clock.advance(Duration::from_secs(1));
-    join(&acme, 1..=LOOKED - 2, 0).await;
-    for (newcomer, all) in [(LOOKED - 1, LOOKED), (LOOKED, LOOKED + 1)] {
+    create_students(&acme, 1..=MAX_SCANNED_ROWS - 2, 0).await;
+    for (newcomer, all) in
+        [(MAX_SCANNED_ROWS - 1, MAX_SCANNED_ROWS), (MAX_SCANNED_ROWS, MAX_SCANNED_ROWS + 1)]
+    {
         let page = shown(&browser, &format!("{list}nobody")).await;
         assert!(
-            page.contains("No student fits<") && !page.contains("looked through"),
+            page.contains("No matching students<") && !page.contains("Searched the latest"),
             "before {all}: {page}"
         );
-        join(&acme, newcomer..=newcomer, 0).await;
+        create_students(&acme, newcomer..=newcomer, 0).await;
     }
     let page = shown(&browser, &format!("{list}nobody")).await;
-    assert!(page.contains("No student fits so far"), "Ada is left: {page}");
-    assert!(page.contains("5,000 were looked through, back to") && page.contains("10:00:31 UTC"), "{page}");
+    assert!(page.contains("No matching students so far"), "Ada was not searched: {page}");
+    assert!(
+        page.contains("Searched the latest 5,000 entries, back to") && page.contains("10:00:31 UTC"),
+        "{page}"
+    );
     assert_eq!(names(&shown(&browser, &format!("{list}hopper")).await), ["Grace Hopper"]);
 
-    // One more of the same moment, and Grace is one too far.
-    join(&acme, LOOKED + 1..=LOOKED + 1, 0).await;
+    // One more at the same time, and Grace is beyond the limit.
+    create_students(&acme, MAX_SCANNED_ROWS + 1..=MAX_SCANNED_ROWS + 1, 0).await;
     let page = shown(&browser, &format!("{list}hopper")).await;
     assert!(names(&page).is_empty() && page.contains("10:00:31 UTC"), "{page}");
     assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["Grace Hopper"]);
 }
 
 #[tokio::test]
-async fn a_filter_of_the_log_that_finds_little_ends_early() {
+async fn a_log_filter_with_few_matches_is_limited() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let key = acme.key("read:courses").await;
@@ -135,7 +147,7 @@ async fn a_filter_of_the_log_that_finds_little_ends_early() {
     let one = first(&html(&browser.get(logs).await), "logs/(log_[a-z0-9]+)");
     let one: foundation::id::LoggedRequestId = one.parse().unwrap();
     let one = ours.by_id(write.conn(), one.uuid()).await.unwrap().unwrap();
-    let many = (0..LOOKED).map(|_| api_requests::Model {
+    let many = (0..MAX_SCANNED_ROWS).map(|_| api_requests::Model {
         id: app.app.ids.next::<LoggedRequest>(app.clock.now()).uuid(),
         operation: Some("listOrders".to_owned()),
         received_at: one.received_at + 1,
@@ -146,18 +158,18 @@ async fn a_filter_of_the_log_that_finds_little_ends_early() {
     write.commit().await.unwrap();
     for query in ["operation=listCourses".to_owned(), format!("operation=listCourses&key={}", key.id)] {
         let page = html(&browser.get(&format!("{logs}?{query}")).await.assert_status(200));
-        assert!(page.contains("No request fits so far") && !page.contains("limit=7<"), "{page}");
+        assert!(page.contains("No matching requests so far") && !page.contains("limit=7<"), "{page}");
         let page = html(&browser.get(&format!("{logs}?{query}&far=1")).await.assert_status(200));
         assert!(page.contains("limit=7<"), "{page}");
     }
-    // How far one would have to look for the key of others is nobody's business.
+    // The reach of a search for another workspace's key must not be revealed.
     let other = app.workspace("other").await.signed_in().await;
     let page = html(&other.get(&format!("{logs}?operation=listCourses&key={}", key.id)).await);
-    assert!(page.contains("No request fits<"), "{page}");
+    assert!(page.contains("No matching requests<"), "{page}");
 }
 
-/// Enrols the oldest and the newest of a crowd: so many of these.
-async fn enrol(workspace: &Workspace<'_>, crowd: &[students::Model], course: &str, newest: usize) {
+/// Enrolls the oldest student of a crowd, and this number of the newest.
+async fn enroll(workspace: &Workspace<'_>, crowd: &[students::Model], course: &str, newest: usize) {
     let app = workspace.app;
     let write = app.write().await;
     let course = course.parse::<CourseId>().unwrap().uuid();
@@ -168,8 +180,8 @@ async fn enrol(workspace: &Workspace<'_>, crowd: &[students::Model], course: &st
             workspace_id: workspace.id.uuid(),
             student_id: student.id,
             course_id: course,
-            status: enrollments::Status::Active,
-            source: enrollments::Source::Api,
+            status: enrollments::StoredEnrollmentStatus::Active,
+            source: enrollments::StoredEnrollmentSource::Api,
             order_id: None,
             completed_lessons: 0,
             total_lessons: 1,
@@ -189,30 +201,30 @@ async fn enrol(workspace: &Workspace<'_>, crowd: &[students::Model], course: &st
 }
 
 #[tokio::test]
-async fn a_search_inside_a_course_counts_its_students_or_says_whom_it_counts() {
+async fn a_search_within_a_course_states_which_students_it_searched() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     acme.student("ada").await;
     let (small, large) = (acme.course("small", 1).await, acme.course("large", 1).await);
-    let people = crowd(&acme).await;
-    enrol(&acme, &people, &small, 3).await;
-    enrol(&acme, &people, &large, 2_000).await;
+    let people = create_crowd(&acme).await;
+    enroll(&acme, &people, &small, 3).await;
+    enroll(&acme, &people, &large, 2_000).await;
     let browser = acme.signed_in().await;
     let list = "/dashboard/students?q=hopper&course=";
     let page = shown(&browser, &format!("{list}{small}")).await;
-    assert!(names(&page) == ["Grace Hopper"] && !page.contains("looked through"), "{page}");
+    assert!(names(&page) == ["Grace Hopper"] && !page.contains("Searched the latest"), "{page}");
     let page = shown(&browser, &format!("{list}{large}")).await;
-    assert!(names(&page).is_empty() && page.contains("No student fits so far"), "{page}");
-    assert!(page.contains("Of the students of all courses, 5,000 were looked through"), "{page}");
+    assert!(names(&page).is_empty() && page.contains("No matching students so far"), "{page}");
+    assert!(page.contains("Searched the latest 5,000 students of all courses"), "{page}");
     assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["Grace Hopper"]);
 }
 
 #[tokio::test]
-async fn a_student_named_in_full_stands_in_one_place() {
+async fn an_exactly_matching_student_is_listed_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     acme.student("ada").await;
-    crowd(&acme).await;
+    create_crowd(&acme).await;
     let write = app.write().await;
     let people = students::in_workspace(acme.id.uuid());
     let ada = people.by_email_folded(write.conn(), "ada@example.com").await.unwrap().unwrap();
@@ -234,21 +246,21 @@ async fn a_student_named_in_full_stands_in_one_place() {
     assert_eq!(
         names(&page),
         ["ada@example.com", "canada@example.com"],
-        "who is further down comes first: {page}"
+        "the exact match comes first: {page}"
     );
     let page = shown(&browser, &all_of(&page)).await;
-    assert_eq!(names(&page), ["canada@example.com", "ada@example.com"], "all in their order: {page}");
+    assert_eq!(names(&page), ["canada@example.com", "ada@example.com"], "all in order: {page}");
 
-    // Over all pages, and over all that lies behind them.
+    // Across all pages, and in the search of all rows.
     acme.student("0").await;
-    let all = walked(&browser, "/dashboard/students?q=0%40example.com").await;
+    let all = names_on_all_pages(&browser, "/dashboard/students?q=0%40example.com").await;
     assert_eq!(all.iter().filter(|name| *name == "0@example.com").count(), 1, "{all:?}");
     assert_eq!((all.len(), all[0].as_str()), (506, "0@example.com"));
 }
 
-/// Two orders of Ada's, and more after them than a search looks through, a second apart: `N-1` is Grace Hopper's, the last one
-/// Ada's again.
-async fn orders_of_a_crowd(workspace: &Workspace<'_>) {
+/// Creates two orders of Ada, and after them more than a search reads, one second apart: `N-1` belongs to Grace Hopper, the
+/// last one to Ada.
+async fn create_orders(workspace: &Workspace<'_>) {
     let app = workspace.app;
     workspace.course("ink", 1).await;
     workspace.student("ada").await;
@@ -263,7 +275,7 @@ async fn orders_of_a_crowd(workspace: &Workspace<'_>) {
     let adas = all.by_number(write.conn(), "2026-1").await.unwrap().unwrap();
     let order = |n: u64| {
         let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed());
-        let is_last = n == LOOKED + 50;
+        let is_last = n == MAX_SCANNED_ROWS + 50;
         orders::Model {
             id: app.app.ids.next::<Order>(at).uuid(),
             key: None,
@@ -280,52 +292,55 @@ async fn orders_of_a_crowd(workspace: &Workspace<'_>) {
             ..adas.clone()
         }
     };
-    all.insert_many(write.conn(), (1..=LOOKED + 50).map(order).collect()).await.unwrap();
+    all.insert_many(write.conn(), (1..=MAX_SCANNED_ROWS + 50).map(order).collect()).await.unwrap();
     write.commit().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_search_of_orders_ends_early_and_finds_what_is_named_in_full() {
+async fn a_limited_search_of_orders_finds_exact_matches() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    orders_of_a_crowd(&acme).await;
+    create_orders(&acme).await;
     let browser = acme.signed_in().await;
     let found = async |query: &str| shown(&browser, &format!("/dashboard/orders?{query}")).await;
 
     let page = found("q=hopper").await;
-    assert!(names(&page).is_empty() && page.contains("No order fits so far"), "{page}");
-    assert!(page.contains("5,000 were looked through, back to") && page.contains("10:01:21 UTC"), "{page}");
+    assert!(names(&page).is_empty() && page.contains("No matching orders so far"), "{page}");
+    assert!(
+        page.contains("Searched the latest 5,000 entries, back to") && page.contains("10:01:21 UTC"),
+        "{page}"
+    );
     assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["N-1"]);
     let page = found("status=refunded").await;
-    assert!(page.contains("No order fits so far"), "{page}");
-    assert!(found("status=refunded&far=1").await.contains("No order fits<"));
-    // Nothing is looked through for what an index finds.
-    assert!(!found("status=&q=").await.contains("looked through"));
-    assert_eq!(names(&found("status=paid&q=N-505").await), ["N-5050", "N-505"], "in their order");
+    assert!(page.contains("No matching orders so far"), "{page}");
+    assert!(found("status=refunded&far=1").await.contains("No matching orders<"));
+    // Nothing is searched if an index finds the rows.
+    assert!(!found("status=&q=").await.contains("Searched the latest"));
+    assert_eq!(names(&found("status=paid&q=N-505").await), ["N-5050", "N-505"], "in order");
 
-    // A whole number, and a whole address, however long ago that was paid.
+    // A complete order number and a complete email address, however old the order is.
     let page = found("q=2026-1").await;
-    assert!(names(&page) == ["2026-1"] && page.contains("looked through"), "{page}");
-    assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["2026-10", "2026-1"], "all in their order");
+    assert!(names(&page) == ["2026-1"] && page.contains("Searched the latest"), "{page}");
+    assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["2026-10", "2026-1"], "all in order");
     let page = found("q=ada%40example.com").await;
-    assert_eq!(names(&page), ["2026-10", "2026-1", "N-5050"], "what is further down comes first");
+    assert_eq!(names(&page), ["2026-10", "2026-1", "N-5050"], "exact matches come first");
     assert_eq!(names(&shown(&browser, &all_of(&page)).await), ["N-5050", "2026-10", "2026-1"]);
     assert_eq!(names(&found("q=ada%40example.com&status=refunded").await), Vec::<String>::new());
     assert_eq!(names(&found("q=nobody%40example.com").await), Vec::<String>::new());
 
-    // One more than a page holds, and none of the other pages has it.
+    // One more than the page size, and no other page repeats it.
     let page = found("q=N-11").await;
     assert_eq!((names(&page).len(), names(&page)[0].as_str()), (26, "N-11"));
-    let all = walked(&browser, "/dashboard/orders?q=N-11").await;
+    let all = names_on_all_pages(&browser, "/dashboard/orders?q=N-11").await;
     let twice = all.iter().filter(|name| all.iter().filter(|other| other == name).count() > 1);
     assert_eq!((all.len(), twice.count()), (111, 0), "{all:?}");
-    // Asked for at once, all are in their order.
-    let all = walked(&browser, "/dashboard/orders?q=N-11&far=1").await;
+    // In a search of all rows, all are in order.
+    let all = names_on_all_pages(&browser, "/dashboard/orders?q=N-11&far=1").await;
     assert_eq!((all.len(), all.last().map(String::as_str)), (111, Some("N-11")), "{all:?}");
 }
 
-/// What stands on all pages of a list, and behind "Look through all" of the last.
-async fn walked(browser: &Browser<'_>, path: &str) -> Vec<String> {
+/// Returns the names on all pages of a list, including the search of all rows.
+async fn names_on_all_pages(browser: &Browser<'_>, path: &str) -> Vec<String> {
     let on = regex::Regex::new("id=\"(?:next-page|all)\" href=\"([^\"]+)\"").unwrap();
     let (mut all, mut path) = (Vec::new(), path.to_owned());
     loop {
@@ -338,61 +353,69 @@ async fn walked(browser: &Browser<'_>, path: &str) -> Vec<String> {
     }
 }
 
-/// An old delivery of each state, and more after them than a page looks through, of which every second one is to be sent.
-async fn deliveries_of_a_crowd(workspace: &Workspace<'_>) -> SubscriptionId {
+/// Creates an old delivery of each state, and after them more than a page searches. Every second one is pending.
+async fn create_deliveries(workspace: &Workspace<'_>) -> SubscriptionId {
     let app = workspace.app;
     let (of, _) = workspace.subscribe(&["student.created"]).await;
     workspace.student_by_change("ada").await;
-    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 1);
-    let made = workspace.deliveries(of).await[0].id.uuid();
+    assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 1);
+    let created = workspace.deliveries(of).await[0].id.uuid();
     let write = app.write().await;
     let all = webhook_deliveries::in_workspace(workspace.id.uuid());
-    let delivered = all.by_id(write.conn(), made).await.unwrap().unwrap();
-    let row = |n: u64, state: State, kind: &str| {
+    let delivered = all.by_id(write.conn(), created).await.unwrap().unwrap();
+    let row = |n: u64, state: StoredDeliveryState, kind: &str| {
         let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed());
-        let due = (state == State::Pending).then(|| at.as_millisecond());
+        let due = (state == StoredDeliveryState::Pending).then(|| at.as_millisecond());
         webhook_deliveries::Model {
             id: app.app.ids.next::<Delivery>(at).uuid(),
             state,
             event_type: kind.to_owned(),
             created_at: at.as_millisecond(),
-            settled_at: delivered.settled_at.filter(|_| matches!(state, State::Delivered | State::Dead)),
+            settled_at: delivered
+                .settled_at
+                .filter(|_| matches!(state, StoredDeliveryState::Delivered | StoredDeliveryState::Dead)),
             next_attempt_at: due,
             ..delivered.clone()
         }
     };
-    let mut rows = vec![row(1, State::Dead, "order.paid"), row(2, State::Held, "order.paid")];
-    rows.push(row(3, State::Pending, "student.created"));
-    rows.extend(
-        (51..=LOOKED + 50)
-            .map(|n| row(n, if n % 2 == 0 { State::Pending } else { State::Delivered }, "order.paid")),
-    );
+    let mut rows = vec![
+        row(1, StoredDeliveryState::Dead, "order.paid"),
+        row(2, StoredDeliveryState::Held, "order.paid"),
+    ];
+    rows.push(row(3, StoredDeliveryState::Pending, "student.created"));
+    rows.extend((51..=MAX_SCANNED_ROWS + 50).map(|n| {
+        row(
+            n,
+            if n % 2 == 0 { StoredDeliveryState::Pending } else { StoredDeliveryState::Delivered },
+            "order.paid",
+        )
+    }));
     all.insert_many(write.conn(), rows).await.unwrap();
     write.commit().await.unwrap();
     of
 }
 
 #[tokio::test]
-async fn a_filter_of_deliveries_ends_early_where_no_index_finds_what_it_asks_for() {
+async fn a_delivery_filter_without_an_index_is_limited() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let of = deliveries_of_a_crowd(&acme).await;
+    let of = create_deliveries(&acme).await;
     let browser = acme.signed_in().await;
     let found = async |query: &str| {
         let page = shown(&browser, &format!("/dashboard/developer/webhooks/{of}?{query}")).await;
         (page.matches("<td class=\"main\"").count(), page)
     };
-    // Indexes find these: all, the dead, and those of a state that few are in.
+    // Indexes find these: all deliveries, dead ones, and those of rare states.
     for (query, count) in [("", 25), ("state=dead", 1), ("state=held", 1), ("state=dead&event=order.paid", 1)]
     {
         let (rows, page) = found(query).await;
-        assert!(rows == count && !page.contains("looked through"), "{query}: {page}");
+        assert!(rows == count && !page.contains("Searched the latest"), "{query}: {page}");
     }
-    // A page that is full says nothing of how far it looked. What is to be sent comes in the order of its making.
+    // A full page does not show how far it searched. Pending deliveries are ordered by creation time.
     for query in ["state=pending", "state=delivered", "event=order.paid"] {
         let (rows, page) = found(query).await;
         assert!(
-            rows == 25 && page.contains("Next page") && !page.contains("looked through"),
+            rows == 25 && page.contains("Next page") && !page.contains("Searched the latest"),
             "{query}: {page}"
         );
     }
@@ -404,62 +427,62 @@ async fn a_filter_of_deliveries_ends_early_where_no_index_finds_what_it_asks_for
         ("state=delivered&event=student.created", 1),
     ] {
         let (rows, page) = found(query).await;
-        assert!(rows == 0 && page.contains("No delivery fits so far"), "{query}: {page}");
+        assert!(rows == 0 && page.contains("No matching deliveries so far"), "{query}: {page}");
         assert!(
-            page.contains("5,000 were looked through, back to") && page.contains("10:01:21 UTC"),
+            page.contains("Searched the latest 5,000 entries, back to") && page.contains("10:01:21 UTC"),
             "{page}"
         );
         assert_eq!(all_of(&page), format!("/dashboard/developer/webhooks/{of}?{query}&far=1"));
         let (rows, page) = found(&format!("{query}&far=1")).await;
-        assert!(rows == count && !page.contains("looked through"), "{query}: {page}");
+        assert!(rows == count && !page.contains("Searched the latest"), "{query}: {page}");
     }
 }
 
-/// An old letter of a paid order, and after it more letters than a page looks through, all of which were sent again.
-async fn letters_of_a_crowd(workspace: &Workspace<'_>) -> SubscriptionId {
+/// Creates an old dead letter of a paid order, and after it more replayed dead letters than a page searches.
+async fn create_dead_letters(workspace: &Workspace<'_>) -> SubscriptionId {
     let app = workspace.app;
     let (of, _) = workspace.subscribe(&["student.created"]).await;
     workspace.student_by_change("ada").await;
-    assert_eq!(app.settle_due(Some(404), Next::Dead).await, 1);
-    let made = workspace.deliveries(of).await[0].id.uuid();
+    assert_eq!(app.settle_due(Some(404), DeliveryTransition::Dead).await, 1);
+    let created = workspace.deliveries(of).await[0].id.uuid();
     let write = app.write().await;
     let all = webhook_deliveries::in_workspace(workspace.id.uuid());
-    let dead = all.by_id(write.conn(), made).await.unwrap().unwrap();
+    let dead = all.by_id(write.conn(), created).await.unwrap().unwrap();
     let row = |n: u64| {
         let at = app.clock.now() + SignedDuration::from_secs(n.cast_signed());
         let (id, created_at) = (app.app.ids.next::<Delivery>(at).uuid(), at.as_millisecond());
         webhook_deliveries::Model { id, created_at, ..dead.clone() }
     };
     let mut rows = vec![webhook_deliveries::Model { event_type: "order.paid".to_owned(), ..row(1) }];
-    for letter in [dead.clone()].into_iter().chain((2..=LOOKED).map(row)) {
+    for letter in [dead.clone()].into_iter().chain((2..=MAX_SCANNED_ROWS).map(row)) {
         let again = app.app.ids.next::<Delivery>(app.clock.now()).uuid();
         let later = letter.created_at + 1;
         rows.push(webhook_deliveries::Model {
-            state: State::Delivered,
+            state: StoredDeliveryState::Delivered,
             settled_at: letter.settled_at,
-            ..letter.again(again, webhook_deliveries::Origin::Replay, false, later)
+            ..letter.send_again(again, webhook_deliveries::StoredDeliveryOrigin::Replay, false, later)
         });
         if letter.id != dead.id {
             rows.push(letter);
         }
     }
-    // A letter that is the newest, and was not sent again.
-    rows.push(row(LOOKED + 1));
+    // The newest dead letter, which was not replayed.
+    rows.push(row(MAX_SCANNED_ROWS + 1));
     while !rows.is_empty() {
         let rest = rows.split_off(rows.len().min(700));
         all.insert_many(write.conn(), rows).await.unwrap();
         rows = rest;
     }
     write.commit().await.unwrap();
-    app.clock.advance(Duration::from_secs(2 * LOOKED));
+    app.clock.advance(Duration::from_secs(2 * MAX_SCANNED_ROWS));
     of
 }
 
 #[tokio::test]
-async fn dead_letters_that_were_sent_again_are_looked_through_no_further_than_others() {
+async fn replayed_dead_letters_count_toward_the_search_limit() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    let of = letters_of_a_crowd(&acme).await;
+    let of = create_dead_letters(&acme).await;
     let browser = acme.signed_in().await;
     let list = "/dashboard/developer/webhooks/dead-letters";
     let found = async |path: &str| {
@@ -474,25 +497,31 @@ async fn dead_letters_that_were_sent_again_are_looked_through_no_further_than_ot
     ] {
         let (rows, page) = found(&format!("{list}{query}")).await;
         assert_eq!(rows, near, "{query}: {page}");
-        assert!(page.contains("Of the dead letters, sent again or not, 5,000 were looked through"), "{page}");
+        assert!(page.contains("Searched the latest 5,000 dead letters, including replayed ones"), "{page}");
         assert!(page.contains(">Replay all</a>"), "{query}: {page}");
-        assert_eq!(page.contains("No dead letter fits so far"), near == 0, "{page}");
+        assert_eq!(page.contains("No matching dead letters so far"), near == 0, "{page}");
         let (rows, page) = found(&all_of(&page)).await;
-        assert!(rows == all && !page.contains("looked through"), "{query}: {page}");
-        assert!(page.contains(if all == 1 { ">Replay this one</a>" } else { ">Replay all 2</a>" }), "{page}");
+        assert!(rows == all && !page.contains("Searched the latest"), "{query}: {page}");
+        assert!(
+            page.contains(if all == 1 { ">Replay 1 dead letter</a>" } else { ">Replay all 2</a>" }),
+            "{page}"
+        );
     }
     let (_, page) = found(&format!("{list}/replay")).await;
-    assert!(page.contains("Replay 2 dead letters?"), "who asks for all is told of all: {page}");
+    assert!(page.contains("Replay 2 dead letters?"), "the confirmation counts all: {page}");
 
-    // Where they are mentioned, too, and in the list of the webhook.
+    // The overview and the list of webhooks show the count, too.
     let page = shown(&browser, "/dashboard").await;
-    assert!(page.contains("At least one delivery was given up in the last 30 days"), "{page}");
+    assert!(page.contains("At least one delivery failed permanently in the last 30 days"), "{page}");
     let page = shown(&browser, "/dashboard/developer/webhooks").await;
     assert!(page.contains("<span class=\"badge bad\">at least 1</span>"), "{page}");
     let webhook = format!("/dashboard/developer/webhooks/{of}?state=dead");
     let page = shown(&browser, &format!("{webhook}&event=order.paid")).await;
-    assert!(page.contains("No delivery fits so far") && page.contains("5,000 were looked through"), "{page}");
+    assert!(
+        page.contains("No matching deliveries so far") && page.contains("Searched the latest 5,000"),
+        "{page}"
+    );
     assert!(shown(&browser, &all_of(&page)).await.contains("<td class=\"main\""));
     let page = shown(&browser, &webhook).await;
-    assert!(page.contains("Next page") && !page.contains("looked through"), "{page}");
+    assert!(page.contains("Next page") && !page.contains("Searched the latest"), "{page}");
 }

@@ -1,4 +1,4 @@
-//! The log of requests on the dashboard: found, understood, repeated, and out of reach of other workspaces.
+//! The request log on the dashboard: filters, details, and isolation from other workspaces.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const LOGS: &str = "/dashboard/developer/logs";
 const ENTRY: &str = "href=\"(/dashboard/developer/logs/log_[a-z0-9]+)\"";
 
 #[tokio::test]
-async fn a_refused_request_is_opened_with_all_that_explains_it() {
+async fn a_rejected_request_is_shown_with_its_details() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let browser = workspace.signed_in().await;
@@ -36,18 +36,18 @@ async fn a_refused_request_is_opened_with_all_that_explains_it() {
         "curl --request &#39;POST&#39;",
         "Bearer $API_KEY",
         "--data-binary @body.json",
-        "The body is not kept either",
+        "Request bodies are not logged either",
         "<span class=\"quiet\">masked</span>",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
     assert!(!page.contains(&key.secret[9..]) && !page.contains("<script>alert"), "{page}");
 
-    // A request id leads straight to its request.
+    // A request id leads directly to its request.
     let found = browser.get("/dashboard/developer/logs?request=mine-1").await.assert_status(303);
     assert_eq!(found.header("location"), path);
     let unknown = browser.get("/dashboard/developer/logs?request=theirs").await.assert_status(422);
-    assert!(html(&unknown).contains("Request id is not among those of the last 7 days."));
+    assert!(html(&unknown).contains("Request ID matches no request of the last 7 days."));
 
     let stranger = app.workspace("other").await.signed_in().await;
     stranger.get(&path).await.assert_status(404);
@@ -57,7 +57,7 @@ async fn a_refused_request_is_opened_with_all_that_explains_it() {
 }
 
 #[tokio::test]
-async fn the_log_is_narrowed_down() {
+async fn the_log_is_filtered() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let (one, two) = (workspace.key("read:courses").await, workspace.key("read:courses").await);
@@ -79,18 +79,18 @@ async fn the_log_is_narrowed_down() {
     assert_eq!(shown("operation=listOrders").await, [false, false, true]);
     assert_eq!(shown("within=1").await, [false, true, true]);
     assert_eq!(shown("within=1&status=2xx").await, [false, false, false]);
-    assert!(html(&browser.get(&format!("{LOGS}?status=5xx")).await).contains("No request fits"));
+    assert!(html(&browser.get(&format!("{LOGS}?status=5xx")).await).contains("No matching requests"));
 
     for (query, message) in [
         ("status=lots", "Status must be a code such as 404, or a class such as 4xx."),
-        ("key=nonsense", "Key must be one of those that are listed."),
-        ("operation=nonsense", "Operation must be one of those that are listed."),
-        ("within=2", "Received must be one of those that are listed."),
+        ("key=nonsense", "Key must be one of the listed values."),
+        ("operation=nonsense", "Operation must be one of the listed values."),
+        ("within=2", "Received must be one of the listed values."),
     ] {
         let refused = browser.get(&format!("{LOGS}?{query}")).await.assert_status(422);
         assert!(html(&refused).contains(message), "{}", html(&refused));
     }
-    // Every operation of the contract can be chosen.
+    // Every operation of the contract is an option.
     let page = html(&browser.get(LOGS).await);
     for operation in OPERATIONS {
         assert!(page.contains(&format!("<option value=\"{}\"", operation.id)), "{}", operation.id);
@@ -99,7 +99,7 @@ async fn the_log_is_narrowed_down() {
 }
 
 #[tokio::test]
-async fn the_log_is_read_page_by_page_within_its_filter() {
+async fn the_filtered_log_is_paginated() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;

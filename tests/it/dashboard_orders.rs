@@ -1,14 +1,14 @@
-//! Orders on the dashboard: found, read, refunded, and out of reach of other workspaces.
+//! Orders on the dashboard: search, refunds, and isolation from other workspaces.
 
 use serde_json::json;
 
-use crate::dashboard_keys::told;
+use crate::dashboard_keys::audit_entries;
 use crate::support::browser::{csrf, first, html};
 use crate::support::{Browser, TestApp, Workspace};
 
 const LIST: &str = "/dashboard/orders";
 
-/// A workspace with a course and an order of it, for EUR 49.00, with its path.
+/// Creates a workspace with a course and an order of it for EUR 49.00. Returns the order's path.
 async fn shop<'a>(app: &'a TestApp, name: &'static str) -> (Workspace<'a>, Browser<'a>, String) {
     let workspace = app.workspace(name).await;
     workspace.course("ink", 1).await;
@@ -31,10 +31,10 @@ async fn an_order_is_refunded_in_parts() {
     for words in [
         "Order 2026-1",
         "EUR 49.00",
-        "less EUR 5.00",
+        "-EUR 5.00",
         "R-1",
         "https://academy.example.com/r/1",
-        "Nothing was given back.",
+        "No refunds.",
         "Course ink",
         "ada@example.com",
     ] {
@@ -43,8 +43,8 @@ async fn an_order_is_refunded_in_parts() {
 
     let refund = format!("{path}/refund");
     for (amount, message) in [
-        ("49.01", "Amount must be at most EUR 49.00, which is what is left of the order."),
-        ("0", "Amount must be more than nothing."),
+        ("49.01", "Amount must be at most EUR 49.00, the remaining amount of the order."),
+        ("0", "Amount must be greater than zero."),
         ("-1", "Amount must be an amount in EUR, such as 12.50."),
         ("1.005", "Amount must be an amount in EUR"),
     ] {
@@ -55,14 +55,14 @@ async fn an_order_is_refunded_in_parts() {
     let part = [("amount", "9.00"), ("refunded", "0"), ("reason", "a mistake")];
     browser.submit(&refund, &refund, &part).await.assert_status(303);
     let page = html(&browser.get(&path).await);
-    for words in ["EUR 9.00 of order 2026-1 is given back.", "EUR 9.00", "a mistake", "partially refunded"] {
+    for words in ["Refunded EUR 9.00 of order 2026-1.", "EUR 9.00", "a mistake", "partially refunded"] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    // The same form once more, as a second tab or a second press would send it.
+    // The same form again, as a second tab or a second click would send it.
     let twice = html(&browser.submit(&refund, &refund, &part).await.assert_status(422));
-    assert!(twice.contains("money was given back after this page was loaded"), "{twice}");
+    assert!(twice.contains("another refund was made after this page was loaded"), "{twice}");
     assert!(
-        twice.contains("name=\"refunded\" value=\"900\"") && twice.contains("EUR 40.00 is left"),
+        twice.contains("name=\"refunded\" value=\"900\"") && twice.contains("EUR 40.00 can be refunded"),
         "{twice}"
     );
     assert_eq!(app.events_of("order.refunded").await.len(), 1);
@@ -70,18 +70,18 @@ async fn an_order_is_refunded_in_parts() {
     browser.submit(&refund, &refund, &[("amount", ""), ("refunded", "900")]).await.assert_status(303);
     let page = html(&browser.get(&path).await);
     assert!(page.contains(">refunded<") && page.contains(">revoked<"), "{page}");
-    assert!(!page.contains("/refund\""), "nothing is left: {page}");
+    assert!(!page.contains("/refund\""), "nothing can be refunded: {page}");
     assert_eq!(app.events_of("order.refunded").await.len(), 2);
     browser.get(&refund).await.assert_status(303);
     let token = csrf(&browser.get(&path).await);
     browser.post(&refund, &token, &[("refunded", "4900")]).await.assert_status(303);
-    let entries = told(&workspace).await;
+    let entries = audit_entries(&workspace).await;
     let refunds = entries.iter().filter(|line| line.contains("Refunded an order 2026-1"));
     assert_eq!(refunds.count(), 2);
 }
 
 #[tokio::test]
-async fn orders_are_searched_and_read_page_by_page() {
+async fn orders_are_searched_and_paginated() {
     let app = TestApp::start().await;
     let (workspace, browser, path) = shop(&app, "acme").await;
     for n in 2..=31 {
@@ -101,8 +101,8 @@ async fn orders_are_searched_and_read_page_by_page() {
     assert!(count(&found) == 1 && found.contains("2026-17"), "{found}");
     let id = path.rsplit('/').next().unwrap();
     assert_eq!(count(&html(&browser.get(&format!("{LIST}?q={id}")).await)), 1);
-    assert!(html(&browser.get("/dashboard/orders?status=refunded").await).contains("No order fits"));
-    // Times of an address are those of UTC, and the form says so.
+    assert!(html(&browser.get("/dashboard/orders?status=refunded").await).contains("No matching orders"));
+    // Times in URLs are in UTC, as the form says.
     for (span, found) in [
         ("from=2026-03-02T10:00&to=2026-03-02T10:01", 25),
         ("from=2026-03-02T10:01", 0),
@@ -113,13 +113,13 @@ async fn orders_are_searched_and_read_page_by_page() {
         assert!(page.contains("Paid from, <span data-zone>UTC</span>"), "{page}");
     }
     let wrong = html(&browser.get(&format!("{LIST}?from=soon&q=x")).await.assert_status(422));
-    assert!(wrong.contains("Paid from must be a time such as") && wrong.contains("Nothing was looked for"));
+    assert!(wrong.contains("Paid from must be a time such as") && wrong.contains("Invalid search"));
     let student = first(&html(&browser.get(&path).await), "/dashboard/students/(stu_[a-z0-9]+)");
     assert_eq!(count(&html(&browser.get(&format!("{LIST}?student={student}")).await)), 25);
 }
 
 #[tokio::test]
-async fn the_order_of_another_workspace_is_not_there() {
+async fn orders_of_other_workspaces_are_not_found() {
     let app = TestApp::start().await;
     let (theirs, owner, path) = shop(&app, "theirs").await;
     let ours = app.workspace("ours").await;
@@ -135,6 +135,6 @@ async fn the_order_of_another_workspace_is_not_there() {
     let token = csrf(&browser.get("/dashboard/settings").await);
     browser.post(&refund, &token, &[("amount", "1"), ("refunded", "0")]).await.assert_status(404);
     assert!(app.events_of("order.refunded").await.is_empty());
-    let entries = told(&theirs).await;
+    let entries = audit_entries(&theirs).await;
     assert!(entries.iter().all(|line| !line.contains("order")), "{entries:?}");
 }

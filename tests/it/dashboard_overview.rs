@@ -1,4 +1,4 @@
-//! The first page: what it tells of a workspace, and what it says while there is nothing to tell.
+//! The overview, with and without data.
 
 use std::time::Duration;
 
@@ -11,24 +11,24 @@ use crate::support::{Endpoint, TestApp};
 const OVERVIEW: &str = "/dashboard";
 
 #[tokio::test]
-async fn an_empty_workspace_is_told_how_to_begin() {
+async fn the_overview_of_an_empty_workspace_explains_the_first_steps() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let page = html(&browser.get(OVERVIEW).await.assert_status(200));
     for words in [
-        "Nothing: no webhook fails",
-        "No order was paid in these days.",
-        "Nobody joined",
-        "No program has called the API",
-        "Nothing was sent in the last 48 hours.",
+        "Nothing needs attention",
+        "No paid orders in this period.",
+        "No new students",
+        "No API calls in this period.",
+        "No deliveries in the last 48 hours.",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    assert!(!page.contains("<figure"), "nothing is drawn of nothing: {page}");
+    assert!(!page.contains("<figure"), "empty charts are not drawn: {page}");
 }
 
 #[tokio::test]
-async fn the_overview_tells_what_was_sold_and_learned() {
+async fn the_overview_shows_revenue_and_progress() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     workspace.course("rust", 1).await;
@@ -50,7 +50,7 @@ async fn the_overview_tells_what_was_sold_and_learned() {
     for words in [
         "The last 30 days",
         "EUR 89.00",
-        "2 orders, less EUR 9.00 refunded",
+        "2 orders, EUR 9.00 refunded",
         "JPY 4,900",
         "Revenue per day, EUR",
         "Revenue per day, JPY",
@@ -60,9 +60,9 @@ async fn the_overview_tells_what_was_sold_and_learned() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    // A shorter window begins after all that.
+    // A shorter window begins after all of it.
     let week = html(&browser.get("/dashboard?days=7").await);
-    assert!(week.contains("The last 7 days") && week.contains("No order was paid"), "{week}");
+    assert!(week.contains("The last 7 days") && week.contains("No paid orders"), "{week}");
     for odd in ["/dashboard?days=8", "/dashboard?days=", "/dashboard?days=%00"] {
         assert!(html(&browser.get(odd).await).contains("The last 30 days"), "{odd}");
     }
@@ -71,7 +71,7 @@ async fn the_overview_tells_what_was_sold_and_learned() {
 }
 
 #[tokio::test]
-async fn the_overview_tells_what_needs_attention() {
+async fn the_overview_shows_what_needs_attention() {
     let app = TestApp::start_beside_receivers().await;
     let workspace = app.workspace("acme").await;
     let quota = Quota { per_minute: None, per_day: Some(5) };
@@ -94,10 +94,10 @@ async fn the_overview_tells_what_needs_attention() {
     for words in [
         "Every delivery to http://127.0.0.1:".to_owned(),
         "has failed since Mar 2, 10:00 UTC.".to_owned(),
-        format!("<a href=\"/dashboard/developer/webhooks/{}\">See its deliveries</a>", webhook.id),
-        "has made 4 of its 5 calls of today.".to_owned(),
+        format!("<a href=\"/dashboard/developer/webhooks/{}\">View deliveries</a>", webhook.id),
+        "has used 4 of its 5 daily API calls.".to_owned(),
         format!("/dashboard/developer/logs?key={}", key.id),
-        "is refused from Mar 7, 10:00 UTC on.".to_owned(),
+        "expires on Mar 7, 10:00 UTC.".to_owned(),
         "Webhook deliveries per hour".to_owned(),
         "<span class=\"figure\">0 %</span>".to_owned(),
         "API calls per day".to_owned(),

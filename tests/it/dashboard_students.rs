@@ -1,8 +1,8 @@
-//! Students on the dashboard: found, enrolled, given up, and out of reach of other workspaces.
+//! Students on the dashboard: search, enrollment, deletion, and isolation from other workspaces.
 
 use serde_json::json;
 
-use crate::dashboard_keys::told;
+use crate::dashboard_keys::audit_entries;
 use crate::support::TestApp;
 use crate::support::browser::{csrf, first, html};
 
@@ -16,26 +16,26 @@ async fn a_student_is_enrolled_and_loses_access() {
     let ink = workspace.course("ink", 2).await;
     let path = format!("{LIST}/{}", workspace.student("ada").await);
     let browser = workspace.signed_in().await;
-    assert!(html(&browser.get(&path).await).contains("No enrolments"));
+    assert!(html(&browser.get(&path).await).contains("No enrollments"));
 
-    let enrol = format!("{path}/enrol");
+    let enroll = format!("{path}/enrol");
     for (fields, message) in [
-        (vec![("course", "")], "Course must be one of those that are listed."),
-        (vec![("course", &*ink), ("expires_at", "soon")], "Last day must be a day such as 2026-12-31."),
-        (vec![("course", &*ink), ("expires_at", "2026-03-01")], "Last day must lie in the future"),
+        (vec![("course", "")], "Course must be one of the listed values."),
+        (vec![("course", &*ink), ("expires_at", "soon")], "Last day must be a date such as 2026-12-31."),
+        (vec![("course", &*ink), ("expires_at", "2026-03-01")], "Last day must be in the future"),
     ] {
-        let refused = html(&browser.submit(&enrol, &enrol, &fields).await.assert_status(422));
+        let refused = html(&browser.submit(&enroll, &enroll, &fields).await.assert_status(422));
         assert!(refused.contains(message), "{message}: {refused}");
     }
     let fields = [("course", &*ink), ("expires_at", "2026-12-31")];
-    browser.submit(&enrol, &enrol, &fields).await.assert_status(303);
+    browser.submit(&enroll, &enroll, &fields).await.assert_status(303);
     workspace.change("progress.record", json!({"student": "ada", "course": "ink", "lesson": "ink-1"})).await;
     let page = html(&browser.get(&path).await);
-    for words in ["is enrolled in", "50 %", "1 of 2 lessons", "manual", "2027-01-01 00:00:00 UTC"] {
+    for words in ["Enrolled the student in", "50 %", "1 of 2 lessons", "manual", "2027-01-01 00:00:00 UTC"] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    browser.submit(&enrol, &enrol, &fields).await.assert_status(303);
-    assert!(html(&browser.get(&path).await).contains("has access to \u{201c}Course ink\u{201d} already"));
+    browser.submit(&enroll, &enroll, &fields).await.assert_status(303);
+    assert!(html(&browser.get(&path).await).contains("already has access to \u{201c}Course ink\u{201d}"));
 
     let revoke = first(&page, REVOKE);
     let long = "a".repeat(1001);
@@ -44,7 +44,7 @@ async fn a_student_is_enrolled_and_loses_access() {
     browser.submit(&revoke, &revoke, &[("reason", "asked for it")]).await.assert_status(303);
     let page = html(&browser.get(&path).await);
     assert!(
-        page.contains("is taken away.") && page.contains(">revoked<") && !page.contains("/revoke\""),
+        page.contains("Revoked access to") && page.contains(">revoked<") && !page.contains("/revoke\""),
         "{page}"
     );
     browser.get(&revoke).await.assert_status(303);
@@ -53,16 +53,16 @@ async fn a_student_is_enrolled_and_loses_access() {
     assert_eq!(app.events_of("enrollment.created").await.len(), 1);
     assert_eq!(app.events_of("enrollment.revoked").await.len(), 1);
     assert_eq!(
-        told(&workspace).await[..2],
+        audit_entries(&workspace).await[..2],
         [
-            "owner@acme.example Revoked an enrolment Course ink",
+            "owner@acme.example Revoked an enrollment Course ink",
             "owner@acme.example Enrolled a student Course ink"
         ]
     );
 }
 
 #[tokio::test]
-async fn a_deleted_student_leaves_no_name_behind() {
+async fn a_deleted_student_leaves_no_personal_data() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let path = format!("{LIST}/{}", workspace.student("ada").await);
@@ -70,18 +70,18 @@ async fn a_deleted_student_leaves_no_name_behind() {
     let delete = format!("{path}/delete");
     assert!(html(&browser.get(&delete).await).contains("Delete ada@example.com?"));
     browser.submit(&delete, &delete, &[]).await.assert_status(303);
-    assert!(html(&browser.get(LIST).await).contains("The student is deleted."));
+    assert!(html(&browser.get(LIST).await).contains("Student deleted."));
     for gone in [&path, &delete] {
         browser.get(gone).await.assert_status(404);
     }
     let token = csrf(&browser.get(LIST).await);
     browser.post(&delete, &token, &[]).await.assert_status(404);
     assert_eq!(app.events_of("student.deleted").await.len(), 1);
-    assert_eq!(told(&workspace).await[0], "owner@acme.example Deleted a student ");
+    assert_eq!(audit_entries(&workspace).await[0], "owner@acme.example Deleted a student ");
 }
 
 #[tokio::test]
-async fn students_are_searched_and_read_page_by_page() {
+async fn students_are_searched_and_paginated() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let ink = workspace.course("ink", 1).await;
@@ -101,11 +101,11 @@ async fn students_are_searched_and_read_page_by_page() {
     assert!(count(&found) == 1 && found.contains("eve@example.com"), "{found}");
     let enrolled = html(&browser.get(&format!("{LIST}?course={ink}")).await);
     assert!(count(&enrolled) == 1 && enrolled.contains("s03@example.com"), "{enrolled}");
-    assert!(html(&browser.get("/dashboard/students?q=nobody").await).contains("No student fits"));
+    assert!(html(&browser.get("/dashboard/students?q=nobody").await).contains("No matching students"));
 }
 
 #[tokio::test]
-async fn the_student_of_another_workspace_is_not_there() {
+async fn students_of_other_workspaces_are_not_found() {
     let app = TestApp::start().await;
     let theirs = app.workspace("theirs").await;
     let ink = theirs.course("ink", 1).await;
@@ -135,9 +135,9 @@ async fn the_student_of_another_workspace_is_not_there() {
     }
     let page = html(&owner.get(&path).await);
     assert!(page.contains(">active<"), "{page}");
-    let entries = told(&theirs).await;
+    let entries = audit_entries(&theirs).await;
     assert!(
-        entries.iter().all(|line| !line.contains("student") && !line.contains("enrolment")),
+        entries.iter().all(|line| !line.contains("student") && !line.contains("enrollment")),
         "{entries:?}"
     );
 }

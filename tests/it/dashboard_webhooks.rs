@@ -1,48 +1,48 @@
-//! Webhooks on the dashboard: made, tried, paused, enabled, rotated, changed, deleted, and out of reach of others.
+//! Webhooks on the dashboard: creation, tests, pausing, rotation, edits, deletion, and isolation from other workspaces.
 
 use std::time::Duration;
 
-use domain::outbox::KINDS;
+use domain::outbox::EVENT_TYPES;
 use domain::webhooks::{self, DeliveryState};
 use reqwest::Method;
 
-use crate::dashboard_keys::told;
+use crate::dashboard_keys::audit_entries;
 use crate::support::browser::{csrf, first, html};
-use crate::support::{Answer, Browser, Endpoint, TestApp, done};
+use crate::support::{Browser, Endpoint, TestApp, TestResponse, in_transaction};
 
 pub const LIST: &str = "/dashboard/developer/webhooks";
 const NEW: &str = "/dashboard/developer/webhooks/new";
 const SECRET: &str = "whsec_[A-Za-z0-9+/]{43}=";
 
-/// A part of a page, as the page's script asks for it.
-pub async fn partial(browser: &Browser<'_>, app: &TestApp, path: &str) -> Answer {
+/// Requests a partial update, as the page's script does.
+pub async fn partial(browser: &Browser<'_>, app: &TestApp, path: &str) -> TestResponse {
     browser.send(app.request(Method::GET, path).header("hx-request", "true")).await
 }
 
-/// The page of the subscription that a page names first.
+/// Returns the path of the first subscription on a page.
 fn named(page: &str) -> String {
     first(page, &format!("{LIST}/whs_[a-z0-9]{{26}}"))
 }
 
 #[tokio::test]
-async fn a_webhook_is_made_shows_its_secret_once_and_hears_a_test_event() {
+async fn a_new_webhook_shows_its_secret_once_and_receives_a_test_event() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let browser = acme.signed_in().await;
     let empty = html(&browser.get(LIST).await);
     assert!(empty.contains("No webhooks yet") && empty.contains(NEW), "{empty}");
     let form = html(&browser.get(NEW).await);
-    assert!(KINDS.iter().all(|kind| form.contains(&format!("value=\"{kind}\""))), "{form}");
-    assert!(form.contains("Access was taken away."), "each has its sentence: {form}");
+    assert!(EVENT_TYPES.iter().all(|kind| form.contains(&format!("value=\"{kind}\""))), "{form}");
+    assert!(form.contains("Access to a course was revoked."), "each event type has a description: {form}");
 
     let endpoint = Endpoint::start().await;
     let url = endpoint.url();
     let fields = [("url", url.as_str()), ("which", "some"), ("event_types", "student.created")];
-    let made = browser.submit(NEW, NEW, &fields).await.assert_status(200);
-    assert_eq!(made.header("cache-control"), "no-store");
-    let page = html(&made);
+    let created = browser.submit(NEW, NEW, &fields).await.assert_status(200);
+    assert_eq!(created.header("cache-control"), "no-store");
+    let page = html(&created);
     let secret = first(&page, SECRET);
-    assert!(page.contains("the only time") && page.contains("/docs/webhooks"), "{page}");
+    assert!(page.contains("shown only once") && page.contains("/docs/webhooks"), "{page}");
     let path = named(&page);
     for place in
         [LIST, NEW, &path, &format!("{path}/edit"), &format!("{path}/rotate"), "/dashboard/settings/audit"]
@@ -53,10 +53,10 @@ async fn a_webhook_is_made_shows_its_secret_once_and_hears_a_test_event() {
 
     let sent = browser.submit(&path, &format!("{path}/test"), &[("type", "order.paid")]).await;
     assert_eq!(sent.assert_status(303).header("location"), path);
-    // What the page asks for by itself leaves the message to the page.
+    // A partial update leaves the flash message to the page.
     let table = html(&partial(&browser, &app, &path).await.assert_status(200));
     assert!(table.contains("pending") && !table.contains("<html"), "{table}");
-    assert!(html(&browser.get(&path).await).contains("An example of order.paid is on its way."));
+    assert!(html(&browser.get(&path).await).contains("Sending a test event of type order.paid."));
     assert_eq!(app.deliver_due().await, 1);
     let request = endpoint.sent().remove(0);
     assert_eq!(request.event()["type"], "order.paid");
@@ -66,53 +66,56 @@ async fn a_webhook_is_made_shows_its_secret_once_and_hears_a_test_event() {
 
     let list = html(&browser.get(LIST).await);
     assert!(list.contains("100 % of 1") && list.contains("<svg class=\"spark\"") && list.contains("enabled"));
-    let made = format!("owner@acme.example Made a webhook {url}");
-    assert_eq!(told(&acme).await[..2], ["owner@acme.example Sent a test event order.paid", &made]);
+    let created = format!("owner@acme.example Created a webhook subscription {url}");
+    assert_eq!(
+        audit_entries(&acme).await[..2],
+        ["owner@acme.example Sent a test event order.paid", &created]
+    );
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_webhook_stands_beside_its_field() {
+async fn errors_of_a_webhook_are_shown_at_their_fields() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.signed_in().await;
     let good = "https://hooks.example/";
     for (url, which, message) in [
-        ("http://hooks.example/", "all", "Address must begin with `https://`"),
-        ("https://10.0.0.1/", "all", "Address leads to 10.0.0.1, which no webhook may call"),
-        ("nonsense", "all", "Address must be a whole address"),
-        (good, "some", "Events must name at least one type of event."),
-        (good, "", "Events must name at least one type of event."),
+        ("http://hooks.example/", "all", "Endpoint URL must begin with `https://`"),
+        ("https://10.0.0.1/", "all", "Endpoint URL resolves to 10.0.0.1, which webhooks must not call"),
+        ("nonsense", "all", "Endpoint URL must be an absolute URL"),
+        (good, "some", "Events must include at least one event type."),
+        (good, "", "Events must include at least one event type."),
     ] {
         let page =
             html(&browser.submit(NEW, NEW, &[("url", url), ("which", which)]).await.assert_status(422));
         assert!(page.contains(message), "{message}: {page}");
-        assert!(page.contains(&format!("value=\"{url}\"")), "it is not to be typed again: {page}");
+        assert!(page.contains(&format!("value=\"{url}\"")), "the input is kept: {page}");
     }
     let fields = [("url", good), ("event_types", "order.payed"), ("event_types", "order.paid")];
     let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
     assert!(
-        page.contains("`order.payed` is no type of event") && page.contains("value=\"order.paid\" checked")
+        page.contains("`order.payed` is not an event type") && page.contains("value=\"order.paid\" checked")
     );
 
     let page = html(&browser.submit(NEW, NEW, &[("url", good), ("which", "all")]).await.assert_status(200));
-    assert!(html(&browser.get(&named(&page)).await).contains("Hears all 13"));
+    assert!(html(&browser.get(&named(&page)).await).contains("Events: all 13"));
 }
 
 #[tokio::test]
-async fn a_webhook_beyond_the_limit_is_refused_with_the_remedy() {
+async fn a_webhook_beyond_the_limit_is_rejected_with_a_remedy() {
     let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "1")]).await;
     let acme = app.workspace("acme").await;
     let browser = acme.signed_in().await;
     acme.subscribe(&["order.paid"]).await;
     let fields = [("url", "https://hooks.example/"), ("which", "all")];
     let page = html(&browser.submit(NEW, NEW, &fields).await.assert_status(422));
-    let told = "Webhooks are limited to 1 in a workspace, and this one has 1; delete one, or ask the operator of this server \
-        to raise --max-subscriptions-per-workspace.";
-    assert!(page.replace("&#39;", "'").contains(told) && page.contains("role=\"alert\""), "{page}");
-    assert!(page.contains("https://hooks.example/"), "what was typed stays: {page}");
+    let message = "Webhooks are limited to 1 in a workspace, and this one has 1; delete one, or ask the operator of this \
+        server to raise --max-subscriptions-per-workspace.";
+    assert!(page.replace("&#39;", "'").contains(message) && page.contains("role=\"alert\""), "{page}");
+    assert!(page.contains("https://hooks.example/"), "the input is kept: {page}");
 }
 
 #[tokio::test]
-async fn a_form_sent_again_makes_no_second_webhook_secret_or_event() {
+async fn resubmitting_a_form_creates_no_second_webhook_secret_or_event() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let browser = acme.signed_in().await;
@@ -135,13 +138,15 @@ async fn a_form_sent_again_makes_no_second_webhook_secret_or_event() {
     }
     let of = webhooks::list(&app.app, acme.id).await.unwrap()[0].id;
     assert_eq!(acme.deliveries(of).await.len(), 1);
-    let changes =
-        told(&acme).await.into_iter().filter(|line| line.contains("webhook") || line.contains("test event"));
+    let changes = audit_entries(&acme)
+        .await
+        .into_iter()
+        .filter(|line| line.contains("webhook") || line.contains("test event"));
     assert_eq!(changes.count(), 3);
 }
 
 #[tokio::test]
-async fn what_is_held_while_a_webhook_is_paused_is_sent_or_dropped() {
+async fn held_deliveries_of_a_paused_webhook_are_sent_or_dropped() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
@@ -150,57 +155,57 @@ async fn what_is_held_while_a_webhook_is_paused_is_sent_or_dropped() {
     let browser = acme.signed_in().await;
     let (pause, enable) = (format!("{path}/pause"), format!("{path}/enable"));
     browser.get(&enable).await.assert_status(303);
-    assert!(html(&browser.get(&path).await).contains("was enabled before"));
+    assert!(html(&browser.get(&path).await).contains("is already enabled"));
 
-    for (choice, told) in
-        [("send", "What was held is sent from now on."), ("drop", "2 deliveries were dropped.")]
+    for (choice, message) in
+        [("send", "Held deliveries are being sent."), ("drop", "2 deliveries were dropped.")]
     {
         let (one, other) = (csrf(&browser.get(&path).await), csrf(&browser.get(&path).await));
         browser.post(&pause, &one, &[]).await.assert_status(303);
         browser.post(&pause, &other, &[]).await.assert_status(303);
-        assert!(html(&browser.get(&path).await).contains("was paused before; nothing was changed"));
+        assert!(html(&browser.get(&path).await).contains("is already paused"));
         for name in ["a", "b"] {
             acme.student(&format!("{choice}-{name}")).await;
         }
         assert_eq!(app.deliver_due().await, 0);
         let page = html(&browser.get(&path).await);
-        assert!(page.contains("2 deliveries held back.") && page.contains(">held<"), "{page}");
+        assert!(page.contains("2 deliveries held.") && page.contains(">held<"), "{page}");
         let tried = browser.submit(&enable, &format!("{path}/test"), &[("type", "order.paid")]).await;
         tried.assert_status(303);
-        assert!(html(&browser.get(&path).await).contains("not enabled, so nothing would be sent"));
+        assert!(html(&browser.get(&path).await).contains("Enable it before you send a test event."));
         let asked = html(&browser.get(&enable).await);
         assert!(asked.contains("2 deliveries are held"), "{asked}");
         let unsaid = browser.submit(&enable, &enable, &[]).await.assert_status(422);
-        assert!(html(&unsaid).contains("What is held must be sent or dropped."));
+        assert!(html(&unsaid).contains("Held deliveries must be sent or dropped."));
 
         let (one, other) = (csrf(&browser.get(&enable).await), csrf(&browser.get(&enable).await));
         browser.post(&enable, &one, &[("held", choice)]).await.assert_status(303);
-        assert!(html(&browser.get(&path).await).contains(told), "{told}");
+        assert!(html(&browser.get(&path).await).contains(message), "{message}");
         browser.post(&enable, &other, &[("held", choice)]).await.assert_status(303);
-        assert!(html(&browser.get(&path).await).contains("was enabled before"));
+        assert!(html(&browser.get(&path).await).contains("is already enabled"));
         app.deliver_due().await;
     }
-    assert_eq!(endpoint.sent().len(), 2, "what was dropped is never sent");
-    let told = told(&acme).await;
-    let changes: Vec<&str> = told
+    assert_eq!(endpoint.sent().len(), 2, "dropped deliveries are never sent");
+    let entries = audit_entries(&acme).await;
+    let changes: Vec<&str> = entries
         .iter()
         .filter_map(|line| line.strip_prefix("owner@acme.example ")?.split(" http").next())
         .collect();
     assert_eq!(
         changes,
         [
-            "Enabled a webhook",
-            "Dropped what a webhook held",
-            "Paused a webhook",
-            "Enabled a webhook",
-            "Paused a webhook",
+            "Enabled a webhook subscription",
+            "Dropped held deliveries",
+            "Paused a webhook subscription",
+            "Enabled a webhook subscription",
+            "Paused a webhook subscription",
             "Signed in ",
         ]
     );
 }
 
 #[tokio::test]
-async fn a_rotated_secret_signs_beside_the_old_one_as_long_as_was_asked() {
+async fn the_old_secret_signs_during_the_overlap_of_a_rotation() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
@@ -210,7 +215,7 @@ async fn a_rotated_secret_signs_beside_the_old_one_as_long_as_was_asked() {
     let page = html(&browser.submit(&path, &path, &[("overlap", "24")]).await.assert_status(200));
     let second = first(&page, SECRET);
     assert!(
-        page.contains("2026-03-03 10:00:30 UTC") && page.contains("a signature for each secret"),
+        page.contains("2026-03-03 10:00:30 UTC") && page.contains("a signature for each active secret"),
         "{page}"
     );
     let secrets = async |expected: [bool; 2]| {
@@ -221,25 +226,25 @@ async fn a_rotated_secret_signs_beside_the_old_one_as_long_as_was_asked() {
     };
     secrets([true, true]).await;
     app.clock.advance(Duration::from_secs(86_400));
-    // Nobody was here for a day.
+    // The session has expired after a day without use.
     let browser = Browser::new(&app);
     browser.sign_in("owner@acme.example", crate::support::browser::PASSWORD).await.assert_status(303);
     secrets([false, true]).await;
     let page = html(&browser.submit(&path, &path, &[("overlap", "0")]).await.assert_status(200));
-    assert!(page.contains("The old secret signs no more."), "{page}");
+    assert!(page.contains("The old secret no longer signs requests."), "{page}");
     secrets([false, false]).await;
 
     let wrong = browser.submit(&path, &path, &[("overlap", "9999")]).await.assert_status(422);
-    assert!(html(&wrong).contains("must be one of those that are listed"));
+    assert!(html(&wrong).contains("must be one of the listed values"));
     for _ in 0..4 {
         browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(200);
     }
     let many = browser.submit(&path, &path, &[("overlap", "168")]).await.assert_status(422);
-    assert!(html(&many).contains("Overlap would let 5 older secrets sign"), "{}", html(&many));
+    assert!(html(&many).contains("Overlap would leave 5 older secrets active"), "{}", html(&many));
 }
 
 #[tokio::test]
-async fn a_webhook_is_changed_and_deleted() {
+async fn a_webhook_is_edited_and_deleted() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let (before, after) = (Endpoint::start().await, Endpoint::start().await);
@@ -252,13 +257,13 @@ async fn a_webhook_is_changed_and_deleted() {
     let wrong =
         browser.submit(&edit, &edit, &[("url", "ftp://x"), ("which", "some")]).await.assert_status(422);
     let page = html(&wrong);
-    assert!(page.contains("Address must begin with") && page.contains("Events must name"), "{page}");
+    assert!(page.contains("Endpoint URL must begin with") && page.contains("Events must include"), "{page}");
 
     let url = after.url();
     let fields = [("url", url.as_str()), ("event_types", "student.created"), ("event_types", "order.paid")];
-    for told in ["The webhook is changed.", "It was so before; nothing was changed."] {
+    for message in ["Webhook updated.", "No changes."] {
         browser.submit(&edit, &edit, &fields).await.assert_status(303);
-        assert!(html(&browser.get(&path).await).contains(told), "{told}");
+        assert!(html(&browser.get(&path).await).contains(message), "{message}");
     }
     acme.student("ada").await;
     app.deliver_due().await;
@@ -266,23 +271,23 @@ async fn a_webhook_is_changed_and_deleted() {
 
     acme.student("bob").await;
     let asked = html(&browser.get(&delete).await);
-    assert!(asked.contains("Its secret, its deliveries with their log, and its dead letters go with it."));
-    assert!(asked.contains("One delivery that still waits is never sent."), "{asked}");
+    assert!(asked.contains("This deletes the secret, all deliveries with their logs, and all dead letters."));
+    assert!(asked.contains("One delivery is still pending and will never be sent."), "{asked}");
     let token = csrf(&browser.get(&delete).await);
     browser.post(&delete, &token, &[]).await.assert_status(303);
-    assert!(html(&browser.get(LIST).await).contains("The webhook is deleted"));
+    assert!(html(&browser.get(LIST).await).contains("Webhook deleted"));
     browser.post(&delete, &token, &[]).await.assert_status(404);
     partial(&browser, &app, &path).await.assert_status(404);
     assert_eq!(app.deliver_due().await, 0);
     let changes = [
-        format!("owner@acme.example Deleted a webhook {url}"),
-        format!("owner@acme.example Changed a webhook {url}"),
+        format!("owner@acme.example Deleted a webhook subscription {url}"),
+        format!("owner@acme.example Updated a webhook subscription {url}"),
     ];
-    assert_eq!(told(&acme).await[..2], changes);
+    assert_eq!(audit_entries(&acme).await[..2], changes);
 }
 
 #[tokio::test]
-async fn nothing_of_another_workspace_is_there() {
+async fn webhooks_of_other_workspaces_are_not_found() {
     let app = TestApp::start_beside_receivers().await;
     let theirs = app.workspace("theirs").await;
     let endpoint = Endpoint::start().await;
@@ -292,16 +297,16 @@ async fn nothing_of_another_workspace_is_there() {
     app.deliver_due().await;
     let delivery = subscription.deliveries().await[0].id;
     assert_eq!(subscription.deliveries().await[0].state, DeliveryState::Dead);
-    let wish = webhooks::wish(&app.app, theirs.id, &Default::default()).await.unwrap();
+    let preview = webhooks::preview(&app.app, theirs.id, &Default::default()).await.unwrap();
     let mut write = app.write().await;
-    let job = webhooks::start(&app.app, &mut write, &wish).await.unwrap();
+    let job = webhooks::start(&app.app, &mut write, &preview).await.unwrap();
     write.commit().await.unwrap();
 
     let ours = app.workspace("ours").await;
     let own = ours.subscribe_at(&endpoint, &["student.created"]).await.id;
     let browser = ours.signed_in().await;
     let absent = "01h2xcejqtf2nbrexx3vqjhp41";
-    let plain = |answer: &Answer| {
+    let plain = |answer: &TestResponse| {
         regex::Regex::new("value=\"[^\"]+\"").unwrap().replace_all(&html(answer), "").into_owned()
     };
     let of = subscription.id;
@@ -351,13 +356,13 @@ async fn nothing_of_another_workspace_is_there() {
     for odd in ["nonsense", "crs_01h2xcejqtf2nbrexx3vqjhp41", "%00"] {
         browser.get(&format!("{LIST}/{odd}")).await.assert_status(404);
     }
-    assert!(told(&theirs).await.is_empty());
+    assert!(audit_entries(&theirs).await.is_empty());
     assert_eq!(subscription.deliveries().await.len(), 1);
-    assert_eq!(told(&ours).await[0], "owner@ours.example Signed in ", "and no more");
+    assert_eq!(audit_entries(&ours).await[0], "owner@ours.example Signed in ", "nothing else is logged");
 }
 
 #[tokio::test]
-async fn a_page_that_looks_for_news_keeps_no_session_alive() {
+async fn a_partial_update_does_not_extend_the_session() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(&["student.created"]).await;
@@ -373,7 +378,7 @@ async fn a_page_that_looks_for_news_keeps_no_session_alive() {
 }
 
 #[tokio::test]
-async fn a_disabled_webhook_says_what_to_do() {
+async fn a_disabled_webhook_shows_how_to_enable_it() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
@@ -381,20 +386,17 @@ async fn a_disabled_webhook_says_what_to_do() {
     let subscription = acme.subscribe_at(&endpoint, &["student.created"]).await;
     acme.student("ada").await;
     app.deliver_due().await;
-    done(&app, async |write| webhooks::disable(write, subscription.id).await).await.unwrap();
+    in_transaction(&app, async |write| webhooks::disable(write, subscription.id).await).await.unwrap();
     let path = format!("{LIST}/{}", subscription.id);
     let browser = acme.signed_in().await;
     let page = html(&browser.get(&path).await);
-    assert!(page.contains("Disabled since") && page.contains("mend the receiver, then enable"), "{page}");
-    assert!(page.contains("One delivery held back.") && !page.contains("Send test event"), "{page}");
+    assert!(page.contains("Disabled since") && page.contains("fix the receiver, then enable"), "{page}");
+    assert!(page.contains("One delivery held.") && !page.contains("Send test event"), "{page}");
     let overview = html(&browser.get("/dashboard").await);
-    assert!(
-        overview.contains(&format!("<a href=\"{path}\">See what failed, and enable it</a>")),
-        "{overview}"
-    );
+    assert!(overview.contains(&format!("<a href=\"{path}\">View failures and enable</a>")), "{overview}");
     let enable = format!("{path}/enable");
     browser.submit(&enable, &format!("{path}/pause"), &[]).await.assert_status(303);
-    assert!(html(&browser.get(&path).await).contains("was disabled before; nothing was changed"));
+    assert!(html(&browser.get(&path).await).contains("is already disabled"));
     browser.submit(&enable, &enable, &[("held", "send")]).await.assert_status(303);
     assert!(html(&browser.get(&path).await).contains("enabled</span>"));
     assert_eq!(app.deliver_due().await, 1);

@@ -1,14 +1,14 @@
-//! One delivery on the dashboard: what was sent, what came back whatever it was, and sent again.
+//! Deliveries on the dashboard: requests and responses of each attempt, and resending.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use domain::outbox::KINDS;
-use domain::webhooks::{DeliveryState, Origin};
+use domain::outbox::EVENT_TYPES;
+use domain::webhooks::{DeliveryOrigin, DeliveryState};
 use reqwest::Method;
-use webhooks::upkeep;
+use webhooks::maintenance;
 
-use crate::dashboard_keys::told;
+use crate::dashboard_keys::audit_entries;
 use crate::dashboard_webhooks::{LIST, partial};
 use crate::support::browser::{PASSWORD, csrf, first, html};
 use crate::support::{Browser, Endpoint, Receiver, TestApp, send};
@@ -16,7 +16,7 @@ use crate::support::{Browser, Endpoint, Receiver, TestApp, send};
 const CREATED: &[&str] = &["student.created"];
 
 #[tokio::test]
-async fn a_failed_delivery_shows_every_attempt_and_is_sent_again() {
+async fn a_failed_delivery_shows_every_attempt_and_is_resent() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
@@ -40,8 +40,8 @@ async fn a_failed_delivery_shows_every_attempt_and_is_sent_again() {
     let token = csrf(&browser.get(&path).await);
     let resend = format!("{path}/resend");
     browser.post(&resend, &token, &[]).await.assert_status(303);
-    assert!(html(&browser.get(&path).await).contains("still to be sent; nothing was changed"));
-    assert!(!page.contains("Send again"), "{page}");
+    assert!(html(&browser.get(&path).await).contains("This delivery is still pending."));
+    assert!(!page.contains(">Resend<"), "{page}");
 
     app.clock.advance(Duration::from_secs(60));
     app.deliver_due().await;
@@ -53,20 +53,20 @@ async fn a_failed_delivery_shows_every_attempt_and_is_sent_again() {
     let body = String::from_utf8(sent.body).unwrap();
     let unescaped = page.replace("&#34;", "\"").replace("&#38;", "&");
     assert!(unescaped.contains(&format!("<code>{body}</code>")), "to the byte: {page}");
-    assert!(!page.contains("whsec_") && page.contains("Attempt 2") && page.contains("Send again"));
+    assert!(!page.contains("whsec_") && page.contains("Attempt 2") && page.contains(">Resend<"));
 
     browser.post(&resend, &token, &[]).await.assert_status(303);
     browser.post(&resend, &token, &[]).await.assert_status(409);
     app.deliver_due().await;
     let deliveries = subscription.deliveries().await;
-    assert_eq!((deliveries.len(), deliveries[1].origin), (2, Origin::Resend));
+    assert_eq!((deliveries.len(), deliveries[1].origin), (2, DeliveryOrigin::Resend));
     let page = html(&browser.get(&path).await);
-    assert!(page.contains("Sent again by") && page.contains(&deliveries[1].id.to_string()), "{page}");
-    assert_eq!(told(&acme).await[0], "owner@acme.example Sent a delivery again student.created");
+    assert!(page.contains("Resent as") && page.contains(&deliveries[1].id.to_string()), "{page}");
+    assert_eq!(audit_entries(&acme).await[0], "owner@acme.example Resent a delivery student.created");
 }
 
 #[tokio::test]
-async fn two_tabs_replay_a_dead_delivery_once() {
+async fn a_dead_delivery_is_replayed_once_from_two_tabs() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
@@ -84,14 +84,15 @@ async fn two_tabs_replay_a_dead_delivery_once() {
     assert_eq!((first.status, second.status), (303, 303));
     let deliveries = subscription.deliveries().await;
     assert_eq!((deliveries.len(), deliveries[1].replayed_from), (2, Some(dead.id)));
-    let resent = told(&acme).await.into_iter().filter(|line| line.contains("Replayed dead letters")).count();
+    let resent =
+        audit_entries(&acme).await.into_iter().filter(|line| line.contains("Replayed dead letters")).count();
     assert_eq!(resent, 1);
     let page = html(&browser.get(&path).await);
-    assert!(!page.contains(">Send again<"), "{page}");
+    assert!(!page.contains(">Resend<"), "{page}");
 }
 
 #[tokio::test]
-async fn the_earlier_delivery_is_led_to_as_long_as_it_is_kept() {
+async fn a_replay_links_to_the_original_delivery_while_it_exists() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
@@ -107,18 +108,18 @@ async fn the_earlier_delivery_is_led_to_as_long_as_it_is_kept() {
     app.deliver_due().await;
     for (days, kept) in [(0, true), (26, false)] {
         app.clock.advance(days * day);
-        upkeep::prune(&app.app).await.unwrap();
+        maintenance::prune(&app.app).await.unwrap();
         let browser = Browser::new(&app);
         browser.sign_in("owner@acme.example", PASSWORD).await.assert_status(303);
         let page = html(&browser.get(&again).await.assert_status(200));
-        assert!(page.contains("A dead letter is sent again."), "{page}");
+        assert!(page.contains("Replay of a dead letter"), "{page}");
         assert_eq!(page.contains(&format!("href=\"{dead}\"")), kept, "{page}");
         browser.get(&dead).await.assert_status(if kept { 200 } else { 404 });
     }
 }
 
 #[tokio::test]
-async fn whatever_a_receiver_answers_is_shown_harmless() {
+async fn responses_of_receivers_are_escaped() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let browser = acme.signed_in().await;
@@ -129,12 +130,12 @@ async fn whatever_a_receiver_answers_is_shown_harmless() {
             b"</code></pre><script>alert(1)</script><img src=x onerror=alert(2)>",
             &["&#60;script&#62;alert(1)&#60;/script&#62;", "&#60;img src=x"],
         ),
-        ("application/gzip", gzip, &["31 bytes that are no text.", "1f 8b 08 00 00 00 3c 73"]),
+        ("application/gzip", gzip, &["31 bytes of binary data.", "1f 8b 08 00 00 00 3c 73"]),
         ("text/plain; charset=iso-8859-1", b"gr\xfcn", &["Not UTF-8", "gr\u{fffd}n"]),
         (
             "text/plain; charset=utf-16",
             b"\xff\xfe<\0s\0c\0r\0i\0p\0t\0>\0",
-            &["bytes that are no text", "ff fe 3c 00"],
+            &["bytes of binary data", "ff fe 3c 00"],
         ),
         ("\"><script>alert(4)</script>", b"", &["&#34;&#62;&#60;script&#62;alert(4)", "Body: empty."]),
     ];
@@ -157,7 +158,7 @@ async fn whatever_a_receiver_answers_is_shown_harmless() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_does_not_answer_is_told_of() {
+async fn a_missing_response_is_explained() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let browser = acme.signed_in().await;
@@ -167,12 +168,12 @@ async fn a_receiver_that_does_not_answer_is_told_of() {
     app.deliver_due().await;
     let delivery = subscription.deliveries().await.remove(0).id;
     let page = html(&browser.get(&format!("{LIST}/{}/deliveries/{delivery}", subscription.id)).await);
-    assert!(page.contains("before it answered."), "{page}");
-    assert!(!page.contains("<h3>Answer</h3>"), "{page}");
+    assert!(page.contains("before it responded."), "{page}");
+    assert!(!page.contains("<h3>Response</h3>"), "{page}");
 }
 
 #[tokio::test]
-async fn no_delivery_is_missed_between_the_pages_of_a_live_list() {
+async fn a_live_list_misses_no_delivery_between_pages() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
@@ -192,25 +193,25 @@ async fn no_delivery_is_missed_between_the_pages_of_a_live_list() {
     let id = regex::Regex::new("id=\"(dlv_[a-z0-9]+)\"").unwrap();
     let rows = [part.clone(), html(&browser.get(&next).await)].concat();
     let shown: BTreeSet<&str> = id.captures_iter(&rows).map(|found| found.get(1).unwrap().as_str()).collect();
-    assert_eq!(shown.len(), 37, "the second page goes on where the rows that were put last end");
+    assert_eq!(shown.len(), 37, "the second page continues after the last row of the update");
 
-    // So does the head of the page.
+    // The head of the page is updated, too.
     assert!(part.contains("<dd id=\"waiting\" hx-swap-oob=\"true\">37</dd>"), "{part}");
     assert!(part.contains(">Pause</button>") && !part.contains(">Enable<"), "{part}");
     browser.submit(&path, &format!("{path}/pause"), &[]).await.assert_status(303);
     let part = html(&partial(&browser, &app, &path).await);
-    assert!(part.contains("paused</span>") && part.contains("37 deliveries held back."), "{part}");
-    // What is offered goes with it, without a token: what has no news must be the same each time.
+    assert!(part.contains("paused</span>") && part.contains("37 deliveries held."), "{part}");
+    // The button is updated, too. It contains no token: an unchanged update must be identical.
     assert!(part.contains("/enable\">Enable</a>") && !part.contains(">Pause<"), "{part}");
     assert_eq!(part, html(&partial(&browser, &app, &path).await));
 }
 
 #[tokio::test]
-async fn the_deliveries_of_a_webhook_are_narrowed_down_and_paged() {
+async fn deliveries_of_a_webhook_are_filtered_and_paginated() {
     let app = TestApp::start_beside_receivers().await;
     let acme = app.workspace("acme").await;
     let endpoint = Endpoint::start().await;
-    let subscription = acme.subscribe_at(&endpoint, KINDS).await;
+    let subscription = acme.subscribe_at(&endpoint, EVENT_TYPES).await;
     let path = format!("{LIST}/{}", subscription.id);
     let browser = acme.signed_in().await;
     assert!(html(&browser.get(&path).await).contains("No deliveries yet"));
@@ -234,15 +235,15 @@ async fn the_deliveries_of_a_webhook_are_narrowed_down_and_paged() {
     let second = html(&browser.get(&next).await);
     assert!(second.contains("course.published") && !second.contains("hx-get"), "only the first page is live");
     for (query, message) in [
-        ("state=lost", "State must be one of those that are listed."),
-        ("event=order.payed", "Type of event must be one of those"),
-        ("from=yesterday", "Made from must be a time such as"),
-        ("from=2026-03-02T11:00&to=2026-03-02T10:00", "must be later than the other time"),
+        ("state=lost", "State must be one of the listed values."),
+        ("event=order.payed", "Event type must be one of the listed"),
+        ("from=yesterday", "Created from must be a time such as"),
+        ("from=2026-03-02T11:00&to=2026-03-02T10:00", "must be later than the start"),
     ] {
         let wrong = html(&browser.get(&format!("{path}?{query}")).await.assert_status(422));
         assert!(wrong.contains(message) && !wrong.contains("hx-get"), "{message}: {wrong}");
     }
     let resent = subscription.deliveries().await;
-    assert!(resent.iter().all(|one| one.origin == Origin::Event));
+    assert!(resent.iter().all(|one| one.origin == DeliveryOrigin::Event));
     send(app.request(Method::GET, &path)).await.assert_status(303);
 }

@@ -1,4 +1,4 @@
-//! `sort=updated_at` as a complete delta sync: nothing that commits late is missed.
+//! `sort=updated_at` as a complete delta sync: rows that commit late are not missed.
 
 use std::time::Duration;
 
@@ -15,24 +15,25 @@ async fn a_row_that_commits_late_is_not_missed() {
     let early = workspace.student("early").await;
     app.clock.advance(Duration::from_secs(1));
 
-    // A write begins, and stays open while time goes on.
-    let mut held = app.write().await;
+    // A write begins and stays open while time passes.
+    let mut open_write = app.write().await;
     let late = NewStudent { email: "late@example.com".to_owned(), ..NewStudent::default() };
-    let late = students::create(&app.app, &mut held, workspace.id, app.clock.now(), late).await.unwrap();
+    let late =
+        students::create(&app.app, &mut open_write, workspace.id, app.clock.now(), late).await.unwrap();
     let late = late.summary.id.to_string();
     app.clock.advance(Duration::from_secs(1));
 
-    // On PostgreSQL another write begins and commits meanwhile; SQLite has one writer.
+    // On PostgreSQL, another write begins and commits meanwhile. SQLite has one writer.
     if app.has_many_writers() {
         workspace.student_by_change("other").await;
     }
     app.clock.advance(Duration::from_secs(1));
 
-    // The reader stops behind the open write, whatever committed since.
+    // The list ends before the open write, regardless of later commits.
     let list = "/api/v1/students?sort=updated_at";
     let before = key.get(list).await.assert_status(200).ids();
     assert_eq!(before, std::slice::from_ref(&early));
-    held.commit().await.unwrap();
+    open_write.commit().await.unwrap();
 
     let after = key.get(list).await.assert_status(200).ids();
     assert_eq!(after[..2], [early, late]);
@@ -40,7 +41,7 @@ async fn a_row_that_commits_late_is_not_missed() {
 }
 
 #[tokio::test]
-async fn what_changes_in_a_record_moves_it_to_the_end_of_the_delta() {
+async fn a_changed_record_moves_to_the_end_of_the_delta() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -71,7 +72,7 @@ async fn what_changes_in_a_record_moves_it_to_the_end_of_the_delta() {
 }
 
 #[tokio::test]
-async fn a_change_that_happened_long_ago_still_appears_at_the_end_of_the_delta() {
+async fn a_backdated_change_appears_at_the_end_of_the_delta() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;

@@ -1,4 +1,4 @@
-//! Enrolling a student in a course, once.
+//! Enrolling a student in a course.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{TestApp, course};
 const ENROLLMENTS: &str = "/api/v1/enrollments";
 
 #[tokio::test]
-async fn the_first_call_enrols_and_the_second_finds_the_same_enrollment() {
+async fn the_first_call_enrolls_and_the_second_returns_the_same_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -28,19 +28,20 @@ async fn the_first_call_enrols_and_the_second_finds_the_same_enrollment() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_pair_from_fifty_connections_at_once_is_one_enrollment_and_one_event() {
+async fn fifty_concurrent_calls_create_one_enrollment_and_one_event() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     let pair =
         json!({"studentId": workspace.student("ada").await, "courseId": workspace.course("rust", 2).await});
 
-    let answers = futures_util::future::join_all((0..50).map(|_| key.post(ENROLLMENTS, pair.clone()))).await;
-    let made = answers.iter().filter(|answer| answer.status == 201).count();
-    let found = answers.iter().filter(|answer| answer.status == 200).count();
-    assert_eq!((made, found), (1, 49));
+    let responses =
+        futures_util::future::join_all((0..50).map(|_| key.post(ENROLLMENTS, pair.clone()))).await;
+    let created = responses.iter().filter(|response| response.status == 201).count();
+    let found = responses.iter().filter(|response| response.status == 200).count();
+    assert_eq!((created, found), (1, 49));
     let ids: std::collections::BTreeSet<String> =
-        answers.iter().map(|answer| answer.json()["id"].as_str().unwrap().to_owned()).collect();
+        responses.iter().map(|response| response.json()["id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(ids.len(), 1);
     assert_eq!(app.events_of("enrollment.created").await.len(), 1);
     let student = key.get("/api/v1/students").await.json();
@@ -48,7 +49,7 @@ async fn the_same_pair_from_fifty_connections_at_once_is_one_enrollment_and_one_
 }
 
 #[tokio::test]
-async fn a_revoked_pair_becomes_active_again_under_the_same_id() {
+async fn enrolling_a_revoked_pair_reactivates_the_same_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -63,22 +64,22 @@ async fn a_revoked_pair_becomes_active_again_under_the_same_id() {
     assert_eq!(revoked["status"], "revoked");
     assert_eq!(revoked["revoked_at"], "2026-03-02T10:00:30.000Z");
 
-    let again = key.post(ENROLLMENTS, pair).await.assert_status(200).json();
-    assert_eq!(again["id"], first["id"]);
-    assert_eq!(again["status"], "active");
-    assert!(again["revoked_at"].is_null());
+    let repeat = key.post(ENROLLMENTS, pair).await.assert_status(200).json();
+    assert_eq!(repeat["id"], first["id"]);
+    assert_eq!(repeat["status"], "active");
+    assert!(repeat["revoked_at"].is_null());
     assert_eq!(app.events_of("enrollment.created").await.len(), 2);
 }
 
 #[tokio::test]
-async fn an_enrollment_ends_at_its_last_instant() {
+async fn an_enrollment_expires_at_its_end() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     let (student, course) = (workspace.student("ada").await, workspace.course("rust", 2).await);
 
     let past = json!({"studentId": student, "courseId": course, "expires_at": "2026-03-02T10:00:30Z"});
-    key.post(ENROLLMENTS, past).await.assert_faults_at(&["body /expires_at"]);
+    key.post(ENROLLMENTS, past).await.assert_errors_at(&["body /expires_at"]);
 
     let hour = json!({"studentId": student, "courseId": course, "expires_at": "2026-03-02T12:00:30+01:00"});
     let enrolled = key.post(ENROLLMENTS, hour).await.assert_status(201).json();
@@ -94,7 +95,7 @@ async fn an_enrollment_ends_at_its_last_instant() {
 }
 
 #[tokio::test]
-async fn a_grant_of_the_platform_renews_access() {
+async fn a_grant_of_the_platform_extends_access() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -114,10 +115,10 @@ async fn a_grant_of_the_platform_renews_access() {
     let (before, after) = (&first["enrollments"][0], &renewed["enrollments"][0]);
     assert_eq!((&after["id"], &after["enrolled_at"]), (&before["id"], &before["enrolled_at"]));
     assert_eq!(after["expires_at"], "2026-05-01T00:00:00.000Z");
-    // Whoever follows what changed hears of it.
+    // Clients that sync by `updated_at` get the change.
     assert_eq!(after["updated_at"], "2026-03-02T10:00:32.000Z");
     assert_eq!(renewed["updated_at"], after["updated_at"]);
-    // The same end, an earlier one, and a call of the API change nothing.
+    // The same end, an earlier end, and a call of the API change nothing.
     assert_eq!(grant(Some("2026-05-01T02:00:00+02:00")).await, renewed);
     assert_eq!(grant(Some("2026-04-15T00:00:00Z")).await, renewed);
     let mut longer = pair.clone();
@@ -126,17 +127,17 @@ async fn a_grant_of_the_platform_renews_access() {
     assert_eq!(&enrolled, after);
     assert_eq!(app.events_of("enrollment.created").await.len(), 1);
 
-    // What was bought does not end because of a renewal that comes late.
+    // A late renewal does not limit purchased access.
     let items = [json!({"course": "rust", "unit_amount": 4900})];
     let order = json!({"key": "o1", "number": "1", "student": "ada", "currency": "EUR", "items": items});
     workspace.change("order.pay", order).await;
     let bought = grant(Some("2026-06-01T00:00:00Z")).await;
     assert!(bought["enrollments"][0]["expires_at"].is_null(), "{bought}");
 
-    // Nor does it where access without an end was there before it was bought.
+    // Nor does it limit access that was granted without end before the purchase.
     workspace.student("bob").await;
-    let given = json!({"student": "bob", "course": "rust"});
-    workspace.change("enrollment.grant", given.clone()).await;
+    let grant_data = json!({"student": "bob", "course": "rust"});
+    workspace.change("enrollment.grant", grant_data.clone()).await;
     let order = json!({"key": "o2", "number": "2", "student": "bob", "currency": "EUR", "items": items});
     workspace.change("order.pay", order).await;
     let late = json!({"student": "bob", "course": "rust", "expires_at": "2026-06-01T00:00:00Z"});
@@ -148,7 +149,7 @@ async fn a_grant_of_the_platform_renews_access() {
 }
 
 #[tokio::test]
-async fn only_a_published_course_of_the_workspace_takes_students() {
+async fn students_can_enroll_only_in_published_courses_of_the_workspace() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -164,19 +165,19 @@ async fn only_a_published_course_of_the_workspace_takes_students() {
     let absent = "crs_01k424mh00e2mbrajjfteg1k8f";
     let ask = |student: &str, course: &str| json!({"studentId": student, "courseId": course});
     for course in [absent, &foreign, "nonsense", "ord_01k424mh00e2mbrajjfteg1k8f"] {
-        let answer = key.post(ENROLLMENTS, ask(&student, course)).await.assert_status(404);
-        assert_eq!(answer.code(), "not_found");
+        let response = key.post(ENROLLMENTS, ask(&student, course)).await.assert_status(404);
+        assert_eq!(response.code(), "not_found");
     }
     for course in [&archived, &draft] {
-        key.post(ENROLLMENTS, ask(&student, course)).await.assert_faults_at(&["body /courseId"]);
+        key.post(ENROLLMENTS, ask(&student, course)).await.assert_errors_at(&["body /courseId"]);
     }
     key.post(ENROLLMENTS, ask(&foreign_student, &published)).await.assert_status(404);
     assert!(app.events_of("enrollment.created").await.is_empty());
 
-    // An absent and a foreign id read the same, the id itself aside.
+    // The errors for an absent and a foreign id differ only in the id.
     let absent_says = key.post(ENROLLMENTS, ask(&student, absent)).await.message();
     let foreign_says = key.post(ENROLLMENTS, ask(&student, &foreign)).await.message();
     assert_eq!(absent_says.replace(absent, "ID"), foreign_says.replace(&foreign, "ID"));
     let order_says = key.post(ENROLLMENTS, ask(&student, "ord_01k424mh00e2mbrajjfteg1k8f")).await.message();
-    assert!(order_says.contains("names an order; a course id begins with `crs_`"), "{order_says}");
+    assert!(order_says.contains("is the id of an order; a course id begins with `crs_`"), "{order_says}");
 }

@@ -1,4 +1,4 @@
-//! Events: each of the thirteen arises, with the body that the contract promises, and from nothing else.
+//! Events: each event type occurs with the body documented in the contract, and only by its cause.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use api::generated::events::EVENT_TYPES;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::conformance::Contract;
+use crate::conformance::ContractValidator;
 use crate::masks::masked;
 use crate::support::{Key, TestApp, Workspace, course};
 
-/// The types of these events.
+/// Returns the types of these events.
 fn types(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["type"].as_str().expect("an event has a type")).collect()
 }
 
-/// Everything that can happen in a workspace, through the API and by changes.
-pub async fn everything(workspace: &Workspace<'_>, key: &Key) {
+/// Causes every event type in a workspace, through the API and by changes.
+pub async fn cause_all_events(workspace: &Workspace<'_>, key: &Key) {
     workspace.change("course.upsert", course("rust", "draft", 1)).await;
     let mut rust = course("rust", "published", 1);
     rust["url"] = json!("https://academy.example.com/rust");
@@ -33,8 +33,8 @@ pub async fn everything(workspace: &Workspace<'_>, key: &Key) {
 
     let pair = json!({"studentId": ada, "courseId": rust});
     key.post("/api/v1/enrollments", pair).await.assert_status(201);
-    let done = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
-    workspace.change("progress.record", done).await;
+    let completion = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
+    workspace.change("progress.record", completion).await;
     workspace
         .change("certificate.issue", json!({"student": ada, "course": "rust", "number": "2026-00042"}))
         .await;
@@ -59,25 +59,25 @@ pub async fn everything(workspace: &Workspace<'_>, key: &Key) {
 }
 
 #[tokio::test]
-async fn each_of_the_thirteen_arises_with_the_body_that_the_contract_promises() {
+async fn each_event_type_occurs_with_the_documented_body() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
-    everything(&workspace, &key).await;
+    cause_all_events(&workspace, &key).await;
 
     let events = app.events().await;
-    let contract = Contract::of(&app).await;
+    let contract = ContractValidator::of(&app).await;
     for event in &events {
         let kind = event["type"].as_str().expect("an event has a type");
-        let faults = contract.faults(&Contract::event_schema(kind), event);
-        assert_eq!(faults, [""; 0], "{event:#}");
+        let errors = contract.errors(&ContractValidator::event_schema(kind), event);
+        assert_eq!(errors, [""; 0], "{event:#}");
         assert_eq!(event["workspace_id"], workspace.id.to_string());
     }
-    let arisen: BTreeSet<&str> = types(&events).into_iter().collect();
+    let received_types: BTreeSet<&str> = types(&events).into_iter().collect();
     assert_eq!(
-        arisen,
+        received_types,
         EVENT_TYPES.iter().copied().collect(),
-        "the types of the contract are those that arise"
+        "the types of the contract are those that occur"
     );
     let ids: BTreeSet<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), events.len());
@@ -106,7 +106,7 @@ async fn each_of_the_thirteen_arises_with_the_body_that_the_contract_promises() 
 }
 
 #[tokio::test]
-async fn a_change_that_changes_nothing_tells_nothing() {
+async fn a_change_without_effect_creates_no_event() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -124,7 +124,7 @@ async fn a_change_that_changes_nothing_tells_nothing() {
     workspace.change("enrollment.grant", grant).await;
     assert_eq!((app.events().await.len(), key.get("/api/v1/students").await.body), before);
 
-    // Progress changes the student's record, and still is no `student.updated`.
+    // Progress changes the student's record, but is no `student.updated`.
     workspace
         .change("progress.record", json!({"student": "ada", "course": "rust", "lesson": "rust-1"}))
         .await;
@@ -132,7 +132,7 @@ async fn a_change_that_changes_nothing_tells_nothing() {
 }
 
 #[tokio::test]
-async fn an_update_names_what_changed() {
+async fn an_update_event_names_the_changed_fields() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let changes = [
@@ -153,7 +153,7 @@ async fn an_update_names_what_changed() {
 }
 
 #[tokio::test]
-async fn what_is_refused_tells_nothing() {
+async fn a_rejected_change_creates_no_event() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -165,7 +165,7 @@ async fn what_is_refused_tells_nothing() {
     key.post("/api/v1/students", json!({"email": "ADA@example.com"})).await.assert_status(422);
     let pair = json!({"studentId": ada, "courseId": rust, "expires_at": "2020-01-01T00:00:00Z"});
     key.post("/api/v1/enrollments", pair).await.assert_status(422);
-    let refused = [
+    let rejected = [
         ("student.upsert", json!({"key": "eve", "email": "ada@example.com"})),
         ("student.upsert", json!({"key": "bob", "email": "Ada@example.com"})),
         ("student.delete", json!({"student": "eve"})),
@@ -183,7 +183,7 @@ async fn what_is_refused_tells_nothing() {
         ),
     ];
     let mut reasons = Vec::new();
-    for (change, data) in refused {
+    for (change, data) in rejected {
         let line = workspace.line("2026-03-02T10:00:00Z", change, data);
         reasons.extend(app.try_apply(&line.to_string()).await.1);
     }
@@ -192,7 +192,7 @@ async fn what_is_refused_tells_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_starts_once_and_ends_once() {
+async fn a_live_session_starts_once_and_ends_once() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let session = json!({"live_session": "l1"});
@@ -210,10 +210,10 @@ async fn a_session_starts_once_and_ends_once() {
         ("recording.ready", recording("r1"), false),
         ("recording.ready", recording("r2"), true),
     ];
-    for (number, (change, data, taken)) in steps.into_iter().enumerate() {
+    for (number, (change, data, is_applied)) in steps.into_iter().enumerate() {
         let line = workspace.line("2026-03-02T10:00:00Z", change, data);
         let rejects = app.try_apply(&line.to_string()).await.1;
-        assert_eq!(rejects.is_empty(), taken, "step {number}: {rejects:?}");
+        assert_eq!(rejects.is_empty(), is_applied, "step {number}: {rejects:?}");
     }
     let events = app.events().await;
     assert_eq!(

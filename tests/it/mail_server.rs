@@ -1,48 +1,48 @@
-//! Mail and its server: down, slow, refusing, not to be trusted.
+//! Mail servers that are down, slow, rejecting or not trusted.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use entity::mails::{self, State};
+use entity::mails::{self, MailState};
 use mail::Transport;
 use mail::queue;
 use mail::transport::Smtp;
 
-use crate::support::mail::{deliver, parts, sending_to};
-use crate::support::{Mailbox, Reply, Security, TestApp};
+use crate::support::mail::{app_sending_to, deliver_mail, queue_context};
+use crate::support::{Mailbox, Security, SmtpReply, TestApp};
 
 #[tokio::test]
-async fn a_server_that_was_down_gets_the_mail_a_minute_later() {
+async fn mail_is_retried_after_one_minute_when_the_server_is_down() {
     let mut mailbox = Mailbox::start().await;
-    let app = sending_to(&mailbox).await;
+    let app = app_sending_to(&mailbox).await;
     let workspace = app.workspace("acme").await;
     workspace.mail().await;
     mailbox.stop().await;
-    assert_eq!(deliver(&app).await, 0);
+    assert_eq!(deliver_mail(&app).await, 0);
     let row = workspace.only_mail().await;
-    assert_eq!((row.state, row.attempts, row.lease_token), (State::Pending, 1, None));
+    assert_eq!((row.state, row.attempts, row.lease_token), (MailState::Pending, 1, None));
     assert!(row.last_error.unwrap().starts_with("connect: "));
 
-    mailbox.start_again().await;
+    mailbox.restart().await;
     app.clock.advance(Duration::from_secs(59));
-    assert_eq!(deliver(&app).await, 0);
+    assert_eq!(deliver_mail(&app).await, 0);
     app.clock.advance(Duration::from_secs(1));
-    assert_eq!(deliver(&app).await, 1);
+    assert_eq!(deliver_mail(&app).await, 1);
     assert_eq!(mailbox.mails().len(), 1);
     let row = workspace.only_mail().await;
-    assert_eq!((row.state, row.attempts, row.last_error), (State::Sent, 2, None));
+    assert_eq!((row.state, row.attempts, row.last_error), (MailState::Sent, 2, None));
 }
 
 #[tokio::test]
-async fn the_waits_grow_and_end_after_a_day() {
+async fn retry_delays_grow_and_end_after_a_day() {
     let mailbox = Mailbox::start().await;
-    let app = sending_to(&mailbox).await;
+    let app = app_sending_to(&mailbox).await;
     let workspace = app.workspace("acme").await;
     workspace.mail().await;
     let mut minutes = Vec::new();
     loop {
-        mailbox.script("MAIL", Reply::Say("451 4.3.0 later"));
-        assert_eq!(deliver(&app).await, 0);
+        mailbox.script("MAIL", SmtpReply::Say("451 4.3.0 later"));
+        assert_eq!(deliver_mail(&app).await, 0);
         let Some(due) = workspace.only_mail().await.due_at else { break };
         let wait = Duration::from_millis((due - app.clock.now_ms()).unsigned_abs());
         minutes.push(wait.as_secs() / 60);
@@ -50,17 +50,17 @@ async fn the_waits_grow_and_end_after_a_day() {
     }
     assert_eq!(minutes, [1, 5, 30, 120, 360, 360, 360, 360]);
     let row = workspace.only_mail().await;
-    assert_eq!((row.state, row.attempts), (State::Dead, 9));
+    assert_eq!((row.state, row.attempts), (MailState::Dead, 9));
     assert_eq!(row.last_error.as_deref(), Some("mail 451: transient error (451): 4.3.0 later"));
     app.clock.advance(Duration::from_secs(100 * 3600));
-    assert_eq!(deliver(&app).await, 0);
+    assert_eq!(deliver_mail(&app).await, 0);
 }
 
 #[tokio::test]
-async fn what_the_server_says_of_the_mail_is_final_and_of_the_sender_is_not() {
-    use State::{Dead, Pending};
+async fn permanent_errors_of_the_mail_are_final_and_those_of_the_sender_are_retried() {
+    use MailState::{Dead, Pending};
     let mailbox = Mailbox::start_with(Security::Open, Some(("ada", "secret"))).await;
-    let app = sending_to(&mailbox).await;
+    let app = app_sending_to(&mailbox).await;
     let replies = [
         ("EHLO", "554 5.3.2 not now", Pending, "connect 554"),
         ("AUTH", "535 5.7.8 wrong password", Pending, "login 535"),
@@ -77,8 +77,8 @@ async fn what_the_server_says_of_the_mail_is_final_and_of_the_sender_is_not() {
     for ((command, reply, state, class), name) in replies.into_iter().zip(names) {
         let workspace = app.workspace(name).await;
         workspace.mail().await;
-        mailbox.script(command, Reply::Say(reply));
-        assert_eq!(deliver(&app).await, 0, "{command} {reply}");
+        mailbox.script(command, SmtpReply::Say(reply));
+        assert_eq!(deliver_mail(&app).await, 0, "{command} {reply}");
         let row = workspace.only_mail().await;
         let error = row.last_error.unwrap();
         assert_eq!((row.state, error.split(": ").next()), (state, Some(class)), "{error}");
@@ -88,9 +88,9 @@ async fn what_the_server_says_of_the_mail_is_final_and_of_the_sender_is_not() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_none_is_given_up_and_the_next_mail_goes_on() {
+async fn an_invalid_email_address_is_dead_lettered_and_the_next_mail_is_sent() {
     let mailbox = Mailbox::start().await;
-    let app = sending_to(&mailbox).await;
+    let app = app_sending_to(&mailbox).await;
     let workspace = app.workspace("acme").await;
     let id = workspace.mail().await;
     let wrong = mails::ActiveModel { recipient: entity::Set("nobody".to_owned()), ..Default::default() };
@@ -98,45 +98,48 @@ async fn an_address_that_is_none_is_given_up_and_the_next_mail_goes_on() {
     mails::in_workspace(workspace.id.uuid()).update(write.conn(), id.uuid(), wrong).await.unwrap();
     write.commit().await.unwrap();
     workspace.mail().await;
-    assert_eq!(deliver(&app).await, 1);
-    let states: Vec<State> = workspace.mails().await.iter().map(|mail| mail.state).collect();
-    assert_eq!(states, [State::Dead, State::Sent]);
+    assert_eq!(deliver_mail(&app).await, 1);
+    let states: Vec<MailState> = workspace.mails().await.iter().map(|mail| mail.state).collect();
+    assert_eq!(states, [MailState::Dead, MailState::Sent]);
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_is_left_after_a_while() {
+async fn a_server_that_does_not_respond_times_out() {
     let mailbox = Mailbox::start().await;
-    let app = sending_to(&mailbox).await;
+    let app = app_sending_to(&mailbox).await;
     let workspace = app.workspace("acme").await;
     workspace.mail().await;
-    mailbox.script("RCPT", Reply::Hold(Arc::default()));
+    mailbox.script("RCPT", SmtpReply::Hold(Arc::default()));
     let config = &app.app.config.mail;
     let smtp = Smtp::new(config.smtp_url.as_ref().unwrap(), &config.mail_from, None).unwrap();
-    let hasty = Transport::smtp(config.mail_from.clone(), smtp.within(Duration::from_millis(300)));
-    assert_eq!(queue::deliver_due(parts(&app.app), &hasty).await.unwrap(), 0);
+    let hasty = Transport::smtp(config.mail_from.clone(), smtp.with_timeout(Duration::from_millis(300)));
+    assert_eq!(queue::deliver_due(queue_context(&app.app), &hasty).await.unwrap(), 0);
     let row = workspace.only_mail().await;
-    assert_eq!(row.state, State::Pending);
-    assert_eq!(row.last_error.as_deref(), Some("timeout: the server did not take the mail within 0.3 s"));
+    assert_eq!(row.state, MailState::Pending);
+    assert_eq!(
+        row.last_error.as_deref(),
+        Some("timeout: the mail server did not accept the mail within 0.3 s")
+    );
 }
 
 #[tokio::test]
-async fn a_login_travels_encrypted_and_only_to_a_trusted_server() {
-    for security in [Security::StartTls, Security::Wrapped] {
+async fn the_login_is_sent_encrypted_and_only_to_a_trusted_server() {
+    for security in [Security::StartTls, Security::ImplicitTls] {
         let mailbox = Mailbox::start_with(security, Some(("ada", "secret"))).await;
-        let app = sending_to(&mailbox).await;
+        let app = app_sending_to(&mailbox).await;
         let workspace = app.workspace("acme").await;
         workspace.mail().await;
-        assert_eq!(deliver(&app).await, 0, "nobody vouches for this server");
+        assert_eq!(deliver_mail(&app).await, 0, "the certificate is not trusted");
         let row = workspace.only_mail().await;
         let error = row.last_error.unwrap();
-        assert!(row.state == State::Pending && error.contains("certificate"), "{error}");
+        assert!(row.state == MailState::Pending && error.contains("certificate"), "{error}");
 
         app.clock.advance(Duration::from_secs(60));
         let config = &app.app.config.mail;
         let root = Some(mailbox.root.as_bytes());
         let smtp = Smtp::new(config.smtp_url.as_ref().unwrap(), &config.mail_from, root).unwrap();
         let trusting = Transport::smtp(config.mail_from.clone(), smtp);
-        assert_eq!(queue::deliver_due(parts(&app.app), &trusting).await.unwrap(), 1);
+        assert_eq!(queue::deliver_due(queue_context(&app.app), &trusting).await.unwrap(), 1);
         let [received] = &mailbox.mails()[..] else { panic!("one mail") };
         assert!(received.encrypted);
         assert_eq!(received.login, Some(("ada".to_owned(), "secret".to_owned())));
@@ -150,8 +153,8 @@ async fn a_server_that_cannot_encrypt_gets_neither_login_nor_mail() {
     let app = TestApp::start_with(&[("smtp_url", &url), ("listen", "127.0.0.1:0")]).await;
     let workspace = app.workspace("acme").await;
     workspace.mail().await;
-    assert_eq!(deliver(&app).await, 0);
+    assert_eq!(deliver_mail(&app).await, 0);
     assert!(mailbox.mails().is_empty());
     let row = workspace.only_mail().await;
-    assert!(row.state == State::Pending && row.last_error.unwrap().starts_with("starttls: "));
+    assert!(row.state == MailState::Pending && row.last_error.unwrap().starts_with("starttls: "));
 }

@@ -1,9 +1,9 @@
-//! The stories of the server, told through its real HTTP interface on a real database.
+//! Integration tests of the server through its HTTP interface, on a real database.
 //!
-//! SQLite unless `TEST_POSTGRES_URL` names a PostgreSQL server on which databases may be made and dropped;
-//! `cargo xtask test` runs the binary once on each.
+//! They use SQLite unless `TEST_POSTGRES_URL` names a PostgreSQL server on which databases can be created and dropped. `cargo
+//! xtask test` runs the binary once on each.
 
-#![allow(unreachable_pub, reason = "what stories share is `pub` among them, and this binary exports nothing")]
+#![allow(unreachable_pub, reason = "tests share helpers with `pub`, and a test binary exports nothing")]
 
 mod access;
 mod activity;

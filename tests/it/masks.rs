@@ -1,4 +1,4 @@
-//! Ids, made fit for a snapshot.
+//! Masks ids in snapshots.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -6,23 +6,23 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-/// An id of any kind: its prefix, and 26 characters of base32 UUIDv7.
+/// An id of any type: its prefix, and 26 base32 characters of a UUIDv7.
 static ID: LazyLock<Regex> = LazyLock::new(|| {
     let prefixes = "wks|crs|mod|les|stu|enr|ord|oli|rfd|ent|crt|lvs|rec|evt|whs|dlv|rpl|key|req|usr";
-    Regex::new(&format!("({prefixes})_[0-7][0-9a-hjkmnp-tv-z]{{25}}")).expect("the pattern is one")
+    Regex::new(&format!("({prefixes})_[0-7][0-9a-hjkmnp-tv-z]{{25}}")).expect("a valid pattern")
 });
 
-/// The value with each id replaced by its prefix and a number: the same id has the same number throughout, so a
-/// snapshot still shows what refers to what. A text that is no whole id stays, and fails the snapshot.
+/// Replaces each id by its prefix and a number. The same id always gets the same number, so a snapshot still shows which
+/// records refer to each other. A string that is not a valid id stays unchanged and fails the snapshot.
 pub fn masked(value: &Value) -> Value {
     Masks::default().value(value)
 }
 
-/// The ids met so far, by their text.
+/// The numbers assigned so far.
 #[derive(Default)]
 struct Masks {
     names: BTreeMap<String, String>,
-    met: BTreeMap<String, usize>,
+    counts: BTreeMap<String, usize>,
 }
 
 impl Masks {
@@ -31,7 +31,7 @@ impl Masks {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => Value::Array(items.iter().map(|item| self.value(item)).collect()),
             Value::Object(fields) => {
-                // Sorted, so that the numbers do not depend on how the map keeps its order.
+                // Sorted, so that the numbers do not depend on the order of the map.
                 let fields: BTreeMap<&String, &Value> = fields.iter().collect();
                 Value::Object(
                     fields.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect(),
@@ -49,7 +49,7 @@ impl Masks {
         if let Some(name) = self.names.get(id) {
             return name.clone();
         }
-        let number = self.met.entry(prefix.to_owned()).or_default();
+        let number = self.counts.entry(prefix.to_owned()).or_default();
         *number += 1;
         let name = format!("{prefix}_{number}");
         self.names.insert(id.to_owned(), name.clone());

@@ -1,4 +1,4 @@
-//! Orders: paid, refunded, and what they give and take.
+//! Orders: payments, refunds, and the access that they give and revoke.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{Key, TestApp, Workspace};
 
 const ORDERS: &str = "/api/v1/orders";
 
-/// Two courses and a student who is about to buy.
+/// Creates two courses and a student, and returns their ids.
 async fn shop(workspace: &Workspace<'_>) -> (String, String, String) {
     let ada = json!({"key": "ada", "email": "Ada@Example.com", "name": "Ada Osei"});
     workspace.change("student.upsert", ada).await;
@@ -19,7 +19,7 @@ async fn shop(workspace: &Workspace<'_>) -> (String, String, String) {
 }
 
 /// An order of both courses: 9900 + 2 x 2450 - 1480 + 2531.
-fn both(key: &str) -> Value {
+fn order_of_two_courses(key: &str) -> Value {
     json!({
         "key": key, "number": format!("2026-{key}"), "student": "ada", "currency": "USD",
         "items": [
@@ -32,7 +32,7 @@ fn both(key: &str) -> Value {
 }
 
 /// An order of one course for one euro.
-fn one(key: &str, course: &str) -> Value {
+fn order_of_one_course(key: &str, course: &str) -> Value {
     let items = json!([{"course": course, "unit_amount": 100}]);
     json!({"key": key, "number": key, "student": "ada", "currency": "EUR", "items": items})
 }
@@ -48,12 +48,12 @@ async fn student(key: &Key) -> Value {
 }
 
 #[tokio::test]
-async fn a_paid_order_shows_items_receipt_and_what_it_gave() {
+async fn a_paid_order_shows_items_receipt_and_entitlements() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     shop(&workspace).await;
-    workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", both("o1")).await;
+    workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", order_of_two_courses("o1")).await;
 
     let order = only_order(&key).await;
     assert_json_snapshot!(masked(&order));
@@ -61,7 +61,7 @@ async fn a_paid_order_shows_items_receipt_and_what_it_gave() {
     assert_eq!(paid.len(), 1);
     assert_eq!(paid[0]["data"], order);
 
-    // The two enrollments are those of the entitlements, and each was told of.
+    // The two enrollments are those of the entitlements, and each has an event.
     let enrollments = student(&key).await["enrollments"].clone();
     let mut enrolled = Vec::new();
     for enrollment in enrollments.as_array().unwrap() {
@@ -82,12 +82,12 @@ async fn a_paid_order_shows_items_receipt_and_what_it_gave() {
 }
 
 #[tokio::test]
-async fn an_order_without_a_receipt_of_its_own_has_one_with_its_number() {
+async fn an_order_without_a_receipt_gets_one_with_the_order_number() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     shop(&workspace).await;
-    workspace.change("order.pay", one("o1", "rust")).await;
+    workspace.change("order.pay", order_of_one_course("o1", "rust")).await;
     assert_json_snapshot!(only_order(&key).await["receipt"], @r#"
     {
       "issued_at": "2026-03-02T10:00:30.000Z",
@@ -98,12 +98,12 @@ async fn an_order_without_a_receipt_of_its_own_has_one_with_its_number() {
 }
 
 #[tokio::test]
-async fn a_part_given_back_takes_nothing_away_and_the_rest_takes_all() {
+async fn a_partial_refund_keeps_access_and_a_full_refund_revokes_it() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     shop(&workspace).await;
-    workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", both("o1")).await;
+    workspace.change_at("2026-02-14T09:12:45.301Z", "order.pay", order_of_two_courses("o1")).await;
 
     app.clock.advance(Duration::from_secs(1));
     let part = json!({"order": "o1", "amount": 4900, "reason": "Bought twice by mistake"});
@@ -118,9 +118,9 @@ async fn a_part_given_back_takes_nothing_away_and_the_rest_takes_all() {
     workspace.change_at("2026-03-01T08:00:00Z", "order.refund", json!({"order": "o1"})).await;
     let order = only_order(&key).await;
     assert_json_snapshot!(masked(&order));
-    let shown = student(&key).await;
-    assert_eq!(shown["progress"]["enrollments_active"], 0);
-    for enrollment in shown["enrollments"].as_array().unwrap() {
+    let listed_student = student(&key).await;
+    assert_eq!(listed_student["progress"]["enrollments_active"], 0);
+    for enrollment in listed_student["enrollments"].as_array().unwrap() {
         assert_eq!(
             (&enrollment["status"], &enrollment["revoked_at"]),
             (&json!("revoked"), &json!("2026-03-01T08:00:00.000Z"))
@@ -137,7 +137,7 @@ async fn a_part_given_back_takes_nothing_away_and_the_rest_takes_all() {
 }
 
 #[tokio::test]
-async fn who_has_the_course_already_is_not_enrolled_twice() {
+async fn buying_an_already_enrolled_course_creates_no_second_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -145,7 +145,7 @@ async fn who_has_the_course_already_is_not_enrolled_twice() {
     let pair = json!({"studentId": ada, "courseId": rust});
     let before = key.post("/api/v1/enrollments", pair).await.assert_status(201).json();
 
-    workspace.change("order.pay", both("o1")).await;
+    workspace.change("order.pay", order_of_two_courses("o1")).await;
     let order = only_order(&key).await;
     assert_eq!(order["entitlements"][0]["enrollment_id"], before["id"]);
     assert_eq!(
@@ -154,8 +154,8 @@ async fn who_has_the_course_already_is_not_enrolled_twice() {
         "one by the API, one for the other course"
     );
 
-    // The same course twice in one order is one entitlement of one enrollment.
-    let mut twice = one("o2", "ink");
+    // The same course twice in one order gives one entitlement and one enrollment.
+    let mut twice = order_of_one_course("o2", "ink");
     twice["items"] = json!([{"course": "ink", "unit_amount": 1}, {"course": "ink", "unit_amount": 2}]);
     workspace.change("order.pay", twice).await;
     let order = key.get(&format!("{ORDERS}?number=o2")).await.json()["data"][0].clone();
@@ -165,17 +165,17 @@ async fn who_has_the_course_already_is_not_enrolled_twice() {
 }
 
 #[tokio::test]
-async fn each_filter_and_sort_finds_its_orders() {
+async fn orders_are_found_by_each_filter_and_sort() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     let (rust, ink, ada) = shop(&workspace).await;
     let bob = workspace.student("bob").await;
-    let mut by_bob = one("o3", "ink");
+    let mut by_bob = order_of_one_course("o3", "ink");
     by_bob["student"] = json!(bob);
     let paid = [
-        ("2026-02-03T00:00:00Z", both("o1")),
-        ("2026-02-01T00:00:00Z", one("o2", "rust")),
+        ("2026-02-03T00:00:00Z", order_of_two_courses("o1")),
+        ("2026-02-01T00:00:00Z", order_of_one_course("o2", "rust")),
         ("2026-02-02T00:00:00Z", by_bob),
     ];
     for (at, order) in paid {
@@ -216,19 +216,19 @@ async fn each_filter_and_sort_finds_its_orders() {
             page["data"].as_array().unwrap().iter().map(|order| order["number"].as_str().unwrap()).collect();
         assert_eq!(read.join(" "), numbers, "{query}");
     }
-    // Page by page, by each sort, every order comes once.
+    // With each sort, reading page by page returns every order once.
     for sort in ["paid_at", "-paid_at", "updated_at", "-updated_at"] {
         assert_eq!(key.all(&format!("{ORDERS}?limit=1&sort={sort}")).await.len(), 3, "{sort}");
     }
 }
 
 #[tokio::test]
-async fn the_customer_stays_as_known_at_payment() {
+async fn an_order_keeps_the_customer_data_of_its_payment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     let (.., ada) = shop(&workspace).await;
-    workspace.change("order.pay", both("o1")).await;
+    workspace.change("order.pay", order_of_two_courses("o1")).await;
     let before = only_order(&key).await;
 
     let renamed = json!({"key": "ada", "email": "ada@osei.example", "name": "Ada M. Osei"});
@@ -246,27 +246,27 @@ async fn the_customer_stays_as_known_at_payment() {
     assert_eq!(only_order(&key).await, expected);
     assert!(key.get(&format!("{ORDERS}?studentId={ada}")).await.assert_status(200).ids().is_empty());
 
-    // Money can be given back all the same.
+    // A refund is still possible.
     workspace.change("order.refund", json!({"order": "o1"})).await;
     assert_eq!(only_order(&key).await["status"], "refunded");
 }
 
 #[tokio::test]
-async fn a_change_that_does_not_add_up_is_refused_whole() {
+async fn an_inconsistent_change_is_rejected_as_a_whole() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     shop(&workspace).await;
-    workspace.change("order.pay", one("o1", "rust")).await;
+    workspace.change("order.pay", order_of_one_course("o1", "rust")).await;
     let (before, events) = (only_order(&key).await, app.events().await.len());
 
     let with = |name: &str, value: Value| {
-        let mut order = both("o2");
+        let mut order = order_of_two_courses("o2");
         order[name] = value;
         ("order.pay", order)
     };
     let item = |name: &str, value: Value| {
-        let mut order = both("o2");
+        let mut order = order_of_two_courses("o2");
         order["items"][1][name] = value;
         ("order.pay", order)
     };
@@ -284,26 +284,26 @@ async fn a_change_that_does_not_add_up_is_refused_whole() {
         item("quantity", json!(0)),
         item("unit_amount", json!(-1)),
         item("unit_amount", json!(i64::MAX)),
-        item("colour", json!("red")),
+        item("cours", json!("red")),
         refund(101),
         refund(0),
         refund(-5),
         ("order.refund", json!({"order": "o9"})),
     ];
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for (change, data) in cases {
-        refused
+        rejected
             .extend(app.try_apply(&workspace.line("2026-03-02T10:00:00Z", change, data).to_string()).await.1);
     }
     let early = workspace.line("2026-02-01T00:00:00Z", "order.refund", json!({"order": "o1"}));
-    refused.extend(app.try_apply(&early.to_string()).await.1);
-    assert_json_snapshot!(refused);
+    rejected.extend(app.try_apply(&early.to_string()).await.1);
+    assert_json_snapshot!(rejected);
     assert_eq!(only_order(&key).await, before);
     assert_eq!(app.events().await.len(), events);
 
-    // Nothing is left once all is given back.
+    // Nothing is left to refund after a full refund.
     workspace.change("order.refund", json!({"order": "o1"})).await;
-    let again = workspace.line("2026-03-02T10:00:00Z", "order.refund", json!({"order": "o1"}));
-    assert_eq!(app.try_apply(&again.to_string()).await.1.len(), 1);
+    let repeat = workspace.line("2026-03-02T10:00:00Z", "order.refund", json!({"order": "o1"}));
+    assert_eq!(app.try_apply(&repeat.to_string()).await.1.len(), 1);
     assert_eq!(app.events_of("order.refunded").await.len(), 1);
 }

@@ -1,14 +1,14 @@
-//! A database that is gone, and comes back.
+//! Simulates a database outage.
 //!
-//! PostgreSQL refuses all connections and closes those that are open. An open SQLite file cannot be taken away from
-//! the process that holds it, so there the tables are taken out of its hands: every statement fails just so.
+//! On PostgreSQL, the database refuses connections and the existing ones are terminated. An open SQLite file cannot be taken
+//! away from its process, so there the tables are renamed: every statement fails.
 
 use futures_util::future::join_all;
 use sea_orm::ConnectionTrait;
 
 use crate::support::TestApp;
 
-/// What the API and the health check read and write.
+/// The tables that the API and the health check use.
 const TABLES: &[&str] = &[
     "courses",
     "students",
@@ -23,21 +23,21 @@ const TABLES: &[&str] = &[
     "seaql_migrations",
 ];
 
-/// As many connections as a story's server has at most.
+/// The maximum number of connections of a test server.
 const CONNECTIONS: usize = 8;
 
 /// A running outage.
 #[must_use]
 pub struct Outage(());
 
-/// Takes the database away from a running server.
+/// Begins an outage for a running server.
 pub async fn begin(app: &TestApp) -> Outage {
     match postgres(app) {
         Some((server, name)) => {
-            let closed = format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false");
-            let kicked =
+            let refuse_connections = format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false");
+            let terminate_sessions =
                 format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
-            on_server(&server, &[&closed, &kicked]).await;
+            on_server(&server, &[&refuse_connections, &terminate_sessions]).await;
         }
         None => rename(app, |table| (table.to_owned(), format!("{table}_gone"))).await,
     }
@@ -45,8 +45,8 @@ pub async fn begin(app: &TestApp) -> Outage {
 }
 
 impl Outage {
-    /// Gives it back, and lets the server find out which of its connections were closed: an open one is not tried
-    /// before each use, so the first use of each fails.
+    /// Ends the outage and waits until the server has replaced its terminated connections: a pooled connection is not tested
+    /// before each use, so its first use fails.
     pub async fn end(self, app: &TestApp) {
         match postgres(app) {
             Some((server, name)) => {
@@ -64,17 +64,17 @@ impl Outage {
     }
 }
 
-/// The server's address and the database's name, when the story runs on PostgreSQL.
+/// Returns the server's URL and the database's name if the test runs on PostgreSQL.
 fn postgres(app: &TestApp) -> Option<(String, String)> {
     let server = std::env::var("TEST_POSTGRES_URL").ok()?;
-    let url: reqwest::Url = app.url().parse().expect("the database has an address");
+    let url: reqwest::Url = app.url().parse().expect("the database URL is valid");
     Some((server, url.path().trim_start_matches('/').to_owned()))
 }
 
 async fn on_server(server: &str, statements: &[&str]) {
     let connection = sea_orm::Database::connect(server).await.expect("the server answers");
     for statement in statements {
-        connection.execute_unprepared(statement).await.expect("the server takes the statement");
+        connection.execute_unprepared(statement).await.expect("the statement runs");
     }
     connection.close().await.expect("the connection closes");
 }

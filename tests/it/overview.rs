@@ -1,4 +1,4 @@
-//! What a person sees of a workspace at a glance, and does with its courses.
+//! The domain functions behind the overview and the course pages of the dashboard.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use domain::courses::{self, CourseSearch, CourseStatus};
 use domain::orders::{self, OrderFilter};
 use domain::page::{PageRequest, Sort, SortKey};
 use domain::students::{self, StudentFilter};
-use domain::webhooks::{self, Hour};
+use domain::webhooks::{self, HourlyOutcomes};
 use domain::workspaces::Quota;
 use domain::{Error, analytics};
 use serde_json::json;
@@ -29,34 +29,34 @@ async fn a_course_is_found_published_and_archived_with_its_events() {
     let workspace = app.workspace("acme").await;
     workspace.change("course.upsert", course("ink", "draft", 2)).await;
     workspace.course("rust", 1).await;
-    let all = courses::all(&app.app, workspace.id, &CourseSearch::default(), None, 25).await.unwrap();
+    let all = courses::search(&app.app, workspace.id, &CourseSearch::default(), None, 25).await.unwrap();
     assert_eq!(all.items.len(), 2);
     let search = CourseSearch { text: Some(" INK ".into()), status: Some(CourseStatus::Draft) };
-    let found = courses::all(&app.app, workspace.id, &search, None, 25).await.unwrap().items;
+    let found = courses::search(&app.app, workspace.id, &search, None, 25).await.unwrap().items;
     assert_eq!(found.iter().map(|course| course.slug.as_str()).collect::<Vec<_>>(), ["ink"]);
     let ink = found[0].id;
-    let detail = courses::detail(&app.app, workspace.id, ink).await.unwrap();
+    let detail = courses::get_any_status(&app.app, workspace.id, ink).await.unwrap();
     assert_eq!(detail.modules[0].lessons.len(), 2);
     assert!(matches!(courses::get(&app.app, workspace.id, ink).await, Err(Error::NotFound(_))), "a draft");
 
-    let mut said = Vec::new();
+    let mut changes = Vec::new();
     for status in [CourseStatus::Published, CourseStatus::Published, CourseStatus::Archived] {
         let mut write = app.write().await;
         let at = app.clock.now();
         let changed = courses::set_status(&app.app, &mut write, workspace.id, at, ink, status).await.unwrap();
         write.commit().await.unwrap();
         assert_eq!(changed.record.status, status);
-        said.push(changed.changed);
+        changes.push(changed.changed);
         assert_eq!(courses::get(&app.app, workspace.id, ink).await.unwrap().course, changed.record);
     }
-    assert_eq!(said, [true, false, true], "whether it was so before");
+    assert_eq!(changes, [true, false, true], "whether the status changed");
     assert_eq!(app.events_of("course.published").await.len(), 2, "one of each course");
     assert_eq!(app.events_of("course.archived").await[0]["data"]["slug"], "ink");
     let other = app.workspace("other").await.id;
     let mut write = app.write().await;
     let foreign = courses::set_status(&app.app, &mut write, other, app.clock.now(), ink, CourseStatus::Draft);
     assert!(matches!(foreign.await, Err(Error::NotFound(_))));
-    assert!(matches!(courses::detail(&app.app, other, ink).await, Err(Error::NotFound(_))));
+    assert!(matches!(courses::get_any_status(&app.app, other, ink).await, Err(Error::NotFound(_))));
 }
 
 #[tokio::test]
@@ -75,14 +75,14 @@ async fn students_and_orders_are_found_by_text_or_id() {
             found.iter().map(|found| found.summary.id.to_string()).collect::<Vec<_>>(),
             [ada.as_str()]
         );
-        let one = students::get(&app.app, workspace.id, found[0].summary.id).await.unwrap();
-        assert_eq!((one.enrollments.len(), &one), (1, &found[0]));
+        let item = students::get(&app.app, workspace.id, found[0].summary.id).await.unwrap();
+        assert_eq!((item.enrollments.len(), &item), (1, &found[0]));
     }
     for text in ["a-1", "ada@"] {
         let filter = OrderFilter { search: Some(text.to_owned()), ..OrderFilter::default() };
         let found = orders::list(&app.app, workspace.id, &filter, NEWEST).await.unwrap().items;
-        let one = orders::get(&app.app, workspace.id, found[0].id).await.unwrap();
-        assert_eq!((found.len(), one.receipt.number.as_str(), &one), (1, "A-1", &found[0]));
+        let item = orders::get(&app.app, workspace.id, found[0].id).await.unwrap();
+        assert_eq!((found.len(), item.receipt.number.as_str(), &item), (1, "A-1", &found[0]));
     }
     let other = app.workspace("other").await.id;
     let absent = students::get(&app.app, other, ada.parse().unwrap()).await;
@@ -97,33 +97,34 @@ async fn the_last_days_show_revenue_students_and_completions() {
     workspace.student("ada").await;
     workspace.change("enrollment.grant", json!({"student": "ada", "course": "rust"})).await;
     app.clock.advance(DAY);
-    let done = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
-    workspace.change("progress.record", done).await;
+    let completion = json!({"student": "ada", "course": "rust", "lesson": "rust-1"});
+    workspace.change("progress.record", completion).await;
     let item = json!({"course": "rust", "unit_amount": 900});
     let pay = json!({"key": "o-1", "number": "A-1", "student": "ada", "currency": "EUR", "items": [item]});
     workspace.change("order.pay", pay).await;
 
-    let days = analytics::days(&app.app, workspace.id, 3, Some("Asia/Kolkata")).await.unwrap();
+    let days = analytics::daily_figures(&app.app, workspace.id, 3, Some("Asia/Kolkata")).await.unwrap();
     assert_eq!(
         days.iter().map(|day| day.starts_at.to_string()).collect::<Vec<_>>(),
         ["2026-02-28T18:30:00Z", "2026-03-01T18:30:00Z", "2026-03-02T18:30:00Z"]
     );
-    let shown: Vec<_> = days
+    let figures: Vec<_> = days
         .iter()
-        .map(|day| (day.students_new, day.completions, day.revenue.first().map(|one| one.net_amount)))
+        .map(|day| (day.students_new, day.completions, day.revenue.first().map(|item| item.net_amount)))
         .collect();
-    assert_eq!(shown, [(0, 0, None), (1, 0, None), (0, 1, Some(900))]);
-    for wrong in
-        [analytics::days(&app.app, workspace.id, 0, None), analytics::days(&app.app, workspace.id, 366, None)]
-    {
+    assert_eq!(figures, [(0, 0, None), (1, 0, None), (0, 1, Some(900))]);
+    for wrong in [
+        analytics::daily_figures(&app.app, workspace.id, 0, None),
+        analytics::daily_figures(&app.app, workspace.id, 366, None),
+    ] {
         assert!(matches!(wrong.await, Err(Error::Invalid(_))));
     }
-    let zone = analytics::days(&app.app, workspace.id, 3, Some("Mars/Base")).await.unwrap_err();
+    let zone = analytics::daily_figures(&app.app, workspace.id, 3, Some("Mars/Base")).await.unwrap_err();
     assert_eq!(zone.to_string(), "timezone: \"Mars/Base\" is not an IANA time zone, such as `Europe/Berlin`");
 }
 
 #[tokio::test]
-async fn what_needs_attention_is_told() {
+async fn problems_are_listed_as_needing_attention() {
     let app = TestApp::start_beside_receivers().await;
     let workspace = app.workspace("acme").await;
     assert_eq!(attention::list(&app.app, workspace.id).await.unwrap(), []);
@@ -141,32 +142,32 @@ async fn what_needs_attention_is_told() {
     assert_eq!(app.deliver_due().await, 4);
     let counted = webhooks::outcomes(&app.app, workspace.id, None, 2).await.unwrap();
     let hours = &counted.hours;
-    assert_eq!((hours.len(), hours[1].failing, Hour::success_percent(hours)), (2, 4, Some(0)));
+    assert_eq!((hours.len(), hours[1].failing, HourlyOutcomes::success_percent(hours)), (2, 4, Some(0)));
     let of = webhooks::outcomes(&app.app, workspace.id, Some(subscription.id), 2).await.unwrap();
     assert_eq!(of, counted);
     let other = app.workspace("other").await.id;
     let foreign = webhooks::outcomes(&app.app, other, Some(subscription.id), 2).await;
     assert!(matches!(foreign, Err(Error::NotFound(_))));
 
-    let told = async || {
-        let told = attention::list(&app.app, workspace.id).await.unwrap();
-        told.into_iter().map(|one| match one {
+    let problems = async || {
+        let problems = attention::list(&app.app, workspace.id).await.unwrap();
+        problems.into_iter().map(|item| match item {
             Attention::SubscriptionDisabled(_) => "disabled".to_owned(),
             Attention::SubscriptionFailing(..) => "failing".to_owned(),
             Attention::DeadLetters(count) => format!("{count:?} dead"),
             Attention::QuotaNearlyUsed(usage) => {
                 format!("{} of {}", usage.calls_today, usage.quota.per_day.requests)
             }
-            Attention::KeyEnds(_, at) => format!("ends {at}"),
+            Attention::KeyExpires(_, at) => format!("ends {at}"),
         })
     };
-    // The counts of the limiter are written every second.
+    // The limiter writes its counts every second.
     tokio::time::sleep(Duration::from_millis(2500)).await;
-    assert_eq!(told().await.collect::<Vec<_>>(), ["failing", "4 of 5"]);
+    assert_eq!(problems().await.collect::<Vec<_>>(), ["failing", "4 of 5"]);
     for _ in 0..6 {
         app.clock.advance(DAY);
         app.deliver_due().await;
     }
     let ends = format!("ends {ends}");
-    assert_eq!(told().await.collect::<Vec<_>>(), ["failing", "Exactly(4) dead", ends.as_str()]);
+    assert_eq!(problems().await.collect::<Vec<_>>(), ["failing", "Exactly(4) dead", ends.as_str()]);
 }

@@ -1,4 +1,4 @@
-//! Lists: pages, cursors, sorts, and what a cursor is bound to.
+//! Pagination: pages, cursors, sorting, and the parameters that a cursor is bound to.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use crate::support::{TestApp, Workspace};
 
 const STUDENTS: &str = "/api/v1/students";
 
-/// Seven students, a second apart: `s0` is the oldest.
-async fn seven(workspace: &Workspace<'_>) -> Vec<String> {
+/// Creates seven students at intervals of a second; `s0` is the oldest.
+async fn create_seven_students(workspace: &Workspace<'_>) -> Vec<String> {
     let mut ids = Vec::new();
     for n in 0..7 {
         ids.push(workspace.student(&format!("s{n}")).await);
@@ -19,10 +19,10 @@ async fn seven(workspace: &Workspace<'_>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_newest_first_until_there_are_no_more() {
+async fn pages_are_sorted_newest_first_and_end_with_a_null_cursor() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let ids = seven(&workspace).await;
+    let ids = create_seven_students(&workspace).await;
     let key = workspace.key("read:students").await;
 
     let first = key.get("/api/v1/students?limit=3").await.assert_status(200);
@@ -30,7 +30,7 @@ async fn pages_follow_each_other_newest_first_until_there_are_no_more() {
     let cursor = first.cursor().expect("there is more");
     assert_eq!(first.header("link"), format!("</api/v1/students?limit=3&cursor={cursor}>; rel=\"next\""));
 
-    // The size may change from page to page.
+    // The page size may change from page to page.
     let second = key.get(&format!("{STUDENTS}?limit=4&cursor={cursor}")).await.assert_status(200);
     assert_eq!(second.ids(), [&*ids[3], &ids[2], &ids[1], &ids[0]]);
     assert_eq!(second.cursor(), None);
@@ -38,15 +38,15 @@ async fn pages_follow_each_other_newest_first_until_there_are_no_more() {
 }
 
 #[tokio::test]
-async fn a_reader_neither_skips_nor_repeats_when_rows_come_and_go() {
+async fn pages_neither_skip_nor_repeat_rows_when_rows_change() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    let ids = seven(&workspace).await;
+    let ids = create_seven_students(&workspace).await;
     let key = workspace.key("read:students").await;
 
     let first = key.get("/api/v1/students?limit=3").await.assert_status(200);
     let cursor = first.cursor().expect("there is more");
-    // The last item of the first page goes, a new one comes in front.
+    // The last item of the first page is deleted, and a new one is created before it.
     workspace.change("student.delete", json!({"student": ids[4]})).await;
     workspace.student("newcomer").await;
 
@@ -55,12 +55,12 @@ async fn a_reader_neither_skips_nor_repeats_when_rows_come_and_go() {
 }
 
 #[tokio::test]
-async fn rows_of_the_same_instant_are_all_read_once() {
+async fn rows_with_the_same_time_are_each_returned_once() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let mut ids = Vec::new();
     for n in 0..9 {
-        ids.push(workspace.student(&format!("twin{n}")).await);
+        ids.push(workspace.student(&format!("student{n}")).await);
     }
     let key = workspace.key("read:students").await;
     for sort in ["created_at", "-created_at"] {
@@ -73,15 +73,15 @@ async fn rows_of_the_same_instant_are_all_read_once() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_refused_wherever_it_does_not_belong() {
+async fn a_cursor_of_another_list_is_rejected() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
-    seven(&workspace).await;
+    create_seven_students(&workspace).await;
     let key = workspace.full_key().await;
     let cursor = key.get("/api/v1/students?limit=2").await.cursor().expect("there is more");
 
     let foreign = app.workspace("globex").await.full_key().await;
-    foreign.get(&format!("{STUDENTS}?cursor={cursor}")).await.assert_faults_at(&["query cursor"]);
+    foreign.get(&format!("{STUDENTS}?cursor={cursor}")).await.assert_errors_at(&["query cursor"]);
 
     let cut = &cursor[..cursor.len() - 1];
     let first = if cursor.starts_with('A') { 'B' } else { 'A' };
@@ -95,13 +95,13 @@ async fn a_cursor_is_refused_wherever_it_does_not_belong() {
         format!("{STUDENTS}?cursor=nonsense"),
     ];
     for path in paths {
-        key.get(&path).await.assert_faults_at(&["query cursor"]);
+        key.get(&path).await.assert_errors_at(&["query cursor"]);
     }
     key.get(&format!("{STUDENTS}?cursor={cursor}&limit=50")).await.assert_status(200);
 }
 
 #[tokio::test]
-async fn a_parameter_out_of_its_bounds_is_named() {
+async fn an_invalid_parameter_is_named() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -132,23 +132,23 @@ async fn a_parameter_out_of_its_bounds_is_named() {
         ("/api/v1/courses?slug=Not%20a%20slug", "query slug"),
     ];
     for (path, place) in cases {
-        let answer = key.get(path).await;
-        assert_eq!((answer.status, answer.places()), (422, vec![place.to_owned()]), "{path}");
+        let response = key.get(path).await;
+        assert_eq!((response.status, response.error_locations()), (422, vec![place.to_owned()]), "{path}");
     }
 }
 
 #[tokio::test]
-async fn all_faults_of_a_query_are_told_at_once() {
+async fn all_errors_of_a_query_are_reported_together() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
-    let answer = key.get("/api/v1/orders?limit=500&sort=number&colour=red&paid_after=yesterday").await;
-    assert_eq!(answer.status, 422);
-    insta::assert_json_snapshot!(answer.json()["error"]["details"]);
+    let response = key.get("/api/v1/orders?limit=500&sort=number&color=red&paid_after=yesterday").await;
+    assert_eq!(response.status, 422);
+    insta::assert_json_snapshot!(response.json()["error"]["details"]);
 }
 
 #[tokio::test]
-async fn an_id_filter_that_names_nothing_gives_an_empty_page() {
+async fn a_filter_by_an_absent_id_gives_an_empty_page() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
     let absent = "crs_01k424mh00e2mbrajjfteg1k8f";

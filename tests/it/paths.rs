@@ -1,14 +1,14 @@
-//! Paths and methods that name nothing: the envelope and its headers all the same.
+//! Unknown paths and unsupported methods: the error body and its headers are complete.
 
 use reqwest::Method;
 
 use crate::conformance::{assert_error, assert_rate_limit_headers};
-use crate::support::{Answer, Key, TestApp, send};
+use crate::support::{Key, TestApp, TestResponse, send};
 
 const ABSENT: &str = "crs_01k424mh00e2mbrajjfteg1k8f";
 
-/// Sends a request line as it is.
-async fn line(app: &TestApp, key: &Key, method: &str, path: &str) -> Answer {
+/// Sends a raw request line.
+async fn send_request_line(app: &TestApp, key: &Key, method: &str, path: &str) -> TestResponse {
     let secret = &key.secret;
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {secret}\r\nConnection: close\r\n\r\n"
@@ -17,7 +17,7 @@ async fn line(app: &TestApp, key: &Key, method: &str, path: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_path_that_names_nothing_is_not_found() {
+async fn an_unknown_path_is_not_found() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -57,14 +57,14 @@ async fn a_path_that_names_nothing_is_not_found() {
         &long,
         &longer,
     ] {
-        let answer = line(&app, &key, "GET", path).await;
-        let message = assert_error(&answer, 404, "not_found");
+        let response = send_request_line(&app, &key, "GET", path).await;
+        let message = assert_error(&response, 404, "not_found");
         assert!(message.len() < 300 && !message.contains(['\r', '\n', '\0']), "{message:?}");
     }
 }
 
 #[tokio::test]
-async fn a_path_outside_of_the_api_is_not_found_either() {
+async fn an_unknown_path_outside_of_the_api_is_not_found() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
     for path in [
@@ -75,24 +75,24 @@ async fn a_path_outside_of_the_api_is_not_found_either() {
         "/api%2fv1/courses",
         "/.git/config",
     ] {
-        let answer = line(&app, &key, "GET", path).await.assert_status(404);
-        assert!(!answer.body.is_empty(), "{path}");
+        let response = send_request_line(&app, &key, "GET", path).await.assert_status(404);
+        assert!(!response.body.is_empty(), "{path}");
     }
-    // No request line at all, or one without end: HTTP's own answers.
+    // No request line, or an endless one: rejected by the HTTP layer.
     for path in ["", "api/v1/courses"] {
-        let answer = line(&app, &key, "GET", path).await;
-        assert!(matches!(answer.status, 400 | 404), "{path:?}: {}", answer.status);
+        let response = send_request_line(&app, &key, "GET", path).await;
+        assert!(matches!(response.status, 400 | 404), "{path:?}: {}", response.status);
     }
-    let endless = line(&app, &key, "GET", &format!("/api/v1/{}", "x".repeat(100_000))).await;
+    let endless = send_request_line(&app, &key, "GET", &format!("/api/v1/{}", "x".repeat(100_000))).await;
     assert!(matches!(endless.status, 414 | 431), "{}", endless.status);
 }
 
 #[tokio::test]
-async fn a_method_that_a_path_does_not_take_is_405_with_those_it_does() {
+async fn an_unsupported_method_is_405_with_the_allowed_methods() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
-    let one = format!("/api/v1/courses/{ABSENT}");
+    let course_path = format!("/api/v1/courses/{ABSENT}");
     let cases = [
         ("get", "/api/v1/courses", "GET, HEAD"),
         ("Get", "/api/v1/courses", "GET, HEAD"),
@@ -100,7 +100,7 @@ async fn a_method_that_a_path_does_not_take_is_405_with_those_it_does() {
         ("OPTIONS", "/api/v1/courses", "GET, HEAD"),
         ("TRACE", "/api/v1/courses", "GET, HEAD"),
         ("BREW", "/api/v1/courses", "GET, HEAD"),
-        ("DELETE", &one, "GET, HEAD"),
+        ("DELETE", &course_path, "GET, HEAD"),
         ("PUT", "/api/v1/students", "GET, HEAD, POST"),
         ("post", "/api/v1/students", "GET, HEAD, POST"),
         ("PATCH", "/api/v1/orders", "GET, HEAD"),
@@ -109,19 +109,19 @@ async fn a_method_that_a_path_does_not_take_is_405_with_those_it_does() {
         ("DELETE", "/api/v1/analytics/summary?from=x", "GET, HEAD"),
     ];
     for (method, path, allow) in cases {
-        let answer = line(&app, &key, method, path).await;
-        assert_eq!((answer.status, answer.header("allow")), (405, allow), "{method} {path}");
+        let response = send_request_line(&app, &key, method, path).await;
+        assert_eq!((response.status, response.header("allow")), (405, allow), "{method} {path}");
         match method {
-            "HEAD" => assert!(answer.body.is_empty()),
-            _ => drop(assert_error(&answer, 405, "invalid_request")),
+            "HEAD" => assert!(response.body.is_empty()),
+            _ => drop(assert_error(&response, 405, "invalid_request")),
         }
     }
-    // An unknown path is 404 whatever the method.
-    assert_error(&line(&app, &key, "DELETE", "/api/v1/nothing").await, 404, "not_found");
+    // An unknown path is 404 for any method.
+    assert_error(&send_request_line(&app, &key, "DELETE", "/api/v1/nothing").await, 404, "not_found");
 }
 
 #[tokio::test]
-async fn whoever_has_no_key_learns_nothing_of_the_paths() {
+async fn without_a_key_all_paths_get_the_same_error() {
     let app = TestApp::start().await;
     let mut bodies = Vec::new();
     for (method, path) in [
@@ -131,9 +131,9 @@ async fn whoever_has_no_key_learns_nothing_of_the_paths() {
         (Method::GET, "/api/v1/students?limit=0"),
         (Method::OPTIONS, "/api/v1/students"),
     ] {
-        let answer = send(app.request(method, path)).await;
-        assert_error(&answer, 401, "unauthorized");
-        let mut body = answer.json();
+        let response = send(app.request(method, path)).await;
+        assert_error(&response, 401, "unauthorized");
+        let mut body = response.json();
         body["error"]["request_id"].take();
         bodies.push(body);
     }
@@ -141,7 +141,7 @@ async fn whoever_has_no_key_learns_nothing_of_the_paths() {
 }
 
 #[tokio::test]
-async fn head_answers_as_get_does_without_the_body() {
+async fn head_responds_as_get_does_without_the_body() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -164,7 +164,7 @@ async fn head_answers_as_get_does_without_the_body() {
         assert!(head.body.is_empty(), "{path}");
         assert_rate_limit_headers(&head);
         assert_eq!(headers(&head), headers(&get), "{path}");
-        // The id of an error's request is in its body, so only successes have the very same length.
+        // An error's body contains the request id, so only successful responses have the same length.
         if get.status == 200 {
             assert_eq!(head.header("content-length"), get.body.len().to_string(), "{path}");
             assert_eq!(get.header("content-length"), head.header("content-length"), "{path}");
@@ -174,11 +174,11 @@ async fn head_answers_as_get_does_without_the_body() {
     assert_eq!((nobody.status, nobody.header("www-authenticate"), nobody.body.len()), (401, "Bearer", 0));
 }
 
-/// The headers that do not change from request to request.
-fn headers(answer: &Answer) -> Vec<(String, String)> {
+/// Returns the headers that do not change from request to request.
+fn headers(response: &TestResponse) -> Vec<(String, String)> {
     let changing =
         ["date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-daily-remaining", "content-length"];
-    let mut headers: Vec<(String, String)> = answer
+    let mut headers: Vec<(String, String)> = response
         .headers
         .iter()
         .filter(|(name, _)| !changing.contains(&name.as_str()))
@@ -189,7 +189,7 @@ fn headers(answer: &Answer) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_browser_of_another_origin_is_told_nothing() {
+async fn responses_have_no_cors_headers() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -204,9 +204,9 @@ async fn a_browser_of_another_origin_is_told_nothing() {
         .header("origin", "https://evil.example")
         .header("access-control-request-method", "POST");
     for (request, status) in [(get, 200), (preflight, 401), (admitted, 405)] {
-        let answer = send(request).await.assert_status(status);
-        assert_rate_limit_headers(&answer);
-        let told = answer.headers.keys().find(|name| name.as_str().starts_with("access-control-"));
-        assert_eq!(told, None);
+        let response = send(request).await.assert_status(status);
+        assert_rate_limit_headers(&response);
+        let cors_header = response.headers.keys().find(|name| name.as_str().starts_with("access-control-"));
+        assert_eq!(cors_header, None);
     }
 }

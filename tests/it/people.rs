@@ -1,4 +1,4 @@
-//! Who has access to a workspace, through the change feed and the command line.
+//! Access of users to a workspace, through the change feed and the command line.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use regex::Regex;
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 
-use crate::dashboard_keys::told;
-use crate::machine::{Machine, Ran};
+use crate::dashboard_keys::audit_entries;
+use crate::machine::{CommandOutput, Machine};
 use crate::support::browser::{PASSWORD, first, html};
 use crate::support::{Browser, Mailbox, TestApp, Workspace};
 
@@ -15,24 +15,24 @@ const HOME: &str = "/dashboard";
 const OLD: &str = "owner@acme.example";
 const NEW: &str = "grace@acme.example";
 
-/// The addresses of the people of a workspace, oldest first.
-pub async fn addresses(workspace: &Workspace<'_>) -> Vec<String> {
+/// Returns the email addresses of the users of a workspace, oldest first.
+pub async fn user_emails(workspace: &Workspace<'_>) -> Vec<String> {
     let people = entity::users::in_workspace(workspace.id.uuid());
     people.list(workspace.app.app.db.read()).await.unwrap().into_iter().map(|row| row.email).collect()
 }
 
-/// The data of a `workspace.upsert` that names this owner.
-fn owned_by(workspace: &Workspace<'_>, email: &str) -> Value {
+/// Returns the data of a `workspace.upsert` with this owner.
+fn upsert_with_owner(workspace: &Workspace<'_>, email: &str) -> Value {
     json!({"key": workspace.name, "name": workspace.name, "owner_email": email})
 }
 
-/// The path of the link in a text.
-fn link_in(text: &str) -> String {
+/// Extracts the path of the password link from a text.
+fn link_path(text: &str) -> String {
     first(text, "/set-password\\?token=[A-Za-z0-9_-]{43}")
 }
 
-/// Whether this browser is signed in.
-async fn is_inside(browser: &Browser<'_>) -> bool {
+/// Returns whether this browser is signed in.
+async fn is_signed_in(browser: &Browser<'_>) -> bool {
     match browser.get("/dashboard/settings").await.status {
         200 => true,
         303 => false,
@@ -40,8 +40,8 @@ async fn is_inside(browser: &Browser<'_>) -> bool {
     }
 }
 
-/// Sets the password by a link, in a browser of its own.
-async fn sets_password(app: &TestApp, path: &str) -> u16 {
+/// Sets the password by a link, in a new browser, and returns the status.
+async fn set_password(app: &TestApp, path: &str) -> u16 {
     let browser = Browser::new(app);
     browser.get(path).await.assert_status(303);
     let fields = [("password", PASSWORD), ("again", PASSWORD)];
@@ -49,11 +49,11 @@ async fn sets_password(app: &TestApp, path: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn a_workspace_of_the_feed_gives_its_owner_access() {
+async fn a_workspace_created_by_the_feed_gives_its_owner_access() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
-    assert_eq!(addresses(&acme).await, [OLD]);
-    assert!(acme.mails().await.is_empty(), "without a mail server, an operator makes the link");
+    assert_eq!(user_emails(&acme).await, [OLD]);
+    assert!(acme.mails().await.is_empty(), "without a mail server, an operator creates the link");
 }
 
 #[tokio::test]
@@ -63,30 +63,33 @@ async fn a_new_owner_of_the_feed_gets_a_link_by_mail() {
     let acme = app.workspace("acme").await;
     let first_mail = acme.only_mail().await;
     assert_eq!(first_mail.recipient, OLD);
-    assert_eq!(sets_password(&app, &link_in(&first_mail.text_body)).await, 303);
+    assert_eq!(set_password(&app, &link_path(&first_mail.text_body)).await, 303);
 
-    acme.change("workspace.upsert", owned_by(&acme, NEW)).await;
+    acme.change("workspace.upsert", upsert_with_owner(&acme, NEW)).await;
     let mails = acme.mails().await;
     assert_eq!((mails.len(), mails[1].recipient.as_str()), (2, NEW));
-    assert_eq!(sets_password(&app, &link_in(&mails[1].text_body)).await, 303);
+    assert_eq!(set_password(&app, &link_path(&mails[1].text_body)).await, 303);
     let browser = Browser::new(&app);
     browser.sign_in(NEW, PASSWORD).await.assert_status(303);
-    assert!(is_inside(&browser).await);
+    assert!(is_signed_in(&browser).await);
 
-    // Somebody who has a password for another workspace is told to use it.
+    // A user with a password for another workspace is asked to use it.
     let beta = app.workspace("beta").await;
-    beta.change("workspace.upsert", owned_by(&beta, NEW)).await;
+    beta.change("workspace.upsert", upsert_with_owner(&beta, NEW)).await;
     let mails = beta.mails().await;
-    let told = mails.iter().find(|mail| mail.recipient == NEW).expect("a mail");
-    assert_eq!(told.kind, "access_given");
-    assert!(told.text_body.contains("http://127.0.0.1:8080/login") && !told.text_body.contains("token"));
-    // The link of the owner before was still to be mailed.
+    let invitation = mails.iter().find(|mail| mail.recipient == NEW).expect("a mail");
+    assert_eq!(invitation.kind, "access_given");
+    assert!(
+        invitation.text_body.contains("http://127.0.0.1:8080/login")
+            && !invitation.text_body.contains("token")
+    );
+    // The mail to the previous owner was still queued.
     let dead = mails.iter().find(|mail| mail.recipient != NEW).expect("a mail");
     assert_eq!((dead.due_at, dead.text_body.as_str()), (None, ""));
 }
 
 #[tokio::test]
-async fn an_owner_who_is_replaced_by_the_feed_is_out_at_once() {
+async fn an_owner_replaced_by_the_feed_loses_access_immediately() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let old = acme.signed_in().await;
@@ -96,9 +99,9 @@ async fn an_owner_who_is_replaced_by_the_feed_is_out_at_once() {
     let token = crate::support::browser::csrf(&opened.get("/set-password").await.assert_status(200));
     let form = crate::support::browser::csrf(&old.get("/dashboard/settings").await);
 
-    acme.change("workspace.upsert", owned_by(&acme, NEW)).await;
-    assert_eq!(addresses(&acme).await, [NEW]);
-    assert!(!is_inside(&old).await, "the session goes on");
+    acme.change("workspace.upsert", upsert_with_owner(&acme, NEW)).await;
+    assert_eq!(user_emails(&acme).await, [NEW]);
+    assert!(!is_signed_in(&old).await, "the session still works");
     let fields = [("name", "CRM"), ("scopes", "read:courses"), ("expires", "")];
     old.post("/dashboard/developer/keys/new", &form, &fields).await.assert_status(403);
     let password = [("password", "a new long password"), ("again", "a new long password")];
@@ -107,159 +110,162 @@ async fn an_owner_who_is_replaced_by_the_feed_is_out_at_once() {
         Browser::new(&app).sign_in(OLD, password).await.assert_status(422);
     }
     assert_eq!(
-        told(&acme).await[..3],
+        audit_entries(&acme).await[..3],
         [
-            format!("change feed Gave a person access {NEW}"),
-            format!("change feed Removed a person {OLD}"),
+            format!("change feed Added a user {NEW}"),
+            format!("change feed Removed a user {OLD}"),
             format!("change feed Changed the owner of the workspace {NEW}"),
         ]
     );
-    // The platform may let the owner before in again, as a new person.
-    assert_eq!(sets_password(&app, &format!("/set-password?token={}", acme.link(OLD).await)).await, 303);
-    assert_eq!(addresses(&acme).await, [NEW, OLD]);
+    // The platform can give the previous owner access again, as a new user.
+    assert_eq!(set_password(&app, &format!("/set-password?token={}", acme.link(OLD).await)).await, 303);
+    assert_eq!(user_emails(&acme).await, [NEW, OLD]);
 }
 
 #[tokio::test]
-async fn the_same_owner_in_another_spelling_stays() {
+async fn the_same_owner_in_another_letter_case_remains() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let browser = acme.signed_in().await;
-    let before = (addresses(&acme).await, told(&acme).await);
+    let before = (user_emails(&acme).await, audit_entries(&acme).await);
     for email in [OLD, "Owner@ACME.example", OLD] {
-        acme.change("workspace.upsert", owned_by(&acme, email)).await;
-        assert!(is_inside(&browser).await, "{email}");
+        acme.change("workspace.upsert", upsert_with_owner(&acme, email)).await;
+        assert!(is_signed_in(&browser).await, "{email}");
     }
-    assert_eq!((addresses(&acme).await, told(&acme).await), before);
+    assert_eq!((user_emails(&acme).await, audit_entries(&acme).await), before);
 }
 
 #[tokio::test]
-async fn who_becomes_owner_keeps_their_session() {
+async fn a_user_who_becomes_owner_keeps_the_session() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     acme.person(NEW).await;
     let browser = Browser::new(&app);
     browser.sign_in(NEW, PASSWORD).await.assert_status(303);
-    acme.change("workspace.upsert", owned_by(&acme, NEW)).await;
-    assert!(is_inside(&browser).await);
-    assert_eq!(addresses(&acme).await, [NEW]);
+    acme.change("workspace.upsert", upsert_with_owner(&acme, NEW)).await;
+    assert!(is_signed_in(&browser).await);
+    assert_eq!(user_emails(&acme).await, [NEW]);
 }
 
 #[tokio::test]
-async fn a_session_of_another_workspace_stays_and_leads_back_no_more() {
+async fn a_session_of_another_workspace_remains_but_cannot_switch_back() {
     let app = TestApp::start().await;
     let (acme, beta) = (app.workspace("acme").await, app.workspace("beta").await);
     acme.person(OLD).await;
     app.clock.advance(Duration::from_secs(1));
     beta.person(OLD).await;
-    let (here, there) = (Browser::new(&app), Browser::new(&app));
+    let (first_browser, second_browser) = (Browser::new(&app), Browser::new(&app));
     let go = async |browser: &Browser<'_>, to: &Workspace<'_>| {
         let id = to.id.to_string();
         browser.submit(HOME, "/dashboard/workspace", &[("workspace", &id)]).await.status
     };
-    for browser in [&here, &there] {
+    for browser in [&first_browser, &second_browser] {
         browser.sign_in(OLD, PASSWORD).await.assert_status(303);
     }
-    // One goes to the other workspace; one goes there and comes back.
-    assert_eq!((go(&here, &beta).await, go(&here, &acme).await, go(&there, &beta).await), (303, 303, 303));
+    // One session switches to the other workspace; the other switches there and back.
+    assert_eq!(
+        (go(&first_browser, &beta).await, go(&first_browser, &acme).await, go(&second_browser, &beta).await),
+        (303, 303, 303)
+    );
 
-    acme.change("workspace.upsert", owned_by(&acme, NEW)).await;
-    assert!(!is_inside(&here).await && is_inside(&there).await);
-    assert!(!html(&there.get(HOME).await).contains("Go to"));
-    assert_eq!(go(&there, &acme).await, 404);
-    // The password is that of the other workspace.
-    let again = Browser::new(&app);
-    again.sign_in(OLD, PASSWORD).await.assert_status(303);
-    assert_eq!(go(&again, &acme).await, 404);
+    acme.change("workspace.upsert", upsert_with_owner(&acme, NEW)).await;
+    assert!(!is_signed_in(&first_browser).await && is_signed_in(&second_browser).await);
+    assert!(!html(&second_browser.get(HOME).await).contains("Go to"));
+    assert_eq!(go(&second_browser, &acme).await, 404);
+    // The user's password is that of the other workspace.
+    let new_browser = Browser::new(&app);
+    new_browser.sign_in(OLD, PASSWORD).await.assert_status(303);
+    assert_eq!(go(&new_browser, &acme).await, 404);
 }
 
-/// Runs the program with these words, which must do their work.
-async fn done(machine: &Machine, words: &[&str]) -> Ran {
-    let ran = machine.run(words).await;
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran
+/// Runs the program with these arguments, which must succeed.
+async fn run_successfully(machine: &Machine, args: &[&str]) -> CommandOutput {
+    let output = machine.run(args).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
+    output
 }
 
 #[tokio::test]
-async fn a_person_is_removed_by_a_command_and_out_of_a_running_server_at_once() {
+async fn removing_a_user_by_command_ends_access_to_a_running_server() {
     let machine = Machine::new().await;
     let owner = ["--key", "acme", "--name", "Acme", "--owner-email", OLD];
-    done(&machine, &[&["workspaces", "create"][..], &owner].concat()).await;
-    let added = done(&machine, &["users", "add", "--workspace", "acme", "--email", NEW]).await;
+    run_successfully(&machine, &[&["workspaces", "create"][..], &owner].concat()).await;
+    let added = run_successfully(&machine, &["users", "add", "--workspace", "acme", "--email", NEW]).await;
     let serving = machine.serve(&["serve"]).await;
-    let person = Remote::new(&machine, &serving.base);
-    person.sets_password(&link_in(&added.stdout)).await;
-    assert_eq!(person.signs_in(NEW).await, 303);
+    let person = RemoteBrowser::new(&machine, &serving.base);
+    person.set_password(&link_path(&added.stdout)).await;
+    assert_eq!(person.sign_in_status(NEW).await, 303);
     assert_eq!(person.status("/dashboard/settings").await, 200);
-    let link = done(&machine, &["users", "link", "--workspace", "acme", "--email", NEW]).await;
+    let link = run_successfully(&machine, &["users", "link", "--workspace", "acme", "--email", NEW]).await;
 
     let remove = ["users", "remove", "--workspace", "acme", "--email"];
-    let removed = done(&machine, &[&remove[..], &["Grace@ACME.example"]].concat()).await;
-    insta::assert_snapshot!(removed.stderr.trim_end(), @"removed grace@acme.example from workspace `acme`; their sessions and links have ended");
-    assert_eq!(person.status("/dashboard/settings").await, 303, "the session goes on");
-    assert_eq!(person.status(&link_in(&link.stdout)).await, 303);
-    assert_eq!(person.status("/set-password").await, 404, "the link still opens");
-    assert_eq!(person.signs_in(NEW).await, 422);
+    let removed = run_successfully(&machine, &[&remove[..], &["Grace@ACME.example"]].concat()).await;
+    insta::assert_snapshot!(removed.stderr.trim_end(), @"removed grace@acme.example from workspace `acme`; their sessions and password links for it are no longer valid");
+    assert_eq!(person.status("/dashboard/settings").await, 303, "the session still works");
+    assert_eq!(person.status(&link_path(&link.stdout)).await, 303);
+    assert_eq!(person.status("/set-password").await, 404, "the link still works");
+    assert_eq!(person.sign_in_status(NEW).await, 422);
 
     for email in [NEW, "nobody"] {
         let nobody = machine.run(&[&remove[..], &[email]].concat()).await;
         assert!(
             nobody.code == Some(1)
-                && nobody.stderr.contains("nobody with that address is in workspace `acme`"),
+                && nobody.stderr.contains("no user with this email address in workspace `acme`"),
             "{nobody:?}"
         );
     }
     let relinked = machine.run(&["users", "link", "--workspace", "acme", "--email", NEW]).await;
-    assert_eq!(relinked.code, Some(1), "a link does not let anybody in: {relinked:?}");
-    let refused = machine.run(&[&remove[..], &[OLD]].concat()).await;
-    assert_eq!(refused.code, Some(1));
-    insta::assert_snapshot!(refused.stderr.trim_end(), @"error: owner@acme.example owns workspace `acme` and cannot be removed; make somebody else the owner first: `creator-api workspaces set-owner --workspace acme --email ADDRESS`, or a `workspace.upsert` change with another `owner_email`");
-    assert_eq!(addresses(&machine.app.workspace("acme").await).await, [OLD]);
+    assert_eq!(relinked.code, Some(1), "a link does not give access: {relinked:?}");
+    let rejected = machine.run(&[&remove[..], &[OLD]].concat()).await;
+    assert_eq!(rejected.code, Some(1));
+    insta::assert_snapshot!(rejected.stderr.trim_end(), @"error: owner@acme.example owns workspace `acme` and cannot be removed; set another owner first: `creator-api workspaces set-owner --workspace acme --email EMAIL`, or a `workspace.upsert` change with another `owner_email`");
+    assert_eq!(user_emails(&machine.app.workspace("acme").await).await, [OLD]);
     assert_eq!(serving.stop().await, Some(0));
     let acme = machine.app.workspace("acme").await;
-    let entries = told(&acme).await;
-    assert_eq!(entries[0], format!("command line Removed a person {NEW}"));
-    assert!(entries.contains(&format!("{NEW} Signed in ")), "what the person did stays: {entries:?}");
+    let entries = audit_entries(&acme).await;
+    assert_eq!(entries[0], format!("command line Removed a user {NEW}"));
+    assert!(entries.contains(&format!("{NEW} Signed in ")), "the user's audit entries remain: {entries:?}");
 }
 
 #[tokio::test]
-async fn a_command_makes_somebody_else_the_owner() {
+async fn set_owner_replaces_the_owner() {
     let machine = Machine::new().await;
     let owner = ["--key", "acme", "--name", "Acme", "--owner-email", OLD];
-    done(&machine, &[&["workspaces", "create"][..], &owner].concat()).await;
+    run_successfully(&machine, &[&["workspaces", "create"][..], &owner].concat()).await;
     let set = ["workspaces", "set-owner", "--workspace", "acme", "--email"];
-    let same = done(&machine, &[&set[..], &["OWNER@acme.example"]].concat()).await;
-    assert!(same.stderr.contains("owns workspace `acme` already; nothing was changed"), "{same:?}");
+    let same = run_successfully(&machine, &[&set[..], &["OWNER@acme.example"]].concat()).await;
+    assert!(same.stderr.contains("already owns workspace `acme`"), "{same:?}");
     let wrong = machine.run(&[&set[..], &["nobody"]].concat()).await;
-    assert!(wrong.code == Some(1) && wrong.stderr.contains("email: must hold one `@`"), "{wrong:?}");
+    assert!(wrong.code == Some(1) && wrong.stderr.contains("email: must contain one `@`"), "{wrong:?}");
 
     let smtp = ["--smtp-url", "smtp://localhost:1", "--public-url", "https://school.example"];
-    let changed = done(&machine, &[&set[..], &[NEW], &smtp].concat()).await;
+    let changed = run_successfully(&machine, &[&set[..], &[NEW], &smtp].concat()).await;
     assert!(changed.stdout.starts_with("https://school.example/set-password?token="), "{changed:?}");
     insta::assert_snapshot!(changed.stderr.trim_end(), @"
-    grace@acme.example owns workspace `acme` now
-    removed owner@acme.example; their sessions and links have ended
-    the link opens once, within 72 hours
+    grace@acme.example now owns workspace `acme`
+    removed owner@acme.example; their sessions and password links for it are no longer valid
+    the link can be used once, within 72 hours
     ");
     let acme = machine.app.workspace("acme").await;
     assert_eq!(
-        (addresses(&acme).await, acme.only_mail().await.recipient.as_str()),
+        (user_emails(&acme).await, acme.only_mail().await.recipient.as_str()),
         (vec![NEW.to_owned()], NEW)
     );
     assert_eq!(
-        told(&acme).await[..4],
+        audit_entries(&acme).await[..4],
         [
-            format!("command line Made a link to set a password {NEW}"),
-            format!("command line Gave a person access {NEW}"),
-            format!("command line Removed a person {OLD}"),
+            format!("command line Created a password link {NEW}"),
+            format!("command line Added a user {NEW}"),
+            format!("command line Removed a user {OLD}"),
             format!("command line Changed the owner of the workspace {NEW}"),
         ]
     );
-    let listed = done(&machine, &["workspaces", "list"]).await;
+    let listed = run_successfully(&machine, &["workspaces", "list"]).await;
     assert!(listed.stdout.contains(NEW) && !listed.stdout.contains(OLD), "{listed:?}");
 }
 
 #[tokio::test]
-async fn the_feed_mails_links_by_the_flags_of_its_command() {
+async fn apply_mails_links_as_its_flags_configure() {
     let machine = Machine::new().await;
     let change = json!({
         "change": "workspace.upsert", "id": "1", "workspace": "acme", "at": "2026-03-01T10:00:00Z",
@@ -267,21 +273,22 @@ async fn the_feed_mails_links_by_the_flags_of_its_command() {
     });
     let flags = ["--smtp-url", "smtp://localhost:1", "--public-url", "https://school.example"];
     for _ in 0..2 {
-        let applied = machine.fed(&[&["apply", "-"][..], &flags].concat(), &format!("{change}\n")).await;
+        let applied =
+            machine.run_with_input(&[&["apply", "-"][..], &flags].concat(), &format!("{change}\n")).await;
         assert_eq!(applied.code, Some(0), "{applied:?}");
     }
     let mail = machine.app.workspace("acme").await.only_mail().await;
     assert!(mail.text_body.contains("https://school.example/set-password?token="), "{mail:?}");
 }
 
-/// A browser at a server that is a process of its own.
-struct Remote<'a> {
+/// A browser for a server that runs as a separate process.
+struct RemoteBrowser<'a> {
     http: &'a reqwest::Client,
     base: &'a str,
     cookies: std::sync::Mutex<std::collections::BTreeMap<String, String>>,
 }
 
-impl<'a> Remote<'a> {
+impl<'a> RemoteBrowser<'a> {
     fn new(machine: &'a Machine, base: &'a str) -> Self {
         Self { http: &machine.app.http, base, cookies: std::sync::Mutex::default() }
     }
@@ -289,13 +296,13 @@ impl<'a> Remote<'a> {
     async fn send(&self, request: reqwest::RequestBuilder) -> (u16, String) {
         let sent: Vec<String> =
             self.cookies.lock().unwrap().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let answer = crate::support::send(request.header("cookie", sent.join("; "))).await;
-        for line in answer.headers.get_all("set-cookie") {
+        let response = crate::support::send(request.header("cookie", sent.join("; "))).await;
+        for line in response.headers.get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
             let (name, value) = pair.split_once('=').unwrap();
             self.cookies.lock().unwrap().insert(name.to_owned(), value.to_owned());
         }
-        (answer.status, String::from_utf8(answer.body).unwrap())
+        (response.status, String::from_utf8(response.body).unwrap())
     }
 
     async fn get(&self, path: &str) -> (u16, String) {
@@ -316,33 +323,33 @@ impl<'a> Remote<'a> {
         self.send(request.header("content-type", "application/x-www-form-urlencoded")).await.0
     }
 
-    async fn sets_password(&self, path: &str) {
+    async fn set_password(&self, path: &str) {
         assert_eq!(self.status(path).await, 303);
         let fields = [("password", PASSWORD), ("again", PASSWORD)];
         assert_eq!(self.post("/set-password", "/set-password", &fields).await, 303);
     }
 
-    async fn signs_in(&self, email: &str) -> u16 {
+    async fn sign_in_status(&self, email: &str) -> u16 {
         self.cookies.lock().unwrap().remove("session");
         self.post("/login", "/login", &[("email", email), ("password", PASSWORD)]).await
     }
 }
 
 #[tokio::test]
-async fn an_owner_of_older_data_gets_access_with_the_next_upsert() {
+async fn an_owner_without_access_gets_it_with_the_next_upsert() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let upsert = || {
         let data = json!({"key": "acme", "name": "acme", "owner_email": "Owner@acme.example"});
         workspace.change("workspace.upsert", data)
     };
-    // As versions that gave owners no access have left it.
+    // The state that older versions left, which gave owners no access.
     let write = app.write().await;
     write.conn().execute_unprepared("DELETE FROM users").await.unwrap();
     write.commit().await.unwrap();
-    assert!(addresses(&workspace).await.is_empty());
+    assert!(user_emails(&workspace).await.is_empty());
     upsert().await;
-    assert_eq!(addresses(&workspace).await, ["Owner@acme.example"]);
+    assert_eq!(user_emails(&workspace).await, ["Owner@acme.example"]);
     upsert().await;
-    assert_eq!(addresses(&workspace).await.len(), 1);
+    assert_eq!(user_emails(&workspace).await.len(), 1);
 }

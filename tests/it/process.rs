@@ -1,4 +1,4 @@
-//! The server as a process: it starts, stops in good order, survives being killed, and shows itself in a demo.
+//! The server as a process: start, graceful shutdown, recovery after a kill, and the demo.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::machine::{Machine, Serving};
+use crate::machine::{Machine, ServerProcess};
 use crate::masks::masked;
 use crate::support::{Key, course, send};
 
 #[tokio::test]
-async fn a_request_in_flight_finishes_when_the_server_is_asked_to_stop() {
+async fn a_request_in_flight_finishes_during_shutdown() {
     let machine = Machine::new().await;
     let secret = machine.key("write:students").await;
     let mut serving = machine.serve(&["serve"]).await;
@@ -27,26 +27,29 @@ async fn a_request_in_flight_finishes_when_the_server_is_asked_to_stop() {
     );
     let mut stream = TcpStream::connect(&address).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
-    // The server has begun with the request once it asks for the body.
-    let mut asked = [0; 25];
-    stream.read_exact(&mut asked).await.unwrap();
-    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+    // The server asks for the body once it processes the request.
+    let mut requested = [0; 25];
+    stream.read_exact(&mut requested).await.unwrap();
+    assert_eq!(&requested, b"HTTP/1.1 100 Continue\r\n\r\n");
 
     serving.signal("TERM").await;
-    serving.says("running requests finish").await;
+    serving.wait_for_log("waiting for requests in flight").await;
     stream.write_all(body.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    tokio::time::timeout(Duration::from_secs(20), stream.read_to_string(&mut answer)).await.unwrap().unwrap();
-    assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
-    assert_eq!(serving.ended().await, Some(0));
-    assert!(TcpStream::connect(&address).await.is_err(), "nothing listens any more");
+    let mut response = String::new();
+    tokio::time::timeout(Duration::from_secs(20), stream.read_to_string(&mut response))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(response.starts_with("HTTP/1.1 201 Created\r\n"), "{response}");
+    assert_eq!(serving.wait_for_exit().await, Some(0));
+    assert!(TcpStream::connect(&address).await.is_err(), "the server no longer listens");
     assert_eq!(machine.app.events_of("student.created").await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_server_may_have_as_many_files_open_as_the_machine_lets_it() {
+async fn the_server_raises_its_limit_of_open_files() {
     let machine = Machine::new().await;
-    let mut command = machine.after("ulimit -Sn 256", &["serve", "--no-worker"]);
+    let mut command = machine.command_after("ulimit -Sn 256", &["serve", "--no-worker"]);
     command.env("CREATOR_API_LISTEN", "127.0.0.1:0");
     let serving = machine.listen(command).await;
     let limits = format!("/proc/{}/limits", serving.child.id().unwrap());
@@ -57,49 +60,52 @@ async fn a_server_may_have_as_many_files_open_as_the_machine_lets_it() {
     assert!(soft == hard || soft == "65536", "{files}");
     assert_eq!(serving.stop().await, Some(0));
 
-    let mut command = machine.after("ulimit -n 256", &["serve", "--no-worker"]);
+    let mut command = machine.command_after("ulimit -n 256", &["serve", "--no-worker"]);
     command.env("CREATOR_API_LISTEN", "127.0.0.1:0");
     let mut serving = machine.listen(command).await;
-    serving.says("few files may be open at once").await;
+    serving.wait_for_log("the limit on open files is low").await;
     assert_eq!(serving.stop().await, Some(0));
 }
 
 #[tokio::test]
-async fn a_worker_that_serves_nothing_else_shows_its_figures() {
+async fn a_worker_serves_health_checks_and_metrics() {
     let machine = Machine::new().await;
-    let taken = machine.serve(&["serve", "--no-worker"]).await;
-    let busy = taken.base.trim_start_matches("http://").to_owned();
-    let refused = machine.run(&["worker", "--metrics-listen", &busy]).await;
-    assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(refused.stderr.contains("take a free port with `--metrics-listen 127.0.0.1:0`"), "{refused:?}");
+    let occupied = machine.serve(&["serve", "--no-worker"]).await;
+    let busy = occupied.base.trim_start_matches("http://").to_owned();
+    let rejected = machine.run(&["worker", "--metrics-listen", &busy]).await;
+    assert_eq!(rejected.code, Some(1), "{rejected:?}");
+    assert!(
+        rejected.stderr.contains("choose a free port with `--metrics-listen 127.0.0.1:0`"),
+        "{rejected:?}"
+    );
 
     assert!(machine.run(&["worker", "--help"]).await.stdout.contains("--public-url <URL>"));
     let public = ["--public-url", "https://school.example"];
     let words = [&["worker", "--metrics-listen", "127.0.0.1:0"][..], &public].concat();
     let worker = machine.serve(&words).await;
     let http = &machine.app.http;
-    let asked = async |method, path: &str| {
-        let answer = http.request(method, format!("{}{path}", worker.base)).send().await.unwrap();
-        (answer.status().as_u16(), answer.text().await.unwrap())
+    let requested = async |method, path: &str| {
+        let response = http.request(method, format!("{}{path}", worker.base)).send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
     };
-    assert_eq!(asked(Method::GET, "/healthz").await, (200, "ok\n".to_owned()));
-    assert_eq!(asked(Method::GET, "/readyz").await, (200, "ready\n".to_owned()));
-    let (status, figures) = asked(Method::GET, "/metrics").await;
+    assert_eq!(requested(Method::GET, "/healthz").await, (200, "ok\n".to_owned()));
+    assert_eq!(requested(Method::GET, "/readyz").await, (200, "ready\n".to_owned()));
+    let (status, figures) = requested(Method::GET, "/metrics").await;
     assert!(status == 200 && figures.contains("webhook_deliveries{state=\"pending\"} 0"), "{figures}");
-    assert_eq!(asked(Method::HEAD, "/metrics").await, (200, String::new()));
+    assert_eq!(requested(Method::HEAD, "/metrics").await, (200, String::new()));
     for (method, path, status) in [
         (Method::GET, "/api/v1/courses", 404),
         (Method::GET, "/dashboard", 404),
         (Method::POST, "/metrics", 405),
     ] {
-        assert_eq!(asked(method, path).await.0, status, "{path}");
+        assert_eq!(requested(method, path).await.0, status, "{path}");
     }
     assert_eq!(worker.stop().await, Some(0));
-    assert_eq!(taken.stop().await, Some(0));
+    assert_eq!(occupied.stop().await, Some(0));
 }
 
 #[tokio::test]
-async fn asked_twice_it_stops_at_once() {
+async fn a_second_signal_stops_the_server_immediately() {
     let machine = Machine::new().await;
     let mut serving = machine.serve(&["serve"]).await;
     // A request that never ends.
@@ -110,17 +116,17 @@ async fn asked_twice_it_stops_at_once() {
     stream.read_exact(&mut [0; 25]).await.unwrap();
 
     serving.signal("TERM").await;
-    serving.says("running requests finish").await;
+    serving.wait_for_log("waiting for requests in flight").await;
     serving.signal("TERM").await;
-    assert_eq!(serving.ended().await, Some(130));
+    assert_eq!(serving.wait_for_exit().await, Some(130));
 }
 
 #[tokio::test]
-async fn a_caller_who_hangs_up_is_in_the_log_too() {
+async fn a_disconnected_client_is_logged() {
     let machine = Machine::new().await;
     let secret = machine.key("write:students").await;
     let mut serving = machine.serve(&["serve"]).await;
-    // Somebody else writes for a while, so that the request has to wait.
+    // Another process holds the write lock, so that the request has to wait.
     let other = machine.app.write().await;
     if machine.app.has_many_writers() {
         other.conn().execute_unprepared("LOCK TABLE students IN EXCLUSIVE MODE").await.unwrap();
@@ -133,44 +139,47 @@ async fn a_caller_who_hangs_up_is_in_the_log_too() {
     );
     let address = serving.base.trim_start_matches("http://").to_owned();
     let hang_up = async {
-        // Whoever leaves before the request was begun leaves no trace: each next one stays for longer.
-        for patience_ms in (0..).map(|turn| 50 << turn) {
+        // A client that disconnects before the request is processed leaves no trace, so each attempt waits longer.
+        for patience_ms in (0..).map(|attempt| 50 << attempt) {
             let mut stream = TcpStream::connect(&address).await.unwrap();
             stream.write_all(request.as_bytes()).await.unwrap();
             tokio::time::sleep(Duration::from_millis(patience_ms)).await;
             drop(stream);
-            // Time to notice it, before another one asks.
+            // Time to detect the disconnect before the next attempt.
             tokio::time::sleep(Duration::from_secs(2)).await;
         }
     };
     tokio::select! {
-        () = hang_up => unreachable!("it goes on"),
-        () = serving.says("gone=true") => {}
+        () = hang_up => unreachable!("the loop does not end"),
+        () = serving.wait_for_log("gone=true") => {}
     }
     drop(other);
     assert_eq!(serving.stop().await, Some(0));
-    assert!(machine.app.events_of("student.created").await.is_empty(), "what nobody waited for was not done");
+    assert!(
+        machine.app.events_of("student.created").await.is_empty(),
+        "the abandoned request was not executed"
+    );
 }
 
 #[tokio::test]
-async fn the_counts_of_the_day_are_saved_when_it_stops() {
+async fn the_daily_counts_are_saved_at_shutdown() {
     let machine = Machine::new().await;
     let secret = machine.key("read:courses").await;
     let serving = machine.serve(&["serve"]).await;
-    let mut left = String::new();
+    let mut remaining = String::new();
     for _ in 0..3 {
-        let answer = serving.key(&machine.app, &secret).get("/api/v1/courses").await.assert_status(200);
-        answer.header("x-ratelimit-daily-remaining").clone_into(&mut left);
+        let response = serving.key(&machine.app, &secret).get("/api/v1/courses").await.assert_status(200);
+        response.header("x-ratelimit-daily-remaining").clone_into(&mut remaining);
     }
-    assert_eq!((left.as_str(), serving.stop().await), ("997", Some(0)));
+    assert_eq!((remaining.as_str(), serving.stop().await), ("997", Some(0)));
     let serving = machine.serve(&["serve"]).await;
-    let answer = serving.key(&machine.app, &secret).get("/api/v1/courses").await.assert_status(200);
-    assert_eq!(answer.header("x-ratelimit-daily-remaining"), "996");
+    let response = serving.key(&machine.app, &secret).get("/api/v1/courses").await.assert_status(200);
+    assert_eq!(response.header("x-ratelimit-daily-remaining"), "996");
     assert_eq!(serving.stop().await, Some(0));
 }
 
-/// A few thousand changes of every kind.
-fn stream() -> Vec<String> {
+/// Returns a few thousand changes of every type.
+fn many_changes() -> Vec<String> {
     let mut changes = vec![
         ("workspace.upsert", json!({"key": "acme", "name": "Acme", "owner_email": "o@acme.example"})),
         ("live_session.upsert", json!({"key": "l1", "title": "Office hour"})),
@@ -204,8 +213,8 @@ fn stream() -> Vec<String> {
     changes.into_iter().enumerate().map(line).collect()
 }
 
-/// All that the changes made, recording times aside: the lists, the summary and the events in their order.
-async fn made(machine: &Machine) -> Value {
+/// Returns the state that the changes created, without recording times: lists, summary, and events in order.
+async fn imported_state(machine: &Machine) -> Value {
     let secret = machine.key("all").await;
     machine
         .run(&[
@@ -230,41 +239,41 @@ async fn made(machine: &Machine) -> Value {
     all.extend(machine.app.events().await);
     assert_eq!(serving.stop().await, Some(0));
     let mut all = Value::Array(all);
-    forget(&mut all);
+    remove_recording_times(&mut all);
     masked(&all)
 }
 
-/// Removes when this server recorded what.
-fn forget(value: &mut Value) {
+/// Removes the recording times of this server.
+fn remove_recording_times(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(forget),
+        Value::Array(items) => items.iter_mut().for_each(remove_recording_times),
         Value::Object(fields) => {
             fields.retain(|name, _| name != "updated_at" && name != "data_as_of");
-            fields.values_mut().for_each(forget);
+            fields.values_mut().for_each(remove_recording_times);
         }
         _ => {}
     }
 }
 
 #[tokio::test]
-async fn killed_while_it_applies_and_applied_again_it_has_made_what_one_run_makes() {
-    let stream = stream();
-    let whole = Machine::new().await;
-    let ran = whole.fed(&["apply", "-"], &stream.join("\n")).await;
+async fn an_import_killed_and_repeated_has_the_result_of_one_run() {
+    let changes = many_changes();
+    let uninterrupted = Machine::new().await;
+    let output = uninterrupted.run_with_input(&["apply", "-"], &changes.join("\n")).await;
     assert_eq!(
-        ran.stdout,
-        format!("{} applied, 0 applied before, 0 rejected\n", stream.len()),
+        output.stdout,
+        format!("{} applied, 0 applied before, 0 rejected\n", changes.len()),
         "{}",
-        ran.stderr
+        output.stderr
     );
 
     let killed = Machine::new().await;
-    std::fs::write(killed.app.folder().join("changes.ndjson"), stream.join("\n")).unwrap();
+    std::fs::write(killed.app.folder().join("changes.ndjson"), changes.join("\n")).unwrap();
     let mut kills = 0;
-    for wanted in [100, 700, 1300] {
+    for expected_events in [100, 700, 1300] {
         let mut child = killed.command(&["apply", "changes.ndjson"]).spawn().unwrap();
-        // Killed as soon as it has come so far; the last run may have ended before.
-        while child.try_wait().unwrap().is_none() && killed.app.events().await.len() < wanted {
+        // Killed once it has created this number of events; the last run may have ended before.
+        while child.try_wait().unwrap().is_none() && killed.app.events().await.len() < expected_events {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         if child.try_wait().unwrap().is_none() {
@@ -272,19 +281,20 @@ async fn killed_while_it_applies_and_applied_again_it_has_made_what_one_run_make
             kills += 1;
         }
     }
-    assert!(kills > 0, "it was never killed while it ran");
-    let ran = killed.run(&["apply", "changes.ndjson"]).await;
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(kills > 0, "no run was killed");
+    let output = killed.run(&["apply", "changes.ndjson"]).await;
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert!(
-        ran.stdout.ends_with(" applied before, 0 rejected\n") && !ran.stdout.contains(" 0 applied before"),
-        "{ran:?}"
+        output.stdout.ends_with(" applied before, 0 rejected\n")
+            && !output.stdout.contains(" 0 applied before"),
+        "{output:?}"
     );
-    let (expected, found) = (made(&whole).await, made(&killed).await);
-    assert!(expected == found, "what was killed and applied again differs");
+    let (expected, found) = (imported_state(&uninterrupted).await, imported_state(&killed).await);
+    assert!(expected == found, "the killed and repeated import differs");
 }
 
-/// The key and the address of the line that a newcomer pastes.
-async fn welcome(machine: &Machine, serving: &mut Serving) -> (Key, String) {
+/// Returns the key and the path of the printed `curl` command.
+async fn demo_key(machine: &Machine, serving: &mut ServerProcess) -> (Key, String) {
     let mut line = String::new();
     while !line.contains("curl ") {
         line.clear();
@@ -297,10 +307,10 @@ async fn welcome(machine: &Machine, serving: &mut Serving) -> (Key, String) {
 }
 
 #[tokio::test]
-async fn the_demo_shows_itself_and_goes_on_where_it_was() {
+async fn the_demo_prints_a_working_request_and_keeps_its_data() {
     let machine = Machine::new().await;
     let mut demo = machine.serve(&["demo"]).await;
-    let (key, path) = welcome(&machine, &mut demo).await;
+    let (key, path) = demo_key(&machine, &mut demo).await;
     let first = key.get(&path).await.assert_status(200);
     assert!(!first.ids().is_empty());
     for list in ["courses", "students", "orders"] {
@@ -318,12 +328,12 @@ async fn the_demo_shows_itself_and_goes_on_where_it_was() {
     let events = machine.app.events().await.len();
     assert_eq!(demo.stop().await, Some(0));
 
-    let mut again = machine.serve(&["demo"]).await;
-    let (same, _) = welcome(&machine, &mut again).await;
+    let mut repeat = machine.serve(&["demo"]).await;
+    let (same, _) = demo_key(&machine, &mut repeat).await;
     assert_eq!(same.secret, key.secret);
     assert_eq!(same.get(&path).await.assert_status(200).json(), first.json());
     let found = same.get("/api/v1/students?email=newcomer%40example.com").await;
     assert_eq!(found.ids(), [new["id"].as_str().unwrap()]);
     assert_eq!(machine.app.events().await.len(), events);
-    assert_eq!(again.stop().await, Some(0));
+    assert_eq!(repeat.stop().await, Some(0));
 }

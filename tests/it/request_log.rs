@@ -1,11 +1,13 @@
-//! The request log: what a developer finds there, what never gets there, and when it goes.
+//! The request log: its contents, its masking of secrets, and its pruning.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use domain::page::{PageRequest, Span};
-use domain::requests::{self, LoggedRequest, Request, RequestFilter, StatusFilter, by_request_id, days};
+use domain::page::{PageRequest, TimeSpan};
+use domain::requests::{
+    self, CompletedRequest, LoggedRequest, RequestFilter, StatusFilter, by_request_id, list_daily,
+};
 use domain::workspaces::Quota;
 use domain::{Error, keys};
 use foundation::id::WorkspaceId;
@@ -18,15 +20,18 @@ const COURSES: &str = "/api/v1/courses";
 const DAY: Duration = Duration::from_secs(86_400);
 
 impl TestApp {
-    /// The workspace's log, written to its end, newest first.
+    /// Flushes the log and returns the workspace's entries, newest first.
     async fn log(&self, workspace: WorkspaceId, filter: RequestFilter) -> Vec<LoggedRequest> {
         requests::flush(&self.app).await.unwrap();
-        requests::list(&self.app, workspace, &filter, PageRequest::newest(None, 100)).await.unwrap().items
+        requests::list(&self.app, workspace, &filter, PageRequest::newest_first(None, 100))
+            .await
+            .unwrap()
+            .items
     }
 }
 
 #[tokio::test]
-async fn a_request_is_found_with_all_that_helps_to_repeat_it() {
+async fn a_logged_request_has_all_details_to_repeat_it() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -60,12 +65,12 @@ async fn secrets_are_masked() {
         assert_eq!(log[0].headers[name], "****");
     }
     let random = &key.secret[9..];
-    let shown = format!("{:?}{}", log[0], String::from_utf8_lossy(log[0].error.as_deref().unwrap()));
-    assert!(!shown.contains(random) && !shown.contains("sesame"), "{shown}");
+    let printed = format!("{:?}{}", log[0], String::from_utf8_lossy(log[0].error.as_deref().unwrap()));
+    assert!(!printed.contains(random) && !printed.contains("sesame"), "{printed}");
 }
 
 #[tokio::test]
-async fn every_refusal_of_a_known_key_is_kept_with_its_envelope() {
+async fn every_rejected_request_of_a_known_key_is_logged_with_its_error() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let quota = Quota { per_minute: Some(4), per_day: None };
@@ -86,7 +91,7 @@ async fn every_refusal_of_a_known_key_is_kept_with_its_envelope() {
         let envelope: Value = serde_json::from_slice(entry.error.as_deref().unwrap()).unwrap();
         assert_eq!(envelope["error"]["request_id"], entry.request_id);
     }
-    let today = days(&app.app, workspace.id, 1).await.unwrap()[0];
+    let today = list_daily(&app.app, workspace.id, 1).await.unwrap()[0];
     assert_eq!((today.succeeded, today.refused, today.limited, today.failed), (0, 4, 1, 0));
 }
 
@@ -109,17 +114,19 @@ async fn the_log_is_filtered_by_key_status_operation_and_time() {
     assert_eq!(found(RequestFilter { status: Some(StatusFilter::Class(4)), ..all() }).await, [403, 404]);
     assert_eq!(found(RequestFilter { status: Some(StatusFilter::Exact(200)), ..all() }).await, [200]);
     assert_eq!(found(RequestFilter { operation: Some("getCourse".into()), ..all() }).await, [404]);
-    let received = Span { from: None, to: Some(later) };
+    let received = TimeSpan { from: None, to: Some(later) };
     assert_eq!(found(RequestFilter { received, ..all() }).await, [200]);
 
-    let first = requests::list(&app.app, workspace.id, &all(), PageRequest::newest(None, 2)).await.unwrap();
-    let second =
-        requests::list(&app.app, workspace.id, &all(), PageRequest::newest(first.next, 2)).await.unwrap();
+    let first =
+        requests::list(&app.app, workspace.id, &all(), PageRequest::newest_first(None, 2)).await.unwrap();
+    let second = requests::list(&app.app, workspace.id, &all(), PageRequest::newest_first(first.next, 2))
+        .await
+        .unwrap();
     assert_eq!((first.items.len(), second.items[0].status, second.next), (2, 200, None));
 }
 
 #[tokio::test]
-async fn nobody_sees_another_workspaces_requests() {
+async fn requests_of_another_workspace_are_not_visible() {
     let app = TestApp::start().await;
     let (acme, other) = (app.workspace("acme").await, app.workspace("other").await);
     let request = acme.key("read:courses").await.request(Method::GET, COURSES);
@@ -134,16 +141,16 @@ async fn nobody_sees_another_workspaces_requests() {
     {
         assert!(matches!(absent, Err(Error::NotFound(_))), "{absent:?}");
     }
-    assert_eq!(days(&app.app, other.id, 1).await.unwrap()[0].total(), 0);
+    assert_eq!(list_daily(&app.app, other.id, 1).await.unwrap()[0].total(), 0);
 }
 
 #[tokio::test]
-async fn requests_that_find_no_room_are_missing_and_told_of() {
+async fn dropped_requests_are_counted_in_a_metric() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
     let recorder = app.app.requests();
-    let crowd = (0..10_000).map(|number| Request {
+    let crowd = (0..10_000).map(|number| CompletedRequest {
         workspace: workspace.id,
         key: key.id.parse().unwrap(),
         request_id: format!("crowd-{number}"),
@@ -163,9 +170,9 @@ async fn requests_that_find_no_room_are_missing_and_told_of() {
     assert!((500..10_000).contains(&written), "{written}");
     let figures = String::from_utf8(app.get("/metrics").await.body.to_vec()).unwrap();
     let line = figures.lines().find(|line| line.starts_with("request_log_dropped_total ")).unwrap();
-    let told: u64 = line.rsplit(' ').next().unwrap().parse().unwrap();
-    // Other stories of this process may have dropped some too.
-    assert!(told >= 10_000 - written as u64, "{line}");
+    let dropped: u64 = line.rsplit(' ').next().unwrap().parse().unwrap();
+    // Other tests of this process may have dropped entries as well.
+    assert!(dropped >= 10_000 - written as u64, "{line}");
     key.get(COURSES).await.assert_status(200);
     assert_eq!(
         app.log(workspace.id, RequestFilter::default()).await[0].operation.as_deref(),
@@ -174,22 +181,23 @@ async fn requests_that_find_no_room_are_missing_and_told_of() {
 }
 
 #[tokio::test]
-async fn a_stop_writes_what_waits() {
+async fn shutdown_writes_pending_log_entries() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await.id;
     let key = app.workspace("acme").await.key("read:courses").await;
     key.get(COURSES).await.assert_status(200);
 
     let app = app.restart().await;
-    let log = requests::list(&app.app, workspace, &RequestFilter::default(), PageRequest::newest(None, 10))
-        .await
-        .unwrap();
+    let log =
+        requests::list(&app.app, workspace, &RequestFilter::default(), PageRequest::newest_first(None, 10))
+            .await
+            .unwrap();
     assert_eq!(log.items.len(), 1);
-    assert_eq!(days(&app.app, workspace, 1).await.unwrap()[0].succeeded, 1);
+    assert_eq!(list_daily(&app.app, workspace, 1).await.unwrap()[0].succeeded, 1);
 }
 
 #[tokio::test]
-async fn the_log_goes_after_seven_days_and_the_sums_after_ninety() {
+async fn the_log_is_pruned_after_seven_days_and_daily_sums_after_ninety() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:courses").await;
@@ -202,31 +210,34 @@ async fn the_log_goes_after_seven_days_and_the_sums_after_ninety() {
     key.get(COURSES).await.assert_status(200);
     requests::flush(&app.app).await.unwrap();
     requests::prune(&app.app).await.unwrap();
-    assert_eq!(app.log(workspace.id, RequestFilter::default()).await.len(), 1, "the new one stays");
+    assert_eq!(app.log(workspace.id, RequestFilter::default()).await.len(), 1, "the new entry remains");
 
-    let week = days(&app.app, workspace.id, 8).await.unwrap();
+    let week = list_daily(&app.app, workspace.id, 8).await.unwrap();
     assert_eq!(week.iter().map(|day| day.succeeded).collect::<Vec<_>>(), [1, 0, 0, 0, 0, 0, 0, 1]);
     app.clock.advance(82 * DAY);
-    requests::forget_old(&app.app).await.unwrap();
-    let all = days(&app.app, workspace.id, 90).await.unwrap();
+    requests::prune_daily(&app.app).await.unwrap();
+    let all = list_daily(&app.app, workspace.id, 90).await.unwrap();
     assert_eq!((all[0].succeeded, all[7].succeeded, all.len()), (1, 1, 90));
     app.clock.advance(DAY);
-    requests::forget_old(&app.app).await.unwrap();
-    assert_eq!(days(&app.app, workspace.id, 90).await.unwrap().iter().map(|day| day.total()).sum::<u64>(), 1);
-    assert!(days(&app.app, workspace.id, 91).await.is_err());
+    requests::prune_daily(&app.app).await.unwrap();
+    assert_eq!(
+        list_daily(&app.app, workspace.id, 90).await.unwrap().iter().map(|day| day.total()).sum::<u64>(),
+        1
+    );
+    assert!(list_daily(&app.app, workspace.id, 91).await.is_err());
 }
 
 #[tokio::test]
-async fn switched_off_it_only_counts() {
+async fn without_the_request_log_requests_are_only_counted() {
     let app = TestApp::start_with(&[("request_log", "off")]).await;
     let workspace = app.workspace("acme").await;
     workspace.key("read:courses").await.get(COURSES).await.assert_status(200);
     assert_eq!(app.log(workspace.id, RequestFilter::default()).await, []);
-    assert_eq!(days(&app.app, workspace.id, 1).await.unwrap()[0].succeeded, 1);
+    assert_eq!(list_daily(&app.app, workspace.id, 1).await.unwrap()[0].succeeded, 1);
 }
 
 #[tokio::test]
-async fn the_calls_of_today_are_held_against_the_quota() {
+async fn the_requests_of_today_are_shown_with_the_quota() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let quota = Quota { per_minute: None, per_day: Some(2) };
@@ -237,7 +248,7 @@ async fn the_calls_of_today_are_held_against_the_quota() {
     }
     let app = app.restart().await;
     let workspace = app.workspace("acme").await.id;
-    let usage = keys::usage(&app.app, workspace).await.unwrap();
+    let usage = keys::list_usage(&app.app, workspace).await.unwrap();
     let calls: Vec<_> = usage
         .iter()
         .map(|usage| (usage.calls_today, usage.quota.per_minute.requests, usage.quota.per_day.requests))

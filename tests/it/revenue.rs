@@ -1,4 +1,4 @@
-//! The revenue of a window equals the sum over `listOrders` and its refunds in that window, to the minor unit.
+//! The revenue of a window equals the sum over `listOrders` and their refunds in that window, to the minor unit.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use serde_json::{Value, json};
 use crate::support::{TestApp, Workspace};
 
 const HOUR_MS: i64 = 3_600_000;
-/// 2025-12-01T00:00:00Z; all happens in the ninety days from here.
+/// 2025-12-01T00:00:00Z. Everything happens in the ninety days after it.
 const BEGIN_MS: i64 = 1_764_547_200_000;
 const SPAN_MS: i64 = 90 * 24 * HOUR_MS;
 
-/// gross, discount, tax, refunded, orders, refunds, by currency.
-type Sums = BTreeMap<String, [i64; 6]>;
+/// Gross, discount, tax, refunded, orders and refunds, by currency.
+type CurrencySums = BTreeMap<String, [i64; 6]>;
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).expect("the year is near")
 }
 
-/// A time that likes the edges at which sums are cut: days, quarter-hours, and a millisecond beside them.
-fn moment(random: &mut SmallRng) -> i64 {
+/// Returns a random time, often at the edges of buckets: days, quarter-hours, and one millisecond beside them.
+fn random_time(random: &mut SmallRng) -> i64 {
     let ms = BEGIN_MS + random.random_range(0..SPAN_MS);
     let grain = [1, 1, HOUR_MS / 4, 24 * HOUR_MS][random.random_range(0..4)];
     (ms / grain) * grain + [0, 0, -1, 1][random.random_range(0..4)]
 }
 
-/// Orders and refunds as changes, in the order of time.
-fn trade(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
+/// Returns orders and refunds as changes, sorted by time.
+fn random_trade(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
     let mut changes = Vec::new();
     for number in 0..80 {
-        let paid = moment(random);
+        let paid = random_time(random);
         let currency = ["USD", "EUR", "JPY"][random.random_range(0..3)];
         let mut items: Vec<Value> = Vec::new();
         let mut subtotal = 0;
@@ -56,31 +56,31 @@ fn trade(workspace: &Workspace<'_>, random: &mut SmallRng) -> Vec<Value> {
             "items": items, "discount_amount": discount, "tax_amount": tax,
         });
         changes.push((paid, workspace.line(&at(paid).to_string(), "order.pay", data)));
-        let mut left = subtotal - discount + tax;
-        while left > 0 && random.random_range(0..2) == 0 {
-            let amount = random.random_range(1..=left);
-            left -= amount;
-            let refunded = paid.max(moment(random)) + 1;
+        let mut refundable = subtotal - discount + tax;
+        while refundable > 0 && random.random_range(0..2) == 0 {
+            let amount = random.random_range(1..=refundable);
+            refundable -= amount;
+            let refunded = paid.max(random_time(random)) + 1;
             let data = json!({"order": format!("o{number}"), "amount": amount});
             changes.push((refunded, workspace.line(&at(refunded).to_string(), "order.refund", data)));
         }
     }
-    // Later changes of one order come later: the sort is stable.
+    // The sort is stable, so changes of one order keep their order.
     changes.sort_by_key(|(when, _)| *when);
     changes.into_iter().map(|(_, change)| change).collect()
 }
 
-/// What the listed orders say of a window.
-fn listed(orders: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>) -> Sums {
+/// Computes the sums of a window from the listed orders.
+fn sums_of_orders(orders: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>) -> CurrencySums {
     let inside = |time: &Value| (from..to).contains(&crate::analytics::time(time));
-    let amount = |value: &Value| value.as_i64().expect("an amount is a whole number");
-    let mut sums = Sums::new();
+    let amount = |value: &Value| value.as_i64().expect("an amount is an integer");
+    let mut sums = CurrencySums::new();
     for order in orders {
         let items = order["items"].as_array().expect("items are a list");
         if course.is_some_and(|course| items.iter().all(|item| item["courseId"] != course)) {
             continue;
         }
-        let currency = order["currency"].as_str().expect("a currency is a text").to_owned();
+        let currency = order["currency"].as_str().expect("a currency is a string").to_owned();
         if inside(&order["paid_at"]) {
             let sum = sums.entry(currency.clone()).or_default();
             sum[0] += amount(&order["total_amount"]);
@@ -99,19 +99,19 @@ fn listed(orders: &[Value], from: Timestamp, to: Timestamp, course: Option<&str>
     sums
 }
 
-/// What a summary or a point of its series says.
-fn told(revenue: &Value) -> Sums {
+/// Returns the sums of a summary or of a point of its series.
+fn sums_of_summary(revenue: &Value) -> CurrencySums {
     let entries = revenue.as_array().expect("revenue is a list");
     let names = ["gross_amount", "discount_amount", "tax_amount", "refunded_amount", "orders", "refunds"];
-    let sums: Sums = entries
+    let sums: CurrencySums = entries
         .iter()
         .map(|entry| {
-            let sum = names.map(|name| entry[name].as_i64().expect("a sum is a whole number"));
+            let sum = names.map(|name| entry[name].as_i64().expect("a sum is an integer"));
             assert_eq!(entry["net_amount"], sum[0] - sum[3]);
-            (entry["currency"].as_str().expect("a currency is a text").to_owned(), sum)
+            (entry["currency"].as_str().expect("a currency is a string").to_owned(), sum)
         })
         .collect();
-    assert_eq!(sums.len(), entries.len(), "each currency stands once: {revenue}");
+    assert_eq!(sums.len(), entries.len(), "each currency occurs once: {revenue}");
     assert!(
         sums.keys().eq(entries.iter().map(|entry| entry["currency"].as_str().unwrap_or_default())),
         "sorted"
@@ -120,26 +120,26 @@ fn told(revenue: &Value) -> Sums {
 }
 
 #[tokio::test]
-async fn the_summary_and_the_list_agree_on_every_window() {
+async fn the_summary_equals_the_listed_orders_in_every_window() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
     let courses = [workspace.course("rust", 1).await, workspace.course("ink", 1).await];
     workspace.student("ada").await;
     let mut random = SmallRng::seed_from_u64(20_260_302);
-    app.apply(&trade(&workspace, &mut random)).await;
+    app.apply(&random_trade(&workspace, &mut random)).await;
     let orders = key.all("/api/v1/orders?limit=100").await;
     assert_eq!(orders.len(), 80);
 
     let zones = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns"];
     for round in 0..40 {
         if round == 20 {
-            // The sums of old days are brought together, and are what they were.
-            let folded = rollups::fold(&app.app).await.unwrap();
+            // Folding the sums of old days does not change them.
+            let folded = rollups::merge_shards(&app.app).await.unwrap();
             assert_eq!(folded > 0, app.app.db.backend() == DbBackend::Postgres);
         }
-        let (one, two) = (moment(&mut random), moment(&mut random));
-        let (from, to) = (at(one.min(two)), at(one.max(two) + 1));
+        let (first, second) = (random_time(&mut random), random_time(&mut random));
+        let (from, to) = (at(first.min(second)), at(first.max(second) + 1));
         let course = (round % 3 == 0).then(|| courses[round % 2].as_str());
         let (zone, interval) = (zones[round % 4], ["day", "week", "month"][round % 3]);
         let mut query = format!("from={from}&to={to}&timezone={zone}&interval={interval}");
@@ -147,7 +147,11 @@ async fn the_summary_and_the_list_agree_on_every_window() {
             query += &format!("&courseId={course}");
         }
         let summary = key.get(&format!("/api/v1/analytics/summary?{query}")).await.assert_status(200).json();
-        assert_eq!(told(&summary["revenue"]), listed(&orders, from, to, course), "{query}");
+        assert_eq!(
+            sums_of_summary(&summary["revenue"]),
+            sums_of_orders(&orders, from, to, course),
+            "{query}"
+        );
 
         let series = summary["series"].as_array().expect("a series was asked for");
         let mut begins: Vec<Timestamp> =
@@ -156,8 +160,8 @@ async fn the_summary_and_the_list_agree_on_every_window() {
         begins.push(to);
         for (point, span) in series.iter().zip(begins.windows(2)) {
             assert_eq!(
-                told(&point["revenue"]),
-                listed(&orders, span[0], span[1], course),
+                sums_of_summary(&point["revenue"]),
+                sums_of_orders(&orders, span[0], span[1], course),
                 "{query} at {}",
                 span[0]
             );

@@ -1,4 +1,4 @@
-//! Students as they are listed: who is found, with what history and how much progress.
+//! The list of students: filters, enrollment history and progress.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::{TestApp, course};
 const STUDENTS: &str = "/api/v1/students";
 
 #[tokio::test]
-async fn each_filter_finds_whom_it_names_and_nobody_else() {
+async fn each_filter_finds_exactly_the_matching_students() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:students").await;
@@ -42,14 +42,14 @@ async fn each_filter_finds_whom_it_names_and_nobody_else() {
         ("external_id=crm-1&tag=VIP", &[bob]),
         ("created_after=2026-03-02T10:00:31Z", &[eve, bob]),
     ];
-    for (query, whom) in finds {
+    for (query, expected_ids) in finds {
         let read = key.get(&format!("{STUDENTS}?{query}")).await.assert_status(200).ids();
-        assert_eq!(read.iter().collect::<Vec<_>>(), whom, "{query}");
+        assert_eq!(read.iter().collect::<Vec<_>>(), expected_ids, "{query}");
     }
 }
 
 #[tokio::test]
-async fn a_course_and_a_status_are_met_by_one_enrollment() {
+async fn course_and_status_must_match_the_same_enrollment() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:students").await;
@@ -62,8 +62,8 @@ async fn a_course_and_a_status_are_met_by_one_enrollment() {
     workspace.change("enrollment.grant", grant("ada", "go")).await;
     workspace.change("enrollment.revoke", grant("ada", "go")).await;
     workspace.change("enrollment.grant", grant("bob", "go")).await;
-    let done = json!({"student": "bob", "course": "go", "lesson": "go-1"});
-    workspace.change("progress.record", done).await;
+    let completion = json!({"student": "bob", "course": "go", "lesson": "go-1"});
+    workspace.change("progress.record", completion).await;
 
     let finds: [(String, &[&String]); 9] = [
         (format!("courseId={rust}"), &[&ada]),
@@ -76,14 +76,14 @@ async fn a_course_and_a_status_are_met_by_one_enrollment() {
         (format!("courseId={go}&enrollment_status=active"), &[]),
         (format!("courseId={go}&enrollment_status=revoked"), &[&ada]),
     ];
-    for (query, whom) in finds {
+    for (query, expected_ids) in finds {
         let read = key.get(&format!("{STUDENTS}?{query}")).await.assert_status(200).ids();
-        assert_eq!(read.iter().collect::<Vec<_>>(), whom, "{query}");
+        assert_eq!(read.iter().collect::<Vec<_>>(), expected_ids, "{query}");
     }
 }
 
 #[tokio::test]
-async fn the_history_is_whole_and_comes_newest_first() {
+async fn the_enrollment_history_is_complete_and_newest_first() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:students").await;
@@ -91,7 +91,7 @@ async fn the_history_is_whole_and_comes_newest_first() {
     for name in ["one", "two", "three"] {
         workspace.course(name, 2).await;
     }
-    // Not in the order of time.
+    // Not sorted by time.
     for (name, at) in [("two", "2026-02-02"), ("three", "2026-02-03"), ("one", "2026-02-01")] {
         let data = json!({"student": "ada", "course": name, "source": "import"});
         workspace.change_at(&format!("{at}T09:00:00Z"), "enrollment.grant", data).await;
@@ -108,7 +108,7 @@ async fn the_history_is_whole_and_comes_newest_first() {
     assert_json_snapshot!(masked(&page["data"][0]));
 }
 
-/// The progress of ada, whole and in her one course.
+/// Returns ada's progress: in her only course, its status, and her average.
 async fn progress(key: &crate::support::Key) -> (Value, Value, Value) {
     let student = key.get(STUDENTS).await.assert_status(200).json()["data"][0].clone();
     let enrollment = &student["enrollments"][0];
@@ -120,7 +120,7 @@ async fn progress(key: &crate::support::Key) -> (Value, Value, Value) {
 }
 
 #[tokio::test]
-async fn a_share_is_floored_and_is_a_hundred_only_when_all_is_done() {
+async fn progress_is_rounded_down_and_100_only_when_complete() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:students").await;
@@ -146,7 +146,7 @@ async fn a_share_is_floored_and_is_a_hundred_only_when_all_is_done() {
     app.apply(&[lesson(201)]).await;
     assert_eq!(progress(&key).await, (json!(100), json!("completed"), json!(100)));
 
-    // The course grows: not every lesson is done any more.
+    // The course gets more lessons, so not every lesson is completed any more.
     workspace.change("course.upsert", course("long", "published", 202)).await;
     assert_eq!(progress(&key).await, (json!(99), json!("active"), json!(99)));
     workspace.change("course.upsert", course("long", "published", 100)).await;
@@ -154,7 +154,7 @@ async fn a_share_is_floored_and_is_a_hundred_only_when_all_is_done() {
 }
 
 #[tokio::test]
-async fn the_average_leaves_out_what_was_revoked() {
+async fn the_average_excludes_revoked_enrollments() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.key("read:students").await;
@@ -163,20 +163,20 @@ async fn the_average_leaves_out_what_was_revoked() {
         key.get(STUDENTS).await.json()["data"][0]["progress"]["average_percent_complete"],
         Value::Null
     );
-    for (name, done) in [("one", 1), ("two", 2), ("three", 3)] {
+    for (name, completed_lessons) in [("one", 1), ("two", 2), ("three", 3)] {
         workspace.course(name, 3).await;
         workspace.change("enrollment.grant", json!({"student": "ada", "course": name})).await;
-        for lesson in 1..=done {
+        for lesson in 1..=completed_lessons {
             let data = json!({"student": "ada", "course": name, "lesson": format!("{name}-{lesson}")});
             workspace.change("progress.record", data).await;
         }
     }
     // 33, 66 and 100.
-    let shown = key.get(STUDENTS).await.json()["data"][0]["progress"].clone();
-    assert_eq!(shown["average_percent_complete"], 66);
+    let student_progress = key.get(STUDENTS).await.json()["data"][0]["progress"].clone();
+    assert_eq!(student_progress["average_percent_complete"], 66);
     workspace.change("enrollment.revoke", json!({"student": "ada", "course": "three"})).await;
-    let shown = key.get(STUDENTS).await.json()["data"][0]["progress"].clone();
-    assert_json_snapshot!(shown, @r#"
+    let student_progress = key.get(STUDENTS).await.json()["data"][0]["progress"].clone();
+    assert_json_snapshot!(student_progress, @r#"
     {
       "average_percent_complete": 49,
       "enrollments_active": 2,
@@ -199,7 +199,7 @@ async fn a_course_without_lessons_is_never_completed() {
 }
 
 #[tokio::test]
-async fn who_is_deleted_is_gone_with_the_history() {
+async fn deleting_a_student_deletes_the_history() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
@@ -210,8 +210,8 @@ async fn who_is_deleted_is_gone_with_the_history() {
     workspace.change("student.delete", json!({"student": "ada"})).await;
     assert!(key.get(STUDENTS).await.ids().is_empty());
     assert!(key.get(&format!("{STUDENTS}?courseId={course}")).await.ids().is_empty());
-    let again = key.post("/api/v1/enrollments", json!({"studentId": ada, "courseId": course})).await;
-    again.assert_status(404);
+    let repeat = key.post("/api/v1/enrollments", json!({"studentId": ada, "courseId": course})).await;
+    repeat.assert_status(404);
     let events = app.events().await;
     assert_json_snapshot!(masked(&events.last().unwrap()["data"]), @r#"
     {

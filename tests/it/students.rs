@@ -1,4 +1,4 @@
-//! Creating students: what is taken, what is refused, and that nothing else happens.
+//! Creating students: accepted and rejected fields, and the absence of side effects.
 
 use futures_util::future::join_all;
 use insta::assert_json_snapshot;
@@ -10,11 +10,11 @@ use crate::support::TestApp;
 const STUDENTS: &str = "/api/v1/students";
 
 #[tokio::test]
-async fn a_student_is_created_with_everything_that_can_be_given() {
+async fn a_student_is_created_with_all_fields() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
-    let answer = key
+    let response = key
         .post(
             STUDENTS,
             json!({
@@ -24,9 +24,9 @@ async fn a_student_is_created_with_everything_that_can_be_given() {
         )
         .await
         .assert_status(201);
-    let student = answer.json();
+    let student = response.json();
     assert_json_snapshot!(masked(&student));
-    assert_eq!(answer.header("location"), format!("{STUDENTS}/{}", student["id"].as_str().unwrap()));
+    assert_eq!(response.header("location"), format!("{STUDENTS}/{}", student["id"].as_str().unwrap()));
     assert_eq!(key.get(STUDENTS).await.json()["data"], json!([student]));
 
     let events = app.events_of("student.created").await;
@@ -51,11 +51,11 @@ async fn an_email_is_enough_and_null_counts_as_absent() {
 }
 
 #[tokio::test]
-async fn all_faults_of_a_body_are_told_at_once() {
+async fn all_errors_of_a_body_are_reported_together() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
-    let answer = key
+    let response = key
         .post(
             STUDENTS,
             json!({
@@ -64,14 +64,14 @@ async fn all_faults_of_a_body_are_told_at_once() {
             }),
         )
         .await;
-    assert_eq!((answer.status, answer.code()), (422, "invalid_request".to_owned()));
-    assert_json_snapshot!(json!({"message": answer.message(), "faults": answer.faults()}));
+    assert_eq!((response.status, response.code()), (422, "invalid_request".to_owned()));
+    assert_json_snapshot!(json!({"message": response.message(), "faults": response.errors()}));
     assert!(key.get(STUDENTS).await.ids().is_empty());
     assert!(app.events_of("student.created").await.is_empty());
 }
 
 #[tokio::test]
-async fn an_email_needs_one_at_sign_and_no_blanks() {
+async fn an_email_needs_exactly_one_at_sign_and_no_whitespace() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -95,37 +95,41 @@ async fn an_email_needs_one_at_sign_and_no_blanks() {
         json!({"a": "b"}),
     ];
     for email in emails {
-        let answer = key.post(STUDENTS, json!({"email": email})).await;
-        assert_eq!(answer.status, 422, "{email}");
-        assert!(answer.places().iter().all(|place| place == "body /email"), "{email}: {:?}", answer.faults());
+        let response = key.post(STUDENTS, json!({"email": email})).await;
+        assert_eq!(response.status, 422, "{email}");
+        assert!(
+            response.error_locations().iter().all(|place| place == "body /email"),
+            "{email}: {:?}",
+            response.errors()
+        );
     }
-    key.post(STUDENTS, json!({})).await.assert_faults_at(&["body /email"]);
+    key.post(STUDENTS, json!({})).await.assert_errors_at(&["body /email"]);
 
     let longest = format!("{}@example.com", "x".repeat(308));
     assert_eq!(longest.len(), 320);
     key.post(STUDENTS, json!({"email": longest})).await.assert_status(201);
-    key.post(STUDENTS, json!({"email": format!("x{longest}")})).await.assert_faults_at(&["body /email"]);
+    key.post(STUDENTS, json!({"email": format!("x{longest}")})).await.assert_errors_at(&["body /email"]);
 }
 
 #[tokio::test]
-async fn an_email_is_taken_once_in_a_workspace_whatever_its_case() {
+async fn emails_are_unique_in_a_workspace_ignoring_case() {
     let app = TestApp::start().await;
     let workspace = app.workspace("acme").await;
     let key = workspace.full_key().await;
 
     for (first, second) in [("Ada@Example.com", "ada@EXAMPLE.com"), ("JÖRG@example.com", "jörg@example.com")]
     {
-        let made = key.post(STUDENTS, json!({"email": first})).await.assert_status(201).json();
-        assert_eq!(made["email"], first);
+        let created = key.post(STUDENTS, json!({"email": first})).await.assert_status(201).json();
+        assert_eq!(created["email"], first);
         for email in [first, second] {
             let other = json!({"email": email, "name": "Other"});
-            key.post(STUDENTS, other).await.assert_faults_at(&["body /email"]);
+            key.post(STUDENTS, other).await.assert_errors_at(&["body /email"]);
         }
     }
     assert_eq!(key.get(STUDENTS).await.ids().len(), 2);
     assert_eq!(app.events_of("student.created").await.len(), 2);
 
-    // Another workspace has its own, and a deleted student leaves it free.
+    // Another workspace can use the same email address, and so can a new student after a deletion.
     let other = app.workspace("globex").await.full_key().await;
     other.post(STUDENTS, json!({"email": "ada@example.com"})).await.assert_status(201);
     let ada = key.get(&format!("{STUDENTS}?email=ada%40example.com")).await.ids().remove(0);
@@ -134,20 +138,20 @@ async fn an_email_is_taken_once_in_a_workspace_whatever_its_case() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_twenty_with_one_email_at_once_one_is_created() {
+async fn twenty_concurrent_calls_with_one_email_create_one_student() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
     let cases = ["ada@example.com", "ADA@example.com"];
-    let answers = join_all((0..20).map(|n| key.post(STUDENTS, json!({"email": cases[n % 2]})))).await;
-    let statuses = |status| answers.iter().filter(|answer| answer.status == status).count();
+    let responses = join_all((0..20).map(|n| key.post(STUDENTS, json!({"email": cases[n % 2]})))).await;
+    let statuses = |status| responses.iter().filter(|response| response.status == status).count();
     assert_eq!((statuses(201), statuses(422)), (1, 19));
     assert_eq!(key.get(STUDENTS).await.ids().len(), 1);
     assert_eq!(app.events_of("student.created").await.len(), 1);
 }
 
 #[tokio::test]
-async fn what_the_contract_does_not_name_is_refused_with_its_place() {
+async fn an_undeclared_or_mistyped_field_is_rejected_with_its_location() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
@@ -168,23 +172,23 @@ async fn what_the_contract_does_not_name_is_refused_with_its_place() {
         ("metadata", json!({"a": {"b": "c"}}), &["body /metadata/a"]),
         ("metadata", json!({"a": 1, "b": true}), &["body /metadata/a", "body /metadata/b"]),
     ];
-    for (name, value, places) in cases {
+    for (name, value, error_locations) in cases {
         let mut body = Map::new();
         body.insert("email".to_owned(), json!("ada@example.com"));
         body.insert(name.to_owned(), value);
-        key.post(STUDENTS, body.into()).await.assert_faults_at(places);
+        key.post(STUDENTS, body.into()).await.assert_errors_at(error_locations);
     }
     let duplicates = r#"{"email": "a@b", "metadata": {"k": "1", "k": "1"}, "email": "c@d"}"#;
-    key.post_bytes(STUDENTS, duplicates).await.assert_faults_at(&["body /metadata/k", "body /email"]);
+    key.post_bytes(STUDENTS, duplicates).await.assert_errors_at(&["body /metadata/k", "body /email"]);
     assert!(key.get(STUDENTS).await.ids().is_empty());
 }
 
 #[tokio::test]
-async fn each_bound_holds_to_the_last_character() {
+async fn length_limits_are_exact() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
 
-    // Characters, not bytes: each of these is two or four of them.
+    // Characters, not bytes: each of these has two or four bytes.
     let text = |length: usize| "é".repeat(length);
     let tags = |count: usize| json!((0..count).map(|n| format!("tag-{n}")).collect::<Vec<_>>());
     let keys = |count: usize| (0..count).map(|n| (format!("k{n}"), json!("v"))).collect::<Map<_, _>>().into();
@@ -209,11 +213,11 @@ async fn each_bound_holds_to_the_last_character() {
             let email = json!(format!("s{number}@example.com"));
             Value::Object(Map::from_iter([("email".to_owned(), email), (name.to_owned(), value)]))
         };
-        let refused = key.post(STUDENTS, body(too_much)).await;
+        let rejected = key.post(STUDENTS, body(too_much)).await;
         let place = if place.is_empty() { format!("/metadata/{}", "k".repeat(41)) } else { place.to_owned() };
-        refused.assert_faults_at(&[&format!("body {place}")]);
-        let made = key.post(STUDENTS, body(fits.clone())).await.assert_status(201).json();
-        assert_eq!(made[name], fits);
+        rejected.assert_errors_at(&[&format!("body {place}")]);
+        let created = key.post(STUDENTS, body(fits.clone())).await.assert_status(201).json();
+        assert_eq!(created[name], fits);
     }
     assert_eq!(key.get(STUDENTS).await.ids().len(), 8);
 }

@@ -1,4 +1,4 @@
-//! The guide for receivers: its samples are taken from the page as it is served, and run.
+//! The guide for receivers: runs the samples of the page as it is served.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,27 +9,27 @@ use foundation::config::Network;
 use regex::Regex;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
-use webhooks::VECTORS;
-use webhooks::outbound::{self, Client, DEADLINE, Options, Request, Verdict};
+use webhooks::TEST_VECTORS;
+use webhooks::outbound::{self, ClientOptions, DEADLINE, DeliveryVerdict, WebhookClient, WebhookRequest};
 use webhooks::sign::SigningKey;
 
 use crate::support::TestApp;
 
-/// Runs a sample over the vectors; fails on the first that it judges otherwise.
+/// Runs a sample over the test vectors, and fails on the first wrong result.
 const PYTHON: &str = "\
 import json
 from verify import verify
 for vector in json.load(open('vectors.json'))['vectors']:
-    told = verify(vector['secret'], vector['x_svc_signature'], vector['body'].encode(), vector['now'])
-    assert told is vector['valid'], vector
+    result = verify(vector['secret'], vector['x_svc_signature'], vector['body'].encode(), vector['now'])
+    assert result is vector['valid'], vector
     print(vector['name'])
 ";
 const NODE: &str = "\
 import { readFileSync } from 'node:fs';
 const { verify } = await import('./' + process.argv[2]);
 for (const vector of JSON.parse(readFileSync('vectors.json', 'utf8')).vectors) {
-  const told = verify(vector.secret, vector.x_svc_signature, Buffer.from(vector.body), vector.now);
-  if (told !== vector.valid) throw new Error(JSON.stringify(vector));
+  const result = verify(vector.secret, vector.x_svc_signature, Buffer.from(vector.body), vector.now);
+  if (result !== vector.valid) throw new Error(JSON.stringify(vector));
   console.log(vector.name);
 }
 ";
@@ -48,7 +48,7 @@ func TestVectors(t *testing.T) {
 }
 ";
 
-/// A sample of the page, by its name.
+/// Returns a sample of the page by its name.
 fn sample(html: &str, name: &str) -> String {
     let opening = format!("<pre id=\"{name}\"><code>");
     let (_, rest) = html.split_once(&opening).unwrap_or_else(|| panic!("no sample {name}"));
@@ -57,7 +57,7 @@ fn sample(html: &str, name: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-/// The page, and the folder into which its samples and the vectors were put.
+/// Returns the page, and a folder with its samples and the test vectors.
 async fn guide() -> (String, tempfile::TempDir) {
     let app = TestApp::start().await;
     let page = app.get("/docs/webhooks").await.assert_status(200);
@@ -66,7 +66,7 @@ async fn guide() -> (String, tempfile::TempDir) {
     let html = String::from_utf8(page.body).expect("UTF-8");
     let vectors = app.get("/docs/webhooks/vectors.json").await.assert_status(200);
     assert_eq!(vectors.header("content-type"), "application/json");
-    assert!(vectors.body == VECTORS.as_bytes());
+    assert!(vectors.body == TEST_VECTORS.as_bytes());
 
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["verify.py", "verify.ts", "verify.rs", "verify.go", "receiver.py"] {
@@ -76,59 +76,59 @@ async fn guide() -> (String, tempfile::TempDir) {
     (html, folder)
 }
 
-/// What the tool prints; `None` when it is not on this machine.
+/// Returns the output of a tool; `None` when the tool is not installed.
 async fn run(folder: &Path, tool: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(tool);
     command.args(arguments).current_dir(folder).env("GOFLAGS", "").env("GOTOOLCHAIN", "local");
     let Ok(output) = command.stdin(Stdio::null()).output().await else {
-        println!("{tool} is not on this machine: its sample is not run");
+        println!("{tool} is not installed: its sample does not run");
         return None;
     };
-    let [said, complained] =
+    let [stdout, stderr] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(output.status.success(), "{tool} {arguments:?}: {said}\n{complained}");
-    Some(said)
+    assert!(output.status.success(), "{tool} {arguments:?}: {stdout}\n{stderr}");
+    Some(stdout)
 }
 
-/// Every vector was looked at.
-fn assert_whole(said: &str) {
-    let vectors: serde_json::Value = serde_json::from_str(VECTORS).expect("JSON");
+/// Asserts that the output names every vector.
+fn assert_complete(stdout: &str) {
+    let vectors: serde_json::Value = serde_json::from_str(TEST_VECTORS).expect("JSON");
     for vector in vectors["vectors"].as_array().expect("vectors") {
-        assert!(said.contains(vector["name"].as_str().expect("a name")), "{vector}: {said}");
+        assert!(stdout.contains(vector["name"].as_str().expect("a name")), "{vector}: {stdout}");
     }
 }
 
 #[tokio::test]
-async fn the_samples_of_the_guide_tell_the_vectors_apart() {
+async fn the_samples_of_the_guide_verify_the_test_vectors() {
     let (html, folder) = guide().await;
     let folder = folder.path();
-    // Cargo compiles that one, in a unit test beside it.
+    // A unit test beside this sample compiles and runs it.
     assert_eq!(sample(&html, "verify.rs"), include_str!("../../src/server/guide/verify.rs"));
 
-    if let Some(said) = run(folder, "python3", &["-c", PYTHON]).await {
-        assert_whole(&said);
+    if let Some(stdout) = run(folder, "python3", &["-c", PYTHON]).await {
+        assert_complete(&stdout);
     }
     std::fs::write(folder.join("vectors_test.go"), GO).expect("a file");
     std::fs::write(folder.join("go.mod"), "module webhooks\n\ngo 1.18\n").expect("a file");
-    if let Some(said) = run(folder, "go", &["test", "-v", "."]).await {
-        assert_whole(&said);
+    if let Some(stdout) = run(folder, "go", &["test", "-v", "."]).await {
+        assert_complete(&stdout);
     }
     if let Some(features) = run(folder, "node", &["-p", "process.features.typescript || false"]).await {
         let mut file = "verify.ts";
         if features.trim() == "false" {
-            // This node reads no types: the sample is run without them.
+            // This version of node does not support types, so the sample runs without them.
             let types = Regex::new(r": (string|number|boolean|Uint8Array)\b").expect("a pattern");
             let bare = types.replace_all(&sample(&html, file), "").into_owned();
             file = "verify.mjs";
             std::fs::write(folder.join(file), bare).expect("a file");
         }
         std::fs::write(folder.join("run.mjs"), NODE).expect("a file");
-        assert_whole(&run(folder, "node", &["run.mjs", file]).await.expect("node is here"));
+        assert_complete(&run(folder, "node", &["run.mjs", file]).await.expect("node is here"));
     }
 }
 
 #[tokio::test]
-async fn the_receiver_of_the_guide_takes_what_we_send() {
+async fn the_receiver_of_the_guide_accepts_our_requests() {
     const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     const OTHER: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
     let (_, folder) = guide().await;
@@ -136,19 +136,19 @@ async fn the_receiver_of_the_guide_takes_what_we_send() {
     command.args(["receiver.py", "0"]).current_dir(folder.path()).env("WEBHOOK_SECRET", SECRET);
     let started = command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn();
     let Ok(mut receiver) = started else {
-        println!("python3 is not on this machine: the receiver is not run");
+        println!("python3 is not installed: the receiver does not run");
         return;
     };
     let mut lines = BufReader::new(receiver.stdout.take().expect("its output")).lines();
     let ready = lines.next_line().await.expect("it starts").expect("a line");
-    let url = ready.strip_prefix("listening on ").expect("its address").parse().expect("a URL");
+    let url = ready.strip_prefix("listening on ").expect("its URL").parse().expect("a URL");
 
     let loopback: Network = "127.0.0.0/8".parse().expect("a network");
-    let client = Client::new(Options::new(&[loopback])).expect("a client");
+    let client = WebhookClient::new(ClientOptions::new(&[loopback])).expect("a client");
     let (key, other) =
         (SigningKey::new(SECRET).expect("a secret"), SigningKey::new(OTHER).expect("a secret"));
     let now = Clock::system().now_ms() / 1000;
-    let mut told = Vec::new();
+    let mut verdicts = Vec::new();
     for (event_id, keys, now) in [
         ("evt_one", vec![key.clone()], now),
         ("evt_one", vec![other.clone(), key.clone()], now),
@@ -157,7 +157,7 @@ async fn the_receiver_of_the_guide_takes_what_we_send() {
         ("evt_four", vec![key], now),
     ] {
         let body = format!(r#"{{"id":"{event_id}","type":"student.created"}}"#);
-        let request = Request {
+        let request = WebhookRequest {
             workspace: uuid::Uuid::nil(),
             url: &url,
             event_id,
@@ -168,11 +168,11 @@ async fn the_receiver_of_the_guide_takes_what_we_send() {
             now,
             deadline: DEADLINE,
         };
-        told.push(outbound::send(&client, request).await.verdict());
+        verdicts.push(outbound::send(&client, request).await.verdict());
     }
-    let (delivered, dead) = (Verdict::Delivered, Verdict::Dead);
-    assert_eq!(told, [delivered, delivered, dead, dead, delivered]);
+    let (delivered, dead) = (DeliveryVerdict::Delivered, DeliveryVerdict::Dead);
+    assert_eq!(verdicts, [delivered, delivered, dead, dead, delivered]);
     for expected in ["student.created evt_one", "student.created evt_four"] {
-        assert_eq!(lines.next_line().await.expect("it goes on").expect("a line"), expected);
+        assert_eq!(lines.next_line().await.expect("the output continues").expect("a line"), expected);
     }
 }

@@ -1,43 +1,43 @@
-//! Settled deliveries sent again: one by one, and by jobs that survive whoever works on them.
+//! Settled deliveries that are sent again: single ones, and by replay jobs that survive the process.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use domain::Error;
-use domain::page::Span;
-use domain::webhooks::{self, DeadFilter, DeliveryState, Origin, Replay, ReplayState};
-use entity::webhook_deliveries::queue::Next;
-use entity::webhook_deliveries::{self as rows, State};
+use domain::page::TimeSpan;
+use domain::webhooks::{self, DeadFilter, DeliveryOrigin, DeliveryState, Replay, ReplayState};
+use entity::webhook_deliveries::queue::DeliveryTransition;
+use entity::webhook_deliveries::{self as rows, StoredDeliveryState};
 use foundation::id::{Delivery, SubscriptionId};
 
-use crate::support::{TestApp, Workspace, done};
+use crate::support::{TestApp, Workspace, in_transaction};
 
 const CREATED: &[&str] = &["student.created"];
 
-/// So many dead deliveries of one subscription, made one after another.
-async fn many_dead(workspace: &Workspace<'_>, of: SubscriptionId, many: usize) {
+/// Creates this number of dead deliveries of one subscription, with ascending creation times.
+async fn create_dead(workspace: &Workspace<'_>, of: SubscriptionId, count: usize) {
     let app = workspace.app;
     workspace.student("ada").await;
-    app.settle_due(Some(404), Next::Dead).await;
+    app.settle_due(Some(404), DeliveryTransition::Dead).await;
     let write = app.write().await;
     let all = rows::in_workspace(workspace.id.uuid());
     let first = workspace.deliveries(of).await[0].id.uuid();
     let first = all.by_id(write.conn(), first).await.unwrap().unwrap();
-    assert_eq!(first.state, State::Dead);
+    assert_eq!(first.state, StoredDeliveryState::Dead);
     let copy = |n: usize| rows::Model {
         id: app.app.ids.next::<Delivery>(app.clock.now()).uuid(),
         created_at: first.created_at + n as i64 / 2,
         ..first.clone()
     };
-    all.insert_many(write.conn(), (1..many).map(copy).collect()).await.unwrap();
+    all.insert_many(write.conn(), (1..count).map(copy).collect()).await.unwrap();
     write.commit().await.unwrap();
     app.clock.advance(Duration::from_secs(60));
 }
 
 async fn start(workspace: &Workspace<'_>, filter: &DeadFilter) -> Replay {
     let app = &workspace.app.app;
-    let wish = webhooks::wish(app, workspace.id, filter).await.unwrap();
-    done(workspace.app, async |write| webhooks::start(app, write, &wish).await).await.unwrap()
+    let preview = webhooks::preview(app, workspace.id, filter).await.unwrap();
+    in_transaction(workspace.app, async |write| webhooks::start(app, write, &preview).await).await.unwrap()
 }
 
 #[tokio::test]
@@ -46,157 +46,166 @@ async fn a_dead_delivery_is_replayed_and_a_delivered_one_resent() {
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    app.settle_due(Some(404), Next::Dead).await;
+    app.settle_due(Some(404), DeliveryTransition::Dead).await;
     acme.student("bob").await;
-    app.settle_due(Some(200), Next::Delivered).await;
+    app.settle_due(Some(200), DeliveryTransition::Delivered).await;
     acme.student("eve").await;
     let before = acme.deliveries(of).await;
-    let again = async |which: &[usize]| {
-        let ids: Vec<_> = which.iter().map(|&place| before[place].id).collect();
-        done(&app, async |write| webhooks::send_again(&app.app, write, acme.id, &ids).await).await
+    let send_again = async |indexes: &[usize]| {
+        let ids: Vec<_> = indexes.iter().map(|&index| before[index].id).collect();
+        in_transaction(&app, async |write| webhooks::send_again(&app.app, write, acme.id, &ids).await).await
     };
 
-    let made = again(&[0, 1, 0]).await.unwrap();
+    let created = send_again(&[0, 1, 0]).await.unwrap();
     let origins: Vec<_> =
-        made.iter().map(|one| (one.origin, one.replayed_from, one.event, one.state)).collect();
+        created.iter().map(|sent| (sent.origin, sent.replayed_from, sent.event, sent.state)).collect();
     let expected = [
-        (Origin::Replay, Some(before[0].id), before[0].event, DeliveryState::Pending),
-        (Origin::Resend, Some(before[1].id), before[1].event, DeliveryState::Pending),
+        (DeliveryOrigin::Replay, Some(before[0].id), before[0].event, DeliveryState::Pending),
+        (DeliveryOrigin::Resend, Some(before[1].id), before[1].event, DeliveryState::Pending),
     ];
     assert_eq!(origins, expected);
-    let refused = again(&[0, 2]).await.unwrap_err().to_string();
-    assert_eq!(refused, format!("deliveries/1: {} is pending: it is sent by itself", before[2].id));
+    let rejected = send_again(&[0, 2]).await.unwrap_err().to_string();
+    assert_eq!(rejected, format!("deliveries/1: {} is pending: it is sent automatically", before[2].id));
     let after = acme.deliveries(of).await;
-    assert_eq!((after.len(), &after[..2]), (5, &before[..2]), "what is settled never changes");
-    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 3);
+    assert_eq!((after.len(), &after[..2]), (5, &before[..2]), "settled deliveries never change");
+    assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 3);
 }
 
 #[tokio::test]
-async fn a_job_goes_on_where_it_was_and_replays_each_once() {
+async fn a_job_continues_in_another_process_and_replays_each_delivery_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
-    many_dead(&acme, of, 1201).await;
+    create_dead(&acme, of, 1201).await;
     let all = DeadFilter::default();
-    assert_eq!(webhooks::wish(&app.app, acme.id, &all).await.unwrap().total, 1201);
+    assert_eq!(webhooks::preview(&app.app, acme.id, &all).await.unwrap().total, 1201);
     let job = start(&acme, &all).await;
     assert_eq!((job.total, job.done, job.state), (1201, 0, ReplayState::Running));
     let step = webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     assert_eq!((step.done, step.state), (500, ReplayState::Running));
 
-    // Another process finds the job and goes on, at once with this one.
+    // Another process finds the job and advances it concurrently with this one.
     let other = app.other_process().await;
     let found = webhooks::running(&other).await.unwrap();
     assert_eq!(found, [step]);
-    let (one, two) = tokio::join!(
+    let (first, second) = tokio::join!(
         webhooks::advance(&app.app, acme.id, job.id),
         webhooks::advance(&other, found[0].workspace, found[0].id)
     );
-    let last = one.unwrap().done.max(two.unwrap().done);
+    let last = first.unwrap().done.max(second.unwrap().done);
     assert_eq!(last, 1201);
     let ended = webhooks::advance(&other, acme.id, job.id).await.unwrap();
     assert_eq!((ended.done, ended.state), (1201, ReplayState::Done));
     assert_eq!(webhooks::running(&app.app).await.unwrap(), []);
 
     let deliveries = acme.deliveries(of).await;
-    let again: Vec<_> = deliveries.iter().filter_map(|one| one.replayed_from).collect();
-    let dead: BTreeSet<_> =
-        deliveries.iter().filter(|one| one.replayed_from.is_none()).map(|one| one.id).collect();
+    let again: Vec<_> = deliveries.iter().filter_map(|delivery| delivery.replayed_from).collect();
+    let dead: BTreeSet<_> = deliveries
+        .iter()
+        .filter(|delivery| delivery.replayed_from.is_none())
+        .map(|delivery| delivery.id)
+        .collect();
     assert_eq!((again.len(), again.into_iter().collect::<BTreeSet<_>>()), (1201, dead), "each once");
     assert_eq!(
-        webhooks::wish(&app.app, acme.id, &all).await.unwrap().total,
+        webhooks::preview(&app.app, acme.id, &all).await.unwrap().total,
         0,
-        "a second job would send none twice"
+        "a second job has nothing to replay"
     );
 }
 
 #[tokio::test]
-async fn what_a_job_sends_and_dies_is_left_to_the_next() {
+async fn a_job_does_not_replay_its_own_dead_deliveries() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
-    many_dead(&acme, of, 501).await;
+    create_dead(&acme, of, 501).await;
     let all = DeadFilter::default();
     let job = start(&acme, &all).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
-    assert_eq!(app.settle_due(Some(404), Next::Dead).await, 500, "within the job's first millisecond");
+    assert_eq!(
+        app.settle_due(Some(404), DeliveryTransition::Dead).await,
+        500,
+        "within the job's first millisecond"
+    );
     let ended = webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
     assert_eq!((ended.done, ended.state), (501, ReplayState::Done));
-    assert_eq!(webhooks::wish(&app.app, acme.id, &all).await.unwrap().total, 500);
+    assert_eq!(webhooks::preview(&app.app, acme.id, &all).await.unwrap().total, 500);
 }
 
 #[tokio::test]
-async fn a_job_replays_what_was_asked_for_until_it_is_cancelled() {
+async fn a_job_replays_deliveries_that_match_its_filter_until_it_is_canceled() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     let (other, _) = acme.subscribe(&["student.created", "course.published"]).await;
-    many_dead(&acme, of, 700).await;
+    create_dead(&acme, of, 700).await;
     acme.course("rust", 1).await;
-    app.settle_due(Some(404), Next::Dead).await;
+    app.settle_due(Some(404), DeliveryTransition::Dead).await;
 
-    let count = async |filter| webhooks::wish(&app.app, acme.id, &filter).await.map(|wish| wish.total);
+    let count =
+        async |filter| webhooks::preview(&app.app, acme.id, &filter).await.map(|preview| preview.total);
     let only = DeadFilter { subscription: Some(other), ..DeadFilter::default() };
     assert_eq!(count(only).await.unwrap(), 2);
     let published = Some("course.published".to_owned());
     assert_eq!(count(DeadFilter { event_type: published, ..DeadFilter::default() }).await.unwrap(), 1);
-    let since = Span { from: Some(app.clock.now()), to: None };
+    let since = TimeSpan { from: Some(app.clock.now()), to: None };
     assert_eq!(count(DeadFilter { created: since, ..DeadFilter::default() }).await.unwrap(), 1);
     let unknown = DeadFilter { event_type: Some("order.payed".to_owned()), ..DeadFilter::default() };
     assert_eq!(
         count(unknown).await.unwrap_err().to_string(),
-        "event_type: `order.payed` is no type of event; the nearest known one is `order.paid`"
+        "event_type: `order.payed` is not an event type; did you mean `order.paid`?"
     );
 
     let of = DeadFilter { subscription: Some(of), ..DeadFilter::default() };
     let job = start(&acme, &of).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
-    let cancelled = done(&app, async |write| webhooks::cancel(write, acme.id, job.id).await).await.unwrap();
-    assert!(cancelled.changed);
-    let cancelled = cancelled.record;
-    assert_eq!((cancelled.state, cancelled.done, cancelled.total), (ReplayState::Cancelled, 500, 700));
-    assert_eq!(webhooks::advance(&app.app, acme.id, job.id).await.unwrap(), cancelled);
-    assert_eq!(webhooks::replay(&app.app, Some(acme.id), job.id).await.unwrap(), cancelled);
+    let canceled =
+        in_transaction(&app, async |write| webhooks::cancel(write, acme.id, job.id).await).await.unwrap();
+    assert!(canceled.changed);
+    let canceled = canceled.record;
+    assert_eq!((canceled.state, canceled.done, canceled.total), (ReplayState::Canceled, 500, 700));
+    assert_eq!(webhooks::advance(&app.app, acme.id, job.id).await.unwrap(), canceled);
+    assert_eq!(webhooks::replay(&app.app, Some(acme.id), job.id).await.unwrap(), canceled);
     let globex = app.workspace("globex").await.id;
     assert!(matches!(webhooks::replay(&app.app, Some(globex), job.id).await, Err(Error::NotFound(_))));
-    let stranger = done(&app, async |write| webhooks::cancel(write, globex, job.id).await).await;
+    let stranger = in_transaction(&app, async |write| webhooks::cancel(write, globex, job.id).await).await;
     assert!(matches!(stranger, Err(Error::NotFound(_))));
 }
 
 #[tokio::test]
-async fn what_is_replayed_for_a_paused_subscription_is_held() {
+async fn replays_of_a_paused_subscription_are_held() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
-    many_dead(&acme, of, 2).await;
-    done(&app, async |write| webhooks::pause(write, acme.id, of).await).await.unwrap();
+    create_dead(&acme, of, 2).await;
+    in_transaction(&app, async |write| webhooks::pause(write, acme.id, of).await).await.unwrap();
     let job = start(&acme, &DeadFilter::default()).await;
     webhooks::advance(&app.app, acme.id, job.id).await.unwrap();
-    let states: Vec<_> = acme.deliveries(of).await.iter().map(|one| one.state).collect();
+    let states: Vec<_> = acme.deliveries(of).await.iter().map(|delivery| delivery.state).collect();
     assert_eq!(states, [DeliveryState::Dead, DeliveryState::Dead, DeliveryState::Held, DeliveryState::Held]);
 }
 
 #[tokio::test]
-async fn whoever_sends_a_dead_letter_again_amid_a_job_sends_it_once() {
+async fn concurrent_jobs_and_users_replay_each_dead_letter_once() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
-    many_dead(&acme, of, 12).await;
-    let dead: Vec<_> = acme.deliveries(of).await.iter().map(|one| one.id).collect();
+    create_dead(&acme, of, 12).await;
+    let dead: Vec<_> = acme.deliveries(of).await.iter().map(|delivery| delivery.id).collect();
     for _ in 0..4 {
         start(&acme, &DeadFilter::default()).await;
     }
     let jobs = webhooks::running_in(&app.app, acme.id).await.unwrap();
     let advance = async |job: usize| webhooks::advance(&app.app, acme.id, jobs[job].id).await.unwrap();
-    let choose = async || {
-        done(&app, async |write| webhooks::replay_chosen(&app.app, write, acme.id, &dead).await)
+    let replay = async || {
+        in_transaction(&app, async |write| webhooks::replay_chosen(&app.app, write, acme.id, &dead).await)
             .await
             .unwrap()
     };
-    let (a, b, c, d, chosen, others) =
-        tokio::join!(advance(0), advance(1), advance(2), advance(3), choose(), choose());
+    let (a, b, c, d, first, second) =
+        tokio::join!(advance(0), advance(1), advance(2), advance(3), replay(), replay());
     let by_jobs = a.done + b.done + c.done + d.done;
-    assert_eq!(by_jobs + (chosen.len() + others.len()) as u64, dead.len() as u64);
+    assert_eq!(by_jobs + (first.len() + second.len()) as u64, dead.len() as u64);
     let all = acme.deliveries(of).await;
-    assert_eq!(all.iter().filter(|one| one.replayed_from.is_some()).count(), dead.len());
+    assert_eq!(all.iter().filter(|delivery| delivery.replayed_from.is_some()).count(), dead.len());
 }

@@ -1,4 +1,4 @@
-//! From a change to a signed delivery: at once, again on failure, given up in the end, held while nobody wants it.
+//! Deliveries from the change to the outcome: sent at once, retried after a failure, dead in the end, held while paused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Notify;
 
-use crate::support::{Endpoint, Receiver, TestApp, done, request};
+use crate::support::{Endpoint, Receiver, TestApp, in_transaction, request};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -18,7 +18,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const STUDENTS: &str = "/api/v1/students";
 
 #[tokio::test]
-async fn a_change_arrives_signed_with_every_header() {
+async fn a_change_is_delivered_signed_with_all_headers() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
@@ -28,7 +28,7 @@ async fn a_change_arrives_signed_with_every_header() {
 
     assert_eq!(app.deliver_due().await, 1);
     let sent = &endpoint.sent()[0];
-    assert_eq!(sent.body, app.bodies().await[0], "the bytes of the outbox are what is sent");
+    assert_eq!(sent.body, app.bodies().await[0], "the stored bytes are sent");
     assert!(sent.is_signed(&subscription.secret, app.clock.now().as_second()));
     let event = sent.event();
     assert_eq!(event["type"], "student.created");
@@ -37,11 +37,11 @@ async fn a_change_arrives_signed_with_every_header() {
     assert_eq!(sent.header("webhook-timestamp"), app.clock.now().as_second().to_string());
     assert_eq!(sent.header("x-svc-delivery"), subscription.deliveries().await[0].id.to_string());
     assert_eq!(sent.header("content-type"), "application/json");
-    assert_eq!(app.deliver_due().await, 0, "what arrived is not sent again");
+    assert_eq!(app.deliver_due().await, 0, "a delivered event is not sent again");
 }
 
-/// A receiver that answers so once it is told to, and tells that it was asked.
-async fn answering_late(answer: &'static [u8]) -> (Receiver, Arc<Notify>, Arc<Notify>) {
+/// A receiver that sends this response after the second signal. It notifies the first one when a request arrives.
+async fn receiver_with_late_response(response: &'static [u8]) -> (Receiver, Arc<Notify>, Arc<Notify>) {
     let (asked, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let both = (Arc::clone(&asked), Arc::clone(&go));
     let slow = Receiver::start(move |mut stream| {
@@ -50,44 +50,46 @@ async fn answering_late(answer: &'static [u8]) -> (Receiver, Arc<Notify>, Arc<No
             request(&mut stream).await;
             asked.notify_one();
             go.notified().await;
-            stream.write_all(answer).await.expect("the worker listens");
+            stream.write_all(response).await.expect("the worker reads");
         }
     });
     (slow.await, asked, go)
 }
 
 #[tokio::test]
-async fn what_an_old_address_refuses_of_a_paused_subscription_waits_for_the_new_one() {
+async fn a_failure_at_the_old_url_of_a_paused_subscription_is_held_for_the_new_url() {
     let app = TestApp::start_beside_receivers().await;
     let (old, asked, go) =
-        answering_late(b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await;
+        receiver_with_late_response(b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            .await;
     let new = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     let url = old.url("http", "127.0.0.1").into();
     let subscription = workspace.subscribe_to(url, &["student.created"]).await;
     workspace.student("ada").await;
-    let move_away = async {
+    let edit_and_pause = async {
         asked.notified().await;
         let change = SubscriptionChange { url: Some(new.url()), event_types: None };
         let edited = async |write: &mut Write| {
             webhooks::edit(&app.app, write, workspace.id, subscription.id, change).await
         };
-        done(&app, edited).await.expect("it is edited");
+        in_transaction(&app, edited).await.expect("the edit succeeds");
         subscription.pause().await;
         go.notify_one();
     };
-    tokio::join!(app.deliver_due(), move_away);
-    assert_eq!(subscription.standing().await, ["held 1"]);
+    tokio::join!(app.deliver_due(), edit_and_pause);
+    assert_eq!(subscription.delivery_states().await, ["held 1"]);
     subscription.enable().await;
     assert_eq!(app.deliver_due().await, 1);
-    assert_eq!((subscription.standing().await, new.sent().len()), (vec!["delivered 2".to_owned()], 1));
+    assert_eq!((subscription.delivery_states().await, new.sent().len()), (vec!["delivered 2".to_owned()], 1));
 }
 
 #[tokio::test]
-async fn what_fails_after_its_subscription_was_paused_is_held() {
+async fn a_delivery_that_fails_after_a_pause_is_held() {
     let app = TestApp::start_beside_receivers().await;
     let (slow, asked, go) =
-        answering_late(b"HTTP/1.1 500 Sorry\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await;
+        receiver_with_late_response(b"HTTP/1.1 500 Sorry\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            .await;
     let workspace = app.workspace("acme").await;
     let url = slow.url("http", "127.0.0.1").into();
     let subscription = workspace.subscribe_to(url, &["student.created"]).await;
@@ -98,12 +100,12 @@ async fn what_fails_after_its_subscription_was_paused_is_held() {
         go.notify_one();
     };
     tokio::join!(app.deliver_due(), pause);
-    assert_eq!(subscription.standing().await, ["held 1"]);
+    assert_eq!(subscription.delivery_states().await, ["held 1"]);
 
     app.clock.advance(MINUTE / 2);
     subscription.enable().await;
-    assert_eq!(subscription.standing().await, ["pending 1"]);
-    assert_eq!(app.deliver_due().await, 0, "its wait goes on");
+    assert_eq!(subscription.delivery_states().await, ["pending 1"]);
+    assert_eq!(app.deliver_due().await, 0, "its delay continues");
     subscription.pause().await;
     subscription.enable().await;
     app.clock.advance(MINUTE / 2 - Duration::from_millis(1));
@@ -114,7 +116,7 @@ async fn what_fails_after_its_subscription_was_paused_is_held() {
 }
 
 #[tokio::test]
-async fn a_failed_delivery_is_tried_seven_times_and_then_dead() {
+async fn a_failed_delivery_is_dead_after_seven_attempts() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(500);
@@ -123,12 +125,12 @@ async fn a_failed_delivery_is_tried_seven_times_and_then_dead() {
     workspace.student("ada").await;
 
     assert_eq!(app.deliver_due().await, 1);
-    let waits = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR];
-    for (made, wait) in waits.into_iter().enumerate() {
-        app.clock.advance(wait - Duration::from_millis(1));
-        assert_eq!(app.deliver_due().await, 0, "attempt {} is not due yet", made + 2);
+    let delays = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR];
+    for (index, delay) in delays.into_iter().enumerate() {
+        app.clock.advance(delay - Duration::from_millis(1));
+        assert_eq!(app.deliver_due().await, 0, "attempt {} is not due yet", index + 2);
         app.clock.advance(Duration::from_millis(1));
-        assert_eq!(app.deliver_due().await, 1, "attempt {} is due", made + 2);
+        assert_eq!(app.deliver_due().await, 1, "attempt {} is due", index + 2);
     }
     app.clock.advance(30 * DAY);
     assert_eq!(app.deliver_due().await, 0);
@@ -142,13 +144,13 @@ async fn a_failed_delivery_is_tried_seven_times_and_then_dead() {
     let minutes: Vec<i64> = stamps.iter().map(|stamp| (stamp - stamps[0]) / 60).collect();
     assert_eq!(minutes, [0, 1, 6, 36, 156, 516, 1956]);
     for (sent, stamp) in sent.iter().zip(stamps) {
-        assert!(sent.is_signed(&subscription.secret, stamp), "each attempt is signed anew");
+        assert!(sent.is_signed(&subscription.secret, stamp), "each attempt has a new signature");
     }
-    assert_eq!(subscription.standing().await, ["dead 7"]);
+    assert_eq!(subscription.delivery_states().await, ["dead 7"]);
 }
 
 #[tokio::test]
-async fn what_the_answer_says_decides() {
+async fn the_status_decides_the_state_of_the_delivery() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
@@ -160,18 +162,18 @@ async fn what_the_answer_says_decides() {
         workspace.student(&format!("s-{number}")).await;
         app.deliver_due().await;
     }
-    let mut became: Vec<String> = subscription
+    let mut states: Vec<String> = subscription
         .deliveries()
         .await
         .iter()
         .map(|delivery| format!("{} {}", delivery.attempts[0].status.unwrap_or_default(), delivery.state))
         .collect();
-    became.sort();
-    assert_json_snapshot!(became);
+    states.sort();
+    assert_json_snapshot!(states);
 }
 
 #[tokio::test]
-async fn a_receiver_may_ask_for_more_time_and_not_for_less() {
+async fn retry_after_can_lengthen_a_delay_and_not_shorten_it() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
@@ -192,7 +194,7 @@ async fn a_receiver_may_ask_for_more_time_and_not_for_less() {
 }
 
 #[tokio::test]
-async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all() {
+async fn a_subscription_is_disabled_after_seven_days_of_failures_without_a_success() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     endpoint.always_answers(500);
@@ -207,7 +209,7 @@ async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all
     app.clock.advance(6 * DAY);
     endpoint.answers([204, 204]);
     fail("day-6").await;
-    assert_eq!(subscription.shown().await.state, SubscriptionState::Enabled);
+    assert_eq!(subscription.reload().await.state, SubscriptionState::Enabled);
     assert_eq!(app.mails().await.len(), 0, "nothing failed between day 0 and the success of day 6");
 
     app.clock.advance(DAY);
@@ -218,15 +220,15 @@ async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all
     assert_eq!(app.mails().await.len(), 1, "one warning");
     app.clock.advance(4 * DAY - Duration::from_millis(1));
     fail("again-6").await;
-    assert_eq!(subscription.shown().await.state, SubscriptionState::Enabled);
+    assert_eq!(subscription.reload().await.state, SubscriptionState::Enabled);
     app.clock.advance(Duration::from_millis(1));
     fail("again-7").await;
-    assert_eq!(subscription.shown().await.state, SubscriptionState::Disabled);
+    assert_eq!(subscription.reload().await.state, SubscriptionState::Disabled);
     let mails = app.mails().await;
     assert_eq!(mails.len(), 2);
     assert_eq!(mails[1].recipient, "owner@acme.example");
 
-    // What happens meanwhile is held, and sent once the owner has mended the endpoint.
+    // Events are held until the owner has fixed the endpoint and enabled the subscription.
     let sent = endpoint.sent().len();
     workspace.student("held").await;
     app.clock.advance(DAY);
@@ -235,13 +237,13 @@ async fn seven_days_of_failure_disable_it_with_one_mail_and_a_success_clears_all
     subscription.enable().await;
     assert!(app.deliver_due().await > 0);
     assert!(endpoint.sent().len() > sent);
-    let standing = subscription.standing().await;
-    assert!(standing.iter().all(|one| one.starts_with("delivered")), "{standing:?}");
+    let states = subscription.delivery_states().await;
+    assert!(states.iter().all(|state| state.starts_with("delivered")), "{states:?}");
     assert_eq!(app.mails().await.len(), 2);
 }
 
 #[tokio::test]
-async fn the_mail_of_a_disabled_webhook_leads_where_a_browser_can_go() {
+async fn the_mail_of_a_disabled_subscription_links_to_the_server_if_its_url_is_known() {
     for (setting, address) in [
         (("public_url", "https://school.example/"), Some("https://school.example")),
         (("listen", "127.0.0.1:9090"), Some("http://127.0.0.1:9090")),
@@ -272,16 +274,16 @@ async fn the_mail_of_a_disabled_webhook_leads_where_a_browser_can_go() {
 }
 
 #[tokio::test]
-async fn a_lost_lease_settles_nothing_and_a_dead_worker_loses_nothing() {
+async fn the_delivery_of_a_killed_worker_is_sent_after_its_lease_expires() {
     let app = TestApp::start_beside_receivers().await;
     let endpoint = Endpoint::start().await;
     let workspace = app.workspace("acme").await;
     let subscription = workspace.subscribe_at(&endpoint, &["student.created"]).await;
     workspace.student("ada").await;
-    // A worker takes the delivery and is killed before it says what came of it.
-    app.take_and_die().await;
-    assert_eq!(app.deliver_due().await, 0, "it has the delivery for itself");
+    // A worker claims the delivery and is killed before it records a result.
+    app.claim_and_crash().await;
+    assert_eq!(app.deliver_due().await, 0, "the lease is still valid");
     app.clock.advance(MINUTE);
     assert_eq!(app.deliver_due().await, 1);
-    assert_eq!(subscription.standing().await, ["delivered 1"]);
+    assert_eq!(subscription.delivery_states().await, ["delivered 1"]);
 }

@@ -1,12 +1,15 @@
-//! Subscriptions: what becomes a delivery, what is held, whose secrets sign, and what is refused.
+//! Subscriptions: which events become deliveries, which deliveries are held, which secrets sign, and which changes are
+//! rejected.
 
 use std::time::Duration;
 
 use domain::audit::Actor;
 use domain::page::PageRequest;
-use domain::webhooks::{self, Delivery, DeliveryState, Held, NewSubscription, Origin, SubscriptionState};
+use domain::webhooks::{
+    self, Delivery, DeliveryOrigin, DeliveryState, HeldAction, NewSubscription, SubscriptionState,
+};
 use domain::{Error, Result};
-use entity::webhook_deliveries::queue::Next;
+use entity::webhook_deliveries::queue::DeliveryTransition;
 use foundation::database::Write;
 use foundation::id::SubscriptionId;
 use insta::{assert_json_snapshot, assert_snapshot};
@@ -14,18 +17,18 @@ use sea_orm::ConnectionTrait as _;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use crate::conformance::Contract;
-use crate::dashboard_keys::told;
-use crate::support::{START, TestApp, Workspace, done};
+use crate::conformance::ContractValidator;
+use crate::dashboard_keys::audit_entries;
+use crate::support::{START, TestApp, Workspace, in_transaction};
 
 const CREATED: &[&str] = &["student.created"];
 
-/// What is wrong, as a person reads it.
+/// Returns the error message.
 pub fn refusal<T>(outcome: Result<T>) -> String {
     match outcome {
         Err(Error::Internal(cause)) => panic!("{cause:#}"),
         Err(error) => error.to_string(),
-        Ok(_) => panic!("it was not refused"),
+        Ok(_) => panic!("it was not rejected"),
     }
 }
 
@@ -34,33 +37,34 @@ fn states(deliveries: &[Delivery]) -> Vec<DeliveryState> {
 }
 
 async fn pause(workspace: &Workspace<'_>, of: SubscriptionId) {
-    let paused = done(workspace.app, async |write| webhooks::pause(write, workspace.id, of).await).await;
+    let paused =
+        in_transaction(workspace.app, async |write| webhooks::pause(write, workspace.id, of).await).await;
     assert_eq!(paused.unwrap().record.state, SubscriptionState::Paused);
 }
 
-async fn enable(workspace: &Workspace<'_>, of: SubscriptionId, held: Held) {
+async fn enable(workspace: &Workspace<'_>, of: SubscriptionId, held: HeldAction) {
     let app = &workspace.app.app;
     let enabled = async |write: &mut Write| webhooks::enable(app, write, workspace.id, of, held).await;
-    let enabled = done(workspace.app, enabled).await.unwrap();
+    let enabled = in_transaction(workspace.app, enabled).await.unwrap();
     assert!(enabled.changed);
     let enabled = enabled.subscription;
     assert_eq!((enabled.state, enabled.failing_since), (SubscriptionState::Enabled, None));
 }
 
 #[tokio::test]
-async fn an_event_becomes_a_delivery_for_each_who_wants_it() {
+async fn an_event_creates_a_delivery_for_each_subscription_to_its_type() {
     let app = TestApp::start().await;
     let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
     let (first, _) = acme.subscribe(CREATED).await;
     let (second, _) = acme.subscribe(&["order.paid", "student.created"]).await;
     let (other, _) = acme.subscribe(&["order.paid"]).await;
     let (foreign, _) = globex.subscribe(CREATED).await;
-    let woken = app.app.handoff().bell().heard();
+    let woken = app.app.fast_path().wake_signal().notified();
 
     let key = acme.full_key().await;
     let ada = json!({"email": "ada@example.com"});
     key.post("/api/v1/students", ada.clone()).await.assert_status(201);
-    tokio::time::timeout(Duration::from_secs(20), woken).await.expect("the worker is woken");
+    tokio::time::timeout(Duration::from_secs(20), woken).await.expect("the worker is notified");
     key.post("/api/v1/students", ada).await.assert_status(422);
 
     let event = app.events_of("student.created").await.remove(0)["id"].clone();
@@ -71,17 +75,17 @@ async fn an_event_becomes_a_delivery_for_each_who_wants_it() {
             (1, event.as_str().unwrap().to_owned())
         );
         let Delivery { state, origin, next_attempt_at, .. } = &deliveries[0];
-        assert_eq!((*state, *origin), (DeliveryState::Pending, Origin::Event));
+        assert_eq!((*state, *origin), (DeliveryState::Pending, DeliveryOrigin::Event));
         assert_eq!(*next_attempt_at, Some(START.parse().unwrap()));
     }
     assert_eq!(acme.deliveries(other).await, []);
     assert_eq!(globex.deliveries(foreign).await, []);
-    let listed: Vec<_> = webhooks::list(&app.app, acme.id).await.unwrap().iter().map(|one| one.id).collect();
+    let listed: Vec<_> = webhooks::list(&app.app, acme.id).await.unwrap().iter().map(|row| row.id).collect();
     assert_eq!(listed, [other, second, first], "newest first");
 }
 
 #[tokio::test]
-async fn what_happens_while_a_subscription_is_paused_is_sent_once_it_is_enabled() {
+async fn events_during_a_pause_are_sent_once_the_subscription_is_enabled() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
@@ -89,63 +93,63 @@ async fn what_happens_while_a_subscription_is_paused_is_sent_once_it_is_enabled(
     pause(&acme, of).await;
     acme.student("bob").await;
     assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Held, DeliveryState::Held]);
-    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 0);
+    assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 0);
 
     app.clock.advance(Duration::from_secs(60));
-    enable(&acme, of, Held::Send).await;
+    enable(&acme, of, HeldAction::Send).await;
     let deliveries = acme.deliveries(of).await;
     assert_eq!(states(&deliveries), [DeliveryState::Pending, DeliveryState::Pending]);
     assert_eq!(deliveries[0].next_attempt_at, Some(app.clock.now()));
-    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 2);
+    assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 2);
     let attempts = &acme.deliveries(of).await[0].attempts;
     assert_eq!((attempts.len(), attempts[0].status, attempts[0].number), (1, Some(200), 1));
 }
 
 #[tokio::test]
-async fn what_was_held_is_dropped_when_the_owner_says_so() {
+async fn held_deliveries_can_be_dropped_when_a_subscription_is_enabled() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    app.settle_due(Some(200), Next::Delivered).await;
+    app.settle_due(Some(200), DeliveryTransition::Delivered).await;
     acme.student("bob").await;
-    app.settle_due(None, Next::Retry(app.clock.now_ms() + 60_000)).await;
+    app.settle_due(None, DeliveryTransition::Retry(app.clock.now_ms() + 60_000)).await;
     pause(&acme, of).await;
     acme.student("eve").await;
-    enable(&acme, of, Held::Drop).await;
+    enable(&acme, of, HeldAction::Drop).await;
     assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Delivered]);
     acme.student("mia").await;
-    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 1);
+    assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 1);
 }
 
 #[tokio::test]
-async fn a_disabled_subscription_is_enabled_with_a_clean_record() {
+async fn enabling_a_disabled_subscription_resets_its_health() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
     let disable = async || {
-        done(&app, async |write| {
+        in_transaction(&app, async |write| {
             entity::webhook_subscriptions::set_failing(write.conn(), of.uuid(), 7).await?;
             webhooks::disable(write, of).await
         })
         .await
         .unwrap()
     };
-    assert!(disable().await, "it was this that disabled it");
+    assert!(disable().await, "this call disabled it");
     assert!(!disable().await);
     let disabled = webhooks::get(&app.app, acme.id, of).await.unwrap();
     assert_eq!((disabled.state, disabled.disabled_at), (SubscriptionState::Disabled, Some(app.clock.now())));
     assert!(disabled.failing_since.is_some());
     assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Held]);
-    let pause = done(&app, async |write| webhooks::pause(write, acme.id, of).await).await;
+    let pause = in_transaction(&app, async |write| webhooks::pause(write, acme.id, of).await).await;
     assert!(refusal(pause).ends_with("is disabled: nothing is sent until it is enabled"));
-    enable(&acme, of, Held::Send).await;
-    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 1);
+    enable(&acme, of, HeldAction::Send).await;
+    assert_eq!(app.settle_due(Some(200), DeliveryTransition::Delivered).await, 1);
 }
 
-/// More deliveries of a subscription, like its only one.
-async fn copies(workspace: &Workspace<'_>, of: SubscriptionId, many: usize) {
+/// Inserts copies of the only delivery of a subscription.
+async fn insert_copies(workspace: &Workspace<'_>, of: SubscriptionId, count: usize) {
     let app = workspace.app;
     let rows = entity::webhook_deliveries::in_workspace(workspace.id.uuid());
     let first = workspace.deliveries(of).await[0].id.uuid();
@@ -155,17 +159,17 @@ async fn copies(workspace: &Workspace<'_>, of: SubscriptionId, many: usize) {
         id: app.app.ids.next::<foundation::id::Delivery>(app.clock.now()).uuid(),
         ..first.clone()
     };
-    rows.insert_many(write.conn(), (0..many).map(copy).collect()).await.unwrap();
+    rows.insert_many(write.conn(), (0..count).map(copy).collect()).await.unwrap();
     write.commit().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_long_queue_follows_its_subscription_in_batches() {
+async fn a_long_queue_is_held_released_and_dropped_in_batches() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    copies(&acme, of, 2500).await;
+    insert_copies(&acme, of, 2500).await;
     let held = async || {
         let all = states(&acme.deliveries(of).await);
         all.iter().filter(|state| **state == DeliveryState::Held).count()
@@ -173,31 +177,38 @@ async fn a_long_queue_follows_its_subscription_in_batches() {
 
     pause(&acme, of).await;
     assert_eq!(held().await, 1000, "the first batch");
-    assert_eq!(app.settle_due(Some(200), Next::Delivered).await, 0, "nothing is sent all the same");
-    while webhooks::align(&app.app).await.unwrap() {}
+    assert_eq!(
+        app.settle_due(Some(200), DeliveryTransition::Delivered).await,
+        0,
+        "nothing is sent although some are not held yet"
+    );
+    while webhooks::align_deliveries(&app.app).await.unwrap() {}
     assert_eq!(held().await, 2501);
-    enable(&acme, of, Held::Send).await;
+    enable(&acme, of, HeldAction::Send).await;
     assert_eq!(held().await, 1501);
-    while webhooks::align(&app.app).await.unwrap() {}
+    while webhooks::align_deliveries(&app.app).await.unwrap() {}
     assert_eq!(held().await, 0);
     pause(&acme, of).await;
     let drop_all = async |dropped: &mut dyn FnMut(u64)| {
         let operator = Actor::operator();
-        webhooks::enable_whole(&app.app, acme.id, of, Held::Drop, &operator, dropped).await.unwrap()
+        webhooks::enable_in_batches(&app.app, acme.id, of, HeldAction::Drop, &operator, dropped)
+            .await
+            .unwrap()
     };
-    let mut gone = Vec::new();
-    let enabled = drop_all(&mut |so_far| gone.push(so_far)).await;
-    assert_eq!((enabled.changed, enabled.moved, gone), (true, 2501, vec![1000, 2000, 2501]));
-    let again = drop_all(&mut |_| unreachable!("nothing is held")).await;
-    assert_eq!((again.changed, again.moved), (false, 0));
-    let entries = told(&acme).await;
-    let hooks = "command line Enabled a webhook https://hooks.example/acme, 2501 deliveries dropped";
+    let mut progress = Vec::new();
+    let enabled = drop_all(&mut |so_far| progress.push(so_far)).await;
+    assert_eq!((enabled.changed, enabled.moved, progress), (true, 2501, vec![1000, 2000, 2501]));
+    let repeated = drop_all(&mut |_| unreachable!("nothing is held")).await;
+    assert_eq!((repeated.changed, repeated.moved), (false, 0));
+    let entries = audit_entries(&acme).await;
+    let hooks =
+        "command line Enabled a webhook subscription https://hooks.example/acme, 2501 deliveries dropped";
     assert_eq!(entries[0], hooks, "{entries:?}");
-    assert_eq!(entries.iter().filter(|line| line.contains("Dropped what a webhook held")).count(), 1);
+    assert_eq!(entries.iter().filter(|line| line.contains("Dropped held deliveries")).count(), 1);
 }
 
 #[tokio::test]
-async fn processes_that_delete_a_subscription_s_deliveries_leave_it_until_all_are_gone() {
+async fn concurrent_processes_delete_a_subscription_only_after_all_its_deliveries() {
     let app = TestApp::start().await;
     if !app.has_many_writers() {
         return;
@@ -205,59 +216,63 @@ async fn processes_that_delete_a_subscription_s_deliveries_leave_it_until_all_ar
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    copies(&acme, of, 1_200).await;
+    insert_copies(&acme, of, 1_200).await;
     let left = async || {
         let rows = entity::webhook_deliveries::in_workspace(acme.id.uuid());
         rows.count(app.app.db.read()).await.unwrap()
     };
-    done(&app, async |write| webhooks::delete(write, acme.id, of).await).await.unwrap();
+    in_transaction(&app, async |write| webhooks::delete(write, acme.id, of).await).await.unwrap();
     assert_eq!(left().await, 701);
 
-    // Another process has the next of them in hand.
+    // Another process deletes the next batch.
     let theirs = app.write().await;
-    assert_eq!(entity::webhook_deliveries::erase(theirs.conn(), of.uuid(), 500).await.unwrap(), 500);
+    assert_eq!(entity::webhook_deliveries::delete_batch(theirs.conn(), of.uuid(), 500).await.unwrap(), 500);
     let ours = tokio::spawn({
         let app = app.app.clone();
-        async move { webhooks::erase(&app).await.unwrap() }
+        async move { webhooks::purge_deleted(&app).await.unwrap() }
     });
     let waits =
         "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let waits = sea_orm::Statement::from_string(app.app.db.backend(), waits);
     while app.app.db.read().query_one_raw(waits.clone()).await.unwrap().is_none() {
-        assert!(!ours.is_finished(), "it goes on with what another has in hand");
+        assert!(!ours.is_finished(), "it does not wait for the other process");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     theirs.commit().await.unwrap();
-    assert!(ours.await.unwrap(), "there is more");
-    assert_eq!(left().await, 201, "none goes with the subscription");
-    while webhooks::erase(&app.app).await.unwrap() {}
+    assert!(ours.await.unwrap(), "more deliveries remain");
+    assert_eq!(left().await, 201, "the subscription was not deleted with them");
+    while webhooks::purge_deleted(&app.app).await.unwrap() {}
     assert_eq!(left().await, 0);
     assert!(entity::webhook_subscriptions::by_id(app.app.db.read(), of.uuid()).await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_enables_a_subscription_while_its_queue_is_dropped_ends_that() {
+async fn dropping_a_queue_stops_when_the_subscription_is_enabled_meanwhile() {
     let mut app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     pause(&acme, of).await;
     acme.student_by_change("ada").await;
-    copies(&acme, of, 1500).await;
+    insert_copies(&acme, of, 1500).await;
     let meanwhile = |_| {
-        let enabled = enable(&acme, of, Held::Send);
+        let enabled = enable(&acme, of, HeldAction::Send);
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(enabled));
     };
     let operator = Actor::operator();
-    let dropped = webhooks::enable_whole(&app.app, acme.id, of, Held::Drop, &operator, meanwhile).await;
+    let dropped =
+        webhooks::enable_in_batches(&app.app, acme.id, of, HeldAction::Drop, &operator, meanwhile).await;
     let dropped = dropped.unwrap();
     assert_eq!((dropped.changed, dropped.moved), (false, 1000));
     assert_eq!(states(&acme.deliveries(of).await), [DeliveryState::Pending; 501]);
-    assert_eq!(told(&acme).await[0], "command line Dropped what a webhook held https://hooks.example/acme");
+    assert_eq!(
+        audit_entries(&acme).await[0],
+        "command line Dropped held deliveries https://hooks.example/acme"
+    );
     app.stop().await;
 }
 
 #[tokio::test]
-async fn a_new_secret_signs_beside_the_old_one_for_a_while() {
+async fn old_secrets_sign_until_their_overlap_ends() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, first) = acme.subscribe(CREATED).await;
@@ -265,63 +280,65 @@ async fn a_new_secret_signs_beside_the_old_one_for_a_while() {
         let rotated = async |write: &mut Write| {
             webhooks::rotate(&app.app, write, &app.seal(), acme.id, of, overlap).await
         };
-        done(&app, rotated).await.map(|rotated| rotated.secret.expose_secret().to_owned())
+        in_transaction(&app, rotated).await.map(|rotated| rotated.secret.expose_secret().to_owned())
     };
-    let live = async || {
+    let active = async || {
         let seal = app.seal();
         let conn = app.app.db.read();
-        let mut live = webhooks::live(conn, &seal, &[of.uuid()], app.clock.now_ms()).await.unwrap();
-        let secrets = live.remove(&of.uuid()).unwrap_or_default();
+        let mut active =
+            webhooks::active_secrets(conn, &seal, &[of.uuid()], app.clock.now_ms()).await.unwrap();
+        let secrets = active.remove(&of.uuid()).unwrap_or_default();
         secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect::<Vec<_>>()
     };
     let hour = Duration::from_secs(3600);
-    assert_eq!(live().await, [first.as_str()]);
+    assert_eq!(active().await, [first.as_str()]);
     let second = rotate(24 * hour).await.unwrap();
-    assert_eq!(live().await, [second.clone(), first.clone()], "newest first");
+    assert_eq!(active().await, [second.clone(), first.clone()], "newest first");
     app.clock.advance(24 * hour - Duration::from_millis(1));
-    assert_eq!(live().await, [second.clone(), first]);
+    assert_eq!(active().await, [second.clone(), first]);
     app.clock.advance(Duration::from_millis(1));
-    assert_eq!(live().await, [second]);
+    assert_eq!(active().await, [second]);
 
     let mut newest = String::new();
     for _ in 0..4 {
         newest = rotate(168 * hour).await.unwrap();
     }
-    assert_eq!(live().await.len(), 5);
-    assert_snapshot!(refusal(rotate(168 * hour).await), @"overlap: would let 5 older secrets sign; rotate without an overlap, or wait until some end");
+    assert_eq!(active().await.len(), 5);
+    assert_snapshot!(refusal(rotate(168 * hour).await), @"overlap: would leave 5 older secrets active; rotate without an overlap, or wait until some expire");
     assert_snapshot!(refusal(rotate(169 * hour).await), @"overlap: must be 0 to 7 days");
-    assert_eq!(live().await[0], newest);
+    assert_eq!(active().await[0], newest);
     let last = rotate(Duration::ZERO).await.unwrap();
-    assert_eq!(live().await, [last], "the others ended at once");
+    assert_eq!(active().await, [last], "the others expired at once");
 }
 
 #[tokio::test]
-async fn no_secret_stands_in_the_database_in_clear_or_opens_elsewhere() {
+async fn secrets_are_encrypted_and_bound_to_their_subscription() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, secret) = acme.subscribe(CREATED).await;
     let (other, _) = acme.subscribe(CREATED).await;
     let conn = app.app.db.read();
-    let kept = entity::webhook_secrets::live(conn, &[of.uuid()], 0).await.unwrap().remove(0);
+    let stored = entity::webhook_secrets::active(conn, &[of.uuid()], 0).await.unwrap().remove(0);
     assert!(
-        !kept.ciphertext.windows(6).any(|part| part == b"whsec_") && kept.ciphertext.len() > secret.len()
+        !stored.ciphertext.windows(6).any(|part| part == b"whsec_") && stored.ciphertext.len() > secret.len()
     );
 
-    // A ciphertext put in another's place signs for nobody.
+    // A ciphertext that was copied to another subscription cannot be decrypted.
     let write = app.write().await;
     let moved = entity::webhook_secrets::Model {
         id: uuid::Uuid::from_u128(1),
         subscription_id: other.uuid(),
-        ..kept
+        ..stored
     };
     entity::webhook_secrets::in_workspace(acme.id.uuid()).insert(write.conn(), moved).await.unwrap();
     write.commit().await.unwrap();
-    let live = webhooks::live(conn, &app.seal(), &[other.uuid()], app.clock.now_ms()).await.unwrap();
+    let live =
+        webhooks::active_secrets(conn, &app.seal(), &[other.uuid()], app.clock.now_ms()).await.unwrap();
     assert_eq!(live[&other.uuid()].len(), 1);
 }
 
 #[tokio::test]
-async fn a_subscription_that_cannot_work_is_refused_with_all_faults() {
+async fn an_invalid_subscription_is_rejected_with_all_errors() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let try_new = async |url: &str, kinds: &[&str]| {
@@ -331,20 +348,20 @@ async fn a_subscription_that_cannot_work_is_refused_with_all_faults() {
         };
         let made =
             async |write: &mut Write| webhooks::create(&app.app, write, &app.seal(), acme.id, new).await;
-        refusal(done(&app, made).await)
+        refusal(in_transaction(&app, made).await)
     };
-    let refused = [
+    let rejected = [
         try_new("http://hooks.example/", CREATED).await,
         try_new("https://169.254.169.254/latest", CREATED).await,
         try_new("https://ada:secret@hooks.example/#x", &[]).await,
         try_new("hooks.example", &["student.creatd", "order.paid", "order.paid"]).await,
     ];
-    assert_json_snapshot!(refused);
+    assert_json_snapshot!(rejected);
     assert_eq!(webhooks::list(&app.app, acme.id).await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn a_workspace_has_no_more_subscriptions_than_the_limit() {
+async fn a_workspace_cannot_exceed_the_limit_of_subscriptions() {
     let app = TestApp::start_with(&[("max_subscriptions_per_workspace", "2")]).await;
     let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
     let try_new = async || {
@@ -354,13 +371,13 @@ async fn a_workspace_has_no_more_subscriptions_than_the_limit() {
         };
         let made =
             async |write: &mut Write| webhooks::create(&app.app, write, &app.seal(), acme.id, new).await;
-        done(&app, made).await.map(|(made, _)| made.id)
+        in_transaction(&app, made).await.map(|(made, _)| made.id)
     };
     acme.subscribe(CREATED).await;
-    // Both see one when they begin; one of them is the second.
-    let (one, other) = tokio::join!(try_new(), try_new());
-    assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
-    let second = one.as_ref().or(other.as_ref()).ok().copied().expect("one of them");
+    // Both begin with one subscription; only one of them creates the second.
+    let (first, second) = tokio::join!(try_new(), try_new());
+    assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
+    let created = first.as_ref().or(second.as_ref()).ok().copied().expect("one of them succeeds");
     assert_eq!(
         refusal(try_new().await),
         "subscriptions: are limited to 2 in a workspace, and this one has 2; delete one, or ask the operator of this \
@@ -368,9 +385,9 @@ async fn a_workspace_has_no_more_subscriptions_than_the_limit() {
     );
     globex.subscribe(CREATED).await;
 
-    // What is deleted makes room at once, though its deliveries are still being deleted.
+    // A deleted subscription does not count, although its deliveries are not deleted yet.
     acme.student("ada").await;
-    done(&app, async |write| webhooks::delete(write, acme.id, second).await).await.unwrap();
+    in_transaction(&app, async |write| webhooks::delete(write, acme.id, created).await).await.unwrap();
     try_new().await.unwrap();
     refusal(try_new().await);
 }
@@ -386,8 +403,8 @@ async fn a_workspace_beyond_the_limit_keeps_its_subscriptions() {
     let older = entity::webhook_subscriptions::Model { id: uuid::Uuid::from_u128(1), ..row };
     let scope = || entity::webhook_subscriptions::in_workspace(acme.id.uuid());
     scope().insert(write.conn(), older.clone()).await.unwrap();
-    let wanted = ["student.created".to_owned()];
-    entity::webhook_topics::insert(write.conn(), acme.id.uuid(), older.id, &wanted).await.unwrap();
+    let event_types = ["student.created".to_owned()];
+    entity::webhook_topics::insert(write.conn(), acme.id.uuid(), older.id, &event_types).await.unwrap();
     write.commit().await.unwrap();
     acme.student("ada").await;
     assert_eq!(acme.deliveries(SubscriptionId::from_uuid(older.id)).await.len(), 1);
@@ -396,81 +413,99 @@ async fn a_workspace_beyond_the_limit_keeps_its_subscriptions() {
 }
 
 #[tokio::test]
-async fn nobody_reaches_into_another_workspace() {
+async fn webhooks_of_another_workspace_are_not_found() {
     let app = TestApp::start().await;
     let (acme, globex) = (app.workspace("acme").await, app.workspace("globex").await);
     let (of, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    app.settle_due(Some(410), Next::Dead).await;
+    app.settle_due(Some(410), DeliveryTransition::Dead).await;
     let dead = acme.deliveries(of).await[0].id;
     let (app, to) = (&app, &app.app);
-    let there = globex.id;
+    let other = globex.id;
     let day = Duration::from_secs(86_400);
-    let tried = [
-        refusal(webhooks::get(to, there, of).await),
+    let messages = [
+        refusal(webhooks::get(to, other, of).await),
         refusal(
-            webhooks::deliveries(to, there, of, &Default::default(), PageRequest::newest(None, 10)).await,
+            webhooks::deliveries(to, other, of, &Default::default(), PageRequest::newest_first(None, 10))
+                .await,
         ),
-        refusal(done(app, async |write| webhooks::pause(write, there, of).await).await),
-        refusal(done(app, async |write| webhooks::enable(to, write, there, of, Held::Drop).await).await),
-        refusal(webhooks::enable_whole(to, there, of, Held::Drop, &Actor::operator(), |_| ()).await),
+        refusal(in_transaction(app, async |write| webhooks::pause(write, other, of).await).await),
         refusal(
-            done(app, async |write| webhooks::rotate(to, write, &app.seal(), there, of, day).await).await,
+            in_transaction(app, async |write| webhooks::enable(to, write, other, of, HeldAction::Drop).await)
+                .await,
         ),
-        refusal(done(app, async |write| webhooks::test(to, write, there, of, None).await).await),
-        refusal(done(app, async |write| webhooks::delete(write, there, of).await).await),
+        refusal(
+            webhooks::enable_in_batches(to, other, of, HeldAction::Drop, &Actor::operator(), |_| ()).await,
+        ),
+        refusal(
+            in_transaction(app, async |write| webhooks::rotate(to, write, &app.seal(), other, of, day).await)
+                .await,
+        ),
+        refusal(in_transaction(app, async |write| webhooks::test(to, write, other, of, None).await).await),
+        refusal(in_transaction(app, async |write| webhooks::delete(write, other, of).await).await),
     ];
     let absent = format!("no webhook subscription {of} in this workspace");
-    assert!(tried.iter().all(|said| *said == absent), "{tried:?}");
-    let again = done(app, async |write| webhooks::send_again(to, write, there, &[dead]).await).await;
-    assert_eq!(refusal(again), format!("no delivery {dead} in this workspace"));
+    assert!(messages.iter().all(|message| *message == absent), "{messages:?}");
+    let resent =
+        in_transaction(app, async |write| webhooks::send_again(to, write, other, &[dead]).await).await;
+    assert_eq!(refusal(resent), format!("no delivery {dead} in this workspace"));
     assert_eq!(
-        webhooks::dead(to, there, &Default::default(), PageRequest::newest(None, 10)).await.unwrap().items,
+        webhooks::dead(to, other, &Default::default(), PageRequest::newest_first(None, 10))
+            .await
+            .unwrap()
+            .items,
         []
     );
     assert_eq!(acme.deliveries(of).await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_test_sends_the_contract_s_example_to_one_alone() {
+async fn a_test_sends_the_contract_s_example_to_one_subscription() {
     let app = TestApp::start().await;
-    let contract = Contract::of(&app).await;
+    let contract = ContractValidator::of(&app).await;
     let acme = app.workspace("acme").await;
-    for kind in domain::outbox::KINDS {
+    for kind in domain::outbox::EVENT_TYPES {
         let (of, _) = acme.subscribe(&[kind]).await;
         let (other, _) = acme.subscribe(&[kind]).await;
         let made =
-            done(&app, async |write| webhooks::test(&app.app, write, acme.id, of, None).await).await.unwrap();
+            in_transaction(&app, async |write| webhooks::test(&app.app, write, acme.id, of, None).await)
+                .await
+                .unwrap();
         assert_eq!(
             (made.origin, made.event_type.as_str(), made.state),
-            (Origin::Test, *kind, DeliveryState::Pending)
+            (DeliveryOrigin::Test, *kind, DeliveryState::Pending)
         );
         let event = app.events().await.pop().unwrap();
         assert_eq!(event["id"], made.event.to_string());
         assert_eq!((&event["type"], &event["workspace_id"]), (&json!(kind), &json!(acme.id.to_string())));
         assert_eq!(event["created_at"], "2026-03-02T10:00:30.000Z");
-        assert_eq!(contract.faults(&Contract::event_schema(kind), &event), Vec::<String>::new(), "{event}");
+        assert_eq!(
+            contract.errors(&ContractValidator::event_schema(kind), &event),
+            Vec::<String>::new(),
+            "{event}"
+        );
         assert_eq!(acme.deliveries(other).await, []);
     }
     let (of, _) = acme.subscribe(CREATED).await;
     pause(&acme, of).await;
-    let test = done(&app, async |write| webhooks::test(&app.app, write, acme.id, of, None).await).await;
-    assert!(refusal(test).ends_with("is not enabled, so nothing would be sent; enable it first"));
+    let test =
+        in_transaction(&app, async |write| webhooks::test(&app.app, write, acme.id, of, None).await).await;
+    assert!(refusal(test).ends_with("is not enabled, so nothing can be sent; enable it first"));
 }
 
 #[tokio::test]
-async fn a_deleted_subscription_takes_everything_with_it() {
+async fn deleting_a_subscription_deletes_its_deliveries() {
     let app = TestApp::start().await;
     let acme = app.workspace("acme").await;
     let (of, _) = acme.subscribe(CREATED).await;
     acme.student("ada").await;
-    app.settle_due(Some(500), Next::Retry(app.clock.now_ms() + 1)).await;
-    done(&app, async |write| webhooks::delete(write, acme.id, of).await).await.unwrap();
+    app.settle_due(Some(500), DeliveryTransition::Retry(app.clock.now_ms() + 1)).await;
+    in_transaction(&app, async |write| webhooks::delete(write, acme.id, of).await).await.unwrap();
     assert!(matches!(webhooks::find(&app.app, of).await, Err(Error::NotFound(_))));
     acme.student("bob").await;
     assert_eq!(
         entity::webhook_deliveries::in_workspace(acme.id.uuid()).count(app.app.db.read()).await.unwrap(),
         0
     );
-    assert_eq!(app.events_of("student.created").await.len(), 2, "the events stay");
+    assert_eq!(app.events_of("student.created").await.len(), 2, "the events remain");
 }

@@ -1,14 +1,15 @@
-//! A second version of the API beside v1: every construct that the generator supports, called over HTTP.
+//! A second version of the API beside v1. Its contract uses every construct that the generator supports; the tests call it over
+//! HTTP.
 //!
-//! The contract stands in `contract.yaml`; `cargo xtask codegen` writes `generated/` from it, as it does for v1.
+//! The contract is `contract.yaml`; `cargo xtask codegen` generates `generated/` from it, as for v1.
 
-#![allow(unreachable_pub, reason = "generated code is `pub` among its own, and this binary exports nothing")]
+#![allow(unreachable_pub, reason = "generated code uses `pub`, and a test binary exports nothing")]
 
 mod bodies;
-#[allow(dead_code, reason = "a contract says more than these stories ask of it")]
+#[allow(dead_code, reason = "the tests do not use all generated code")]
 mod generated;
-mod library;
 mod parameters;
 mod server;
+mod service;
 mod unions;
 mod versions;

@@ -1,17 +1,17 @@
-//! A running server with both versions, and a key that may do everything.
+//! A running server with both versions, and a key with all scopes.
 
 use std::collections::BTreeMap;
 
 use api::events::{encode, example};
 use creator_api::server::Server;
-use domain::Given;
-use domain::app::{App, Parts};
-use domain::keys::{self, NewKey, Principals};
+use domain::FieldUpdate;
+use domain::app::{App, AppParts};
+use domain::keys::{self, NewKey, PrincipalCache};
 use domain::scope::Scopes;
 use domain::workspaces::{self, Quota, WorkspaceUpsert};
 use foundation::clock::Clock;
 use foundation::config::Config;
-use foundation::database::{Database, Options, Source};
+use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use foundation::id::Ids;
 use foundation::secret::MasterKey;
 use reqwest::{Method, RequestBuilder};
@@ -21,83 +21,83 @@ use tokio::net::TcpListener;
 
 use crate::generated::adapter::V2;
 use crate::generated::operations;
-use crate::library::Library;
+use crate::service::RecordingService;
 
-/// A server on a database of its own; it ends with the test's runtime.
-pub struct Both {
-    pub library: Library,
+/// A server with a database of its own. It stops with the test's runtime.
+pub struct TestServer {
+    pub service: RecordingService,
     pub secret: String,
     base: String,
     http: reqwest::Client,
     _folder: tempfile::TempDir,
 }
 
-/// An answer, read to its end.
+/// A response with its whole body.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     pub status: u16,
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
 
-impl Both {
+impl TestServer {
     pub async fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let flags = vec![
             ("data_dir", folder.path().display().to_string()),
             ("default_per_minute", "1000".to_owned()),
         ];
-        let source = Source::new(None, folder.path()).expect("a database");
-        let app = App::new(Parts {
+        let source = DatabaseSource::new(None, folder.path()).expect("a database");
+        let app = App::new(AppParts {
             config: Config::read(flags, std::iter::empty()).expect("settings").0,
-            db: Database::connect(Options::new(source)).await.expect("a database"),
-            clock: Clock::fixed("2026-03-01T10:00:00Z".parse().expect("a time")),
+            db: Database::connect(DatabaseOptions::new(source)).await.expect("a database"),
+            clock: Clock::simulated("2026-03-01T10:00:00Z".parse().expect("a time")),
             ids: Ids::default(),
             encode,
             example,
-            principals: Principals::default(),
+            principals: PrincipalCache::default(),
         });
         app.db.migrate().await.expect("a schema");
-        let secret = key(&app).await;
-        let library = Library::default();
+        let secret = create_key(&app).await;
+        let service = RecordingService::default();
         let master = MasterKey::from_hex(&"07".repeat(32), "the test").expect("a key");
         let server = Server::new(app, &master, "http://api.test").expect("a server");
         let server =
-            server.with_version(&operations::CONTRACT, V2(library.clone())).expect("a second version");
+            server.with_version(&operations::CONTRACT, V2(service.clone())).expect("a second version");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         tokio::spawn(server.run(listener, std::future::pending()));
-        // The second one to say so changes nothing.
+        // Fails if another test has installed it, which changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Self { library, secret, base, http, _folder: folder }
+        Self { service, secret, base, http, _folder: folder }
     }
 
-    /// A request without a key.
+    /// Creates a request without a key.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base))
     }
 
-    /// A request of the second version under the key.
+    /// Creates a request to the second version with the key.
     pub fn call(&self, method: Method, path: &str) -> RequestBuilder {
         self.request(method, &format!("/api/v2{path}")).header("x-api-key", &self.secret)
     }
 
-    /// Sends a body of JSON.
-    pub async fn send(&self, method: Method, path: &str, body: Value) -> Answer {
-        answer(self.call(method, path).header("cookie", "theme=dark").json(&body)).await
+    /// Sends a JSON body.
+    pub async fn send(&self, method: Method, path: &str, body: Value) -> HttpResponse {
+        execute(self.call(method, path).header("cookie", "theme=dark").json(&body)).await
     }
 }
 
-/// A key of a new workspace, with every scope.
-async fn key(app: &App) -> String {
+/// Creates a key with all scopes in a new workspace.
+async fn create_key(app: &App) -> String {
     let mut write = app.begin_write().await.expect("a write");
     let upsert = WorkspaceUpsert {
         key: "acme".into(),
         name: "Acme".into(),
         owner_email: "owner@example.com".into(),
-        per_minute: Given::Absent,
-        per_day: Given::Absent,
+        per_minute: FieldUpdate::Absent,
+        per_day: FieldUpdate::Absent,
     };
     let workspace = workspaces::upsert(app, &mut write, app.clock.now(), upsert).await.expect("a workspace");
     let new =
@@ -107,29 +107,34 @@ async fn key(app: &App) -> String {
     secret.expose_secret().to_owned()
 }
 
-/// The answer to a request.
-pub async fn answer(request: RequestBuilder) -> Answer {
+/// Sends a request and reads the response.
+pub async fn execute(request: RequestBuilder) -> HttpResponse {
     let response = request.send().await.expect("an answer");
     let status = response.status().as_u16();
     let headers = response.headers().iter();
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().expect("text").to_owned()));
-    Answer { status, headers: headers.collect(), body: response.bytes().await.expect("a body").to_vec() }
+    HttpResponse {
+        status,
+        headers: headers.collect(),
+        body: response.bytes().await.expect("a body").to_vec(),
+    }
 }
 
-impl Answer {
+impl HttpResponse {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The faults of a refused request, as `place field: message`.
+    /// Returns the errors of a rejected request, formatted as `location field: message`.
     #[track_caller]
-    pub fn faults(&self) -> Vec<String> {
+    pub fn errors(&self) -> Vec<String> {
         assert_eq!(self.status, 422, "{}", String::from_utf8_lossy(&self.body));
         let body = self.json();
         let details = body["error"]["details"].as_array().expect("details").iter();
-        let word = |detail: &Value, key: &str| detail[key].as_str().expect("a word").to_owned();
-        let line =
-            |one: &Value| format!("{} {}: {}", word(one, "in"), word(one, "field"), word(one, "message"));
+        let string = |detail: &Value, key: &str| detail[key].as_str().expect("a string").to_owned();
+        let line = |detail: &Value| {
+            format!("{} {}: {}", string(detail, "in"), string(detail, "field"), string(detail, "message"))
+        };
         details.map(line).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Unions: told apart by a property, or by the kind of value; and what has no shape of theirs.
+//! Unions, discriminated by a property or by the type of the value, and values that match no variant.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,29 +7,29 @@ use crate::generated::events::{
     EVENT_TYPES, Event, Maker, ThingGoneBody, ThingGoneBodyWhy, ThingMade, ThingMadeType,
 };
 use crate::generated::schemas::{LargeThing, Place};
-use crate::server::Both;
+use crate::server::TestServer;
 
-async fn paid(both: &Both, payment: Value) -> Value {
-    let answer = both.send(Method::POST, "/payments", payment).await;
-    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
-    answer.json()
+async fn pay(server: &TestServer, payment: Value) -> Value {
+    let response = server.send(Method::POST, "/payments", payment).await;
+    assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.body));
+    response.json()
 }
 
 #[tokio::test]
-async fn each_shape_comes_back_as_it_was_sent() {
-    let both = Both::start().await;
+async fn each_variant_is_returned_as_it_was_sent() {
+    let server = TestServer::start().await;
     let cash = json!({ "method": "cash", "amount": 5 });
-    assert_eq!(paid(&both, cash.clone()).await, json!({ "payment": cash, "for": 5 }));
+    assert_eq!(pay(&server, cash.clone()).await, json!({ "payment": cash, "for": 5 }));
     for reference in [json!(7), json!("seven"), json!(["s", "even"]), json!({ "name": "seven" }), json!(true)]
     {
         let card = json!({ "method": "card", "number": "1234", "reference": reference });
-        assert_eq!(paid(&both, card.clone()).await, json!({ "payment": card, "for": reference }));
+        assert_eq!(pay(&server, card.clone()).await, json!({ "payment": card, "for": reference }));
     }
 }
 
 #[tokio::test]
-async fn what_has_no_shape_is_refused() {
-    let both = Both::start().await;
+async fn a_value_that_matches_no_variant_is_rejected() {
+    let server = TestServer::start().await;
     for payment in [
         json!({ "method": "card", "amount": 5 }),
         json!({ "method": "cheque", "amount": 5 }),
@@ -39,26 +39,26 @@ async fn what_has_no_shape_is_refused() {
         json!({ "method": "card", "number": "1234", "reference": 1.5 }),
         json!("cash"),
     ] {
-        let answer = both.send(Method::POST, "/payments", payment.clone()).await;
-        assert!(!answer.faults().is_empty(), "{payment}");
+        let response = server.send(Method::POST, "/payments", payment.clone()).await;
+        assert!(!response.errors().is_empty(), "{payment}");
     }
 }
 
 #[test]
-fn events_are_written_with_their_type() {
+fn events_are_serialized_with_their_type() {
     assert_eq!(EVENT_TYPES, ["thing.made", "thing.gone"]);
     let data = LargeThing { id: 1, name: "n".to_owned(), weight: 2, theme: None };
     for (by, written) in [
         (Maker::Integer(3), json!(3)),
         (Maker::Place(Place { name: "here".to_owned() }), json!({ "name": "here" })),
     ] {
-        let made = ThingMade { r#type: ThingMadeType::ThingMade, data: data.clone(), by: Some(by) };
-        let event = Event::ThingMade(made);
+        let thing_made = ThingMade { r#type: ThingMadeType::ThingMade, data: data.clone(), by: Some(by) };
+        let event = Event::ThingMade(thing_made);
         let data = json!({ "id": 1, "name": "n", "weight": 2 });
         let expected = json!({ "type": "thing.made", "data": data, "by": written });
         assert_eq!(serde_json::to_value(&event).expect("JSON"), expected);
     }
-    let gone = Event::ThingGone(ThingGoneBody { id: 1, why: ThingGoneBodyWhy::Sold });
-    assert_eq!(serde_json::to_value(&gone).expect("JSON"), json!({ "id": 1, "why": "sold" }));
-    assert_eq!(gone.event_type(), "thing.gone");
+    let event = Event::ThingGone(ThingGoneBody { id: 1, why: ThingGoneBodyWhy::Sold });
+    assert_eq!(serde_json::to_value(&event).expect("JSON"), json!({ "id": 1, "why": "sold" }));
+    assert_eq!(event.event_type(), "thing.gone");
 }

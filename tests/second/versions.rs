@@ -1,51 +1,51 @@
-//! Two versions on one server: one key, one limit, a contract each.
+//! Two versions on one server share keys and limits. Each has its own contract.
 
 use reqwest::Method;
 
 use crate::generated::document;
-use crate::server::{Both, answer};
+use crate::server::{TestServer, execute};
 
 #[tokio::test]
-async fn both_versions_answer_one_key_and_draw_on_one_limit() {
-    let both = Both::start().await;
-    let first = both.request(Method::GET, "/api/v1/courses").bearer_auth(&both.secret);
-    let first = answer(first).await;
-    let second = answer(both.call(Method::GET, "/things")).await;
+async fn both_versions_accept_one_key_and_share_one_limit() {
+    let server = TestServer::start().await;
+    let first = server.request(Method::GET, "/api/v1/courses").bearer_auth(&server.secret);
+    let first = execute(first).await;
+    let second = execute(server.call(Method::GET, "/things")).await;
     assert_eq!((first.status, second.status), (200, 200));
-    let left = |headers: &std::collections::BTreeMap<String, String>| -> u32 {
+    let remaining = |headers: &std::collections::BTreeMap<String, String>| -> u32 {
         headers["x-ratelimit-remaining"].parse().expect("a number")
     };
-    assert_eq!(left(&first.headers) - left(&second.headers), 1);
+    assert_eq!(remaining(&first.headers) - remaining(&second.headers), 1);
 }
 
 #[tokio::test]
-async fn a_key_is_looked_for_where_the_contract_says() {
-    let both = Both::start().await;
-    let bearer = answer(both.request(Method::GET, "/api/v2/things").bearer_auth(&both.secret)).await;
+async fn the_key_is_read_from_the_header_that_the_contract_defines() {
+    let server = TestServer::start().await;
+    let bearer = execute(server.request(Method::GET, "/api/v2/things").bearer_auth(&server.secret)).await;
     assert_eq!((bearer.status, &*bearer.headers["www-authenticate"]), (401, "ApiKey"));
-    let header = both.request(Method::GET, "/api/v1/courses").header("x-api-key", &both.secret);
-    let header = answer(header).await;
+    let header = server.request(Method::GET, "/api/v1/courses").header("x-api-key", &server.secret);
+    let header = execute(header).await;
     assert_eq!((header.status, &*header.headers["www-authenticate"]), (401, "Bearer"));
-    let twice = both.call(Method::GET, "/things").header("x-api-key", &both.secret);
-    assert_eq!(answer(twice).await.status, 401);
+    let twice = server.call(Method::GET, "/things").header("x-api-key", &server.secret);
+    assert_eq!(execute(twice).await.status, 401);
 }
 
 #[tokio::test]
 async fn each_version_serves_its_own_contract_and_paths() {
-    let both = Both::start().await;
+    let server = TestServer::start().await;
     for (file, text) in [
         ("v2.yaml", document::YAML),
         ("v2.json", document::JSON),
         ("v2.openapi-3.0.json", document::OPENAPI_3_0_JSON),
     ] {
-        let served = answer(both.request(Method::GET, &format!("/openapi/{file}"))).await;
+        let served = execute(server.request(Method::GET, &format!("/openapi/{file}"))).await;
         assert_eq!((served.status, &*String::from_utf8_lossy(&served.body)), (200, text), "{file}");
     }
-    assert_eq!(answer(both.request(Method::GET, "/openapi/v1.json")).await.status, 200);
-    let page = answer(both.request(Method::GET, "/docs/swagger-initializer.js")).await;
+    assert_eq!(execute(server.request(Method::GET, "/openapi/v1.json")).await.status, 200);
+    let page = execute(server.request(Method::GET, "/docs/swagger-initializer.js")).await;
     let page = String::from_utf8_lossy(&page.body).into_owned();
     assert!(page.contains("/openapi/v1.json") && page.contains("/openapi/v2.json"), "{page}");
-    assert_eq!(answer(both.call(Method::GET, "/courses")).await.status, 404);
-    let wrong = answer(both.call(Method::POST, "/files")).await;
+    assert_eq!(execute(server.call(Method::GET, "/courses")).await.status, 404);
+    let wrong = execute(server.call(Method::POST, "/files")).await;
     assert_eq!((wrong.status, &*wrong.headers["allow"]), (405, "PUT"));
 }

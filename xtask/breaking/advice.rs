@@ -1,108 +1,112 @@
-//! Who breaks on a change of a schema, and how to do without: sentences by what the change is about and which way the
-//! values go.
+//! The impact of schema changes on clients and their remedies, by subject of the rule and direction.
 
-use super::catalogue;
-use super::compare::Note;
-use super::rule::{Direction, Effect, Topic};
+use super::catalog;
+use super::compare::DetectedChange;
+use super::rule::{Direction, Topic, ValueEffect};
 
-/// Who breaks and why, and what to do instead.
-pub(crate) fn on(note: &Note) -> (String, String) {
-    if let (None, Some(rule)) = (note.site, catalogue::rule(&note.id)) {
-        return (rule.who.to_owned(), rule.instead.to_owned());
+/// Returns the impact and the remedy of a change.
+pub(crate) fn for_change(change: &DetectedChange) -> (String, String) {
+    if let (None, Some(rule)) = (change.site, catalog::rule(&change.id)) {
+        return (rule.impact.to_owned(), rule.remedy.to_owned());
     }
-    let (Some(site), Some(aspect)) = (note.site, catalogue::aspect(&note.word)) else {
+    let (Some(site), Some(schema_rule)) = (change.site, catalog::schema_rule(&change.suffix)) else {
         return (UNKNOWN.0.to_owned(), UNKNOWN.1.to_owned());
     };
-    let (who, instead) = sentences(&note.word, aspect.topic, aspect.effect, site.direction());
-    (who.to_owned(), instead.to_owned())
+    let (impact, remedy) = sentences(&change.suffix, schema_rule.topic, schema_rule.effect, site.direction());
+    (impact.to_owned(), remedy.to_owned())
 }
 
 const UNKNOWN: (&str, &str) = (
-    "No rule knows what this does to clients, so it counts as breaking.",
-    "Leave it as it was, or have it waived once someone has judged it.",
+    "The effect on clients is unknown, so the change counts as breaking.",
+    "Revert the change, or review it and add a waiver.",
 );
 
 const WIDER_REQUEST: &str =
-    "Go on accepting all that was accepted; ask for more of a new field or operation only.";
-const ANOTHER_FIELD: &str = "Keep what is sent as it is; say the new thing in a new field.";
+    "Keep accepting all values that were valid; apply stricter rules only to a new property or operation.";
+const ANOTHER_FIELD: &str = "Keep the value as it is, and send the new one in a new property.";
 
-fn sentences(word: &str, topic: Topic, effect: Effect, direction: Direction) -> (&'static str, &'static str) {
-    match (word, direction) {
+fn sentences(
+    suffix: &str,
+    topic: Topic,
+    effect: ValueEffect,
+    direction: Direction,
+) -> (&'static str, &'static str) {
+    match (suffix, direction) {
         ("unclassified-change", _) => return UNKNOWN,
         ("enum-value-added", Direction::Response) => {
             return (
-                "A client that handles each listed value meets one that it does not know.",
-                "Mark the enum `x-extensible-enum: true` in a version of its own before values come, or say the new thing in a new field.",
+                "A client that handles each listed value receives an unknown one.",
+                "Release the enum with `x-extensible-enum: true` before you add values, or send the new value in a new property.",
             );
         }
         ("enum-opened", Direction::Response) => {
             return (
-                "A client built for a closed list meets values that it does not know.",
-                "Leave the list closed; add a field with an open one beside it.",
+                "A client that handles only the listed values receives unknown ones.",
+                "Keep the enum closed, and add a property with an open enum.",
             );
         }
         ("became-nullable", Direction::Response) => {
             return (
-                "A client that reads the value without a check fails on `null`.",
-                "Go on sending a value; say by a new field that there is none.",
+                "A client that does not check for `null` fails.",
+                "Keep sending a value, and add a property that reports its absence.",
             );
         }
-        (_, direction) if word.starts_with("discriminator") => return discriminator(direction),
-        (_, Direction::Request) if word.starts_with("default-value") => {
+        (_, direction) if suffix.starts_with("discriminator") => return discriminator(direction),
+        (_, Direction::Request) if suffix.starts_with("default-value") => {
             return (
-                "A client that leaves the parameter out gets another answer than it got.",
-                "Keep the default; who wants the new one can ask for it.",
+                "A client that omits the parameter receives a different response.",
+                "Keep the default; clients that need the new value can send it.",
             );
         }
         ("became-required" | "became-required-with-default", Direction::Request) => {
             return (
-                "A client that leaves it out, as it was allowed to, is refused.",
-                "Leave it optional, with a default that does what was done before.",
+                "Requests that omit the value, which was optional, are rejected.",
+                "Keep it optional, with a default that preserves the old behavior.",
             );
         }
         ("became-optional", Direction::Response) => {
             return (
-                "A client that reads it without a check fails where it is missing.",
-                "Go on sending it always.",
+                "A client that does not check whether the value is present fails.",
+                "Always send the value.",
             );
         }
         _ => {}
     }
     match (topic, direction, effect) {
         (Topic::Lifecycle, ..) => (
-            "Clients cannot plan for what was announced this way.",
-            "Write `deprecated: true` and `x-sunset` with a day (YYYY-MM-DD) at least 180 days ahead.",
+            "Clients cannot plan for the end of support.",
+            "Set `deprecated: true`, and set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.",
         ),
-        (Topic::Types, Direction::Request, _) => {
-            ("A client that sends what was valid is refused.", WIDER_REQUEST)
+        (Topic::JsonTypes, Direction::Request, _) => {
+            ("Requests with values that were valid are rejected.", WIDER_REQUEST)
         }
-        (Topic::Types, Direction::Response, _) => {
-            ("A client that reads the value as what it was fails on what it is now.", ANOTHER_FIELD)
+        (Topic::JsonTypes, Direction::Response, _) => {
+            ("A client that parses the value as the old type or format fails.", ANOTHER_FIELD)
         }
         (Topic::Values, Direction::Request, _) => {
-            ("A client that sends a value that is not valid any more is refused.", WIDER_REQUEST)
+            ("Requests with a value that was valid are rejected.", WIDER_REQUEST)
         }
         (Topic::Values, Direction::Response, _) => {
-            ("A client that was told which values come meets another one.", ANOTHER_FIELD)
+            ("A client that handles only the documented values receives a different one.", ANOTHER_FIELD)
         }
         (Topic::Bounds, Direction::Request, _) => {
-            ("A client that sends a value beyond the new bound is refused where it was not.", WIDER_REQUEST)
+            ("Requests with a value outside the new bounds are rejected.", WIDER_REQUEST)
         }
         (Topic::Bounds, Direction::Response, _) => (
-            "A client that made room by the old bound meets values beyond it.",
-            "Keep to the old bound in what is sent.",
+            "A client that relies on the old bounds receives values outside them.",
+            "Keep the values that are sent within the old bounds.",
         ),
         (Topic::Properties, Direction::Request, _) => {
-            ("A client that sends properties that were accepted is refused.", WIDER_REQUEST)
+            ("Requests with properties that were valid are rejected.", WIDER_REQUEST)
         }
         (Topic::Properties, Direction::Response, _) => {
-            ("A client that reads by the old schema refuses what is sent now.", ANOTHER_FIELD)
+            ("A client that validates against the old schema rejects the response.", ANOTHER_FIELD)
         }
         (Topic::Structure, Direction::Request, _) => {
-            ("A client that sends what the old schema let through is refused.", WIDER_REQUEST)
+            ("Requests that match the old schema are rejected.", WIDER_REQUEST)
         }
         (Topic::Structure, Direction::Response, _) => {
-            ("A client that reads by the old schema does not know what is sent now.", ANOTHER_FIELD)
+            ("A client that parses by the old schema cannot handle the response.", ANOTHER_FIELD)
         }
     }
 }
@@ -110,12 +114,12 @@ fn sentences(word: &str, topic: Topic, effect: Effect, direction: Direction) -> 
 const fn discriminator(direction: Direction) -> (&'static str, &'static str) {
     match direction {
         Direction::Request => (
-            "A client tells the alternatives apart as it did, and is misunderstood or refused.",
+            "Requests that use the old discriminator are rejected or misinterpreted.",
             "Keep the property and its values; add values for new alternatives.",
         ),
         Direction::Response => (
-            "A client that chooses by the property how to read the rest chooses wrong, or not at all.",
-            "Keep the property and its values; say the new thing in a new field.",
+            "A client that selects the schema by the discriminator selects the wrong one, or none.",
+            "Keep the property and its values, and send the new data in a new property.",
         ),
     }
 }

@@ -1,7 +1,8 @@
-//! Where the base comes from: a file, or the contract as a git revision has it.
+//! Loads the base (a file, or the contract at a git revision) and the waivers.
 //!
-//! Owns that a base which cannot be had is an error with a remedy, never an empty one; and where waivers come from: a
-//! revision that the change is not part of, so that no change waives itself. Only `--waivers` names a file of them.
+//! A base that cannot be found is an error with a remedy, never an empty document. Waivers come from a revision that does not
+//! contain the change under review, so that a change cannot waive itself. Only `--waivers` can name a waiver file in the
+//! working tree.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,199 +10,212 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail, ensure};
 use contract::source::Source;
 
-use super::files::Files;
+use super::file_resolver::FileResolver;
 use super::waivers::Waivers;
 
-/// The contract as last released.
+/// The released contract.
 pub(crate) const RELEASED: &str = "openapi/released/v1.yaml";
 /// The contract.
 pub(crate) const CONTRACT: &str = "openapi/v1.yaml";
-/// The file of waivers, in the folder of the released contract.
+/// The name of the waiver file, in the directory of the released contract.
 const WAIVERS: &str = "waivers.toml";
-/// The branch that changes are merged into, as git calls it in a clone.
+/// The target branch of changes, as a git reference of a clone.
 pub(super) const TARGET: &str = "origin/HEAD";
 
-/// The base and the waivers that count.
+/// The base and the waivers that apply.
 #[derive(Debug)]
-pub(crate) struct Side {
-    /// The text of the base.
+pub(crate) struct BaseInput {
+    /// The source text of the base.
     pub source: Source,
-    /// The waivers, when there are some.
+    /// The waivers, if any.
     pub waivers: Option<Waivers>,
-    /// Why waivers of the working tree do not count, when there are such.
+    /// Why the waivers in the working tree are ignored, if they are.
     pub note: Option<String>,
 }
 
-/// Takes the base from a file, or else from a git revision of the contract, which is called by its way from the root. The
-/// waivers come from `waivers`, a file or a revision; without it, from the revision that is the base, or else from the branch
-/// that changes are merged into.
+/// Loads the base from a file, or from a git revision of the contract (a path relative to the workspace root). The waivers come
+/// from `waivers`, a file or a revision. Without it, they come from the base if that is a revision, otherwise from the target
+/// branch.
 ///
 /// # Errors
-/// When one of them is neither a file nor a revision, or cannot be read.
-pub(crate) fn read(files: &Files, base: &str, contract: &str, waivers: Option<&str>) -> Result<Side> {
-    ensure!(!base.is_empty(), "--base is empty; name a file or a git revision");
-    let workspace = files.workspace.as_path();
-    let file = files.find(base);
+/// Returns an error when one of the arguments is neither a file nor a revision, or cannot be read.
+pub(crate) fn read(
+    resolver: &FileResolver,
+    base: &str,
+    contract: &str,
+    waivers: Option<&str>,
+) -> Result<BaseInput> {
+    ensure!(!base.is_empty(), "--base is empty; specify a file or a git revision");
+    let workspace = resolver.workspace.as_path();
+    let file = resolver.find(base);
     let source = match &file {
-        Some(name) => contract::open(workspace, name)?,
-        None => from_git(workspace, base, contract)?,
+        Some(name) => contract::read_file(workspace, name)?,
+        None => load_from_git(workspace, base, contract)?,
     };
-    let beside = match &file {
-        Some(name) => waivers_beside(name),
-        None => released_beside(contract),
+    let waivers_file = match &file {
+        Some(name) => waivers_path(name),
+        None => released_waivers_path(contract),
     };
     let (waivers, note) = match (waivers, &file) {
-        (Some(named), _) => (Some(named_waivers(files, named, &beside)?), None),
-        (None, None) => counted(workspace, base, &beside)?,
-        (None, Some(_)) => counted(workspace, TARGET, &beside)?,
+        (Some(named), _) => (Some(load_named_waivers(resolver, named, &waivers_file)?), None),
+        (None, None) => load_default_waivers(workspace, base, &waivers_file)?,
+        (None, Some(_)) => load_default_waivers(workspace, TARGET, &waivers_file)?,
     };
-    Ok(Side { source, waivers, note })
+    Ok(BaseInput { source, waivers, note })
 }
 
-/// The contract as a revision has it.
-fn from_git(workspace: &Path, base: &str, contract: &str) -> Result<Source> {
-    if !git_knows(workspace, base)
-        && let Some(sentence) = why_not(workspace, base)
+/// Loads the contract at a revision.
+fn load_from_git(workspace: &Path, base: &str, contract: &str) -> Result<Source> {
+    if !is_revision(workspace, base)
+        && let Some(sentence) = explain_missing_base(workspace, base)
     {
-        bail!("there is no base: {sentence}");
+        bail!("base not found: {sentence}");
     }
-    from_revision(workspace, base, contract)
+    load_contract_at(workspace, base, contract)
 }
 
-/// What is wrong with the name of a base, when it was surely meant as that of a file.
-fn why_not(workspace: &Path, base: &str) -> Option<String> {
+/// Explains why a base cannot be found if its name looks like that of a file.
+fn explain_missing_base(workspace: &Path, base: &str) -> Option<String> {
     if base == RELEASED {
         return Some(format!(
-            "{base} does not exist. Put the released contract there with `cargo xtask release-contract`, or name another \
-             file or a git revision by --base"
+            "{base} does not exist; create it with `cargo xtask release-contract`, or specify another file or a git \
+             revision with --base"
         ));
     }
     if let Some((revision, file)) = base.split_once(':')
-        && git_knows(workspace, revision)
+        && is_revision(workspace, revision)
     {
         return Some(format!(
-            "`{base}` is a file in a revision. Name the revision by `--base {revision}`, and the file by `--contract {file}`"
+            "`{base}` is a file in a revision; specify the revision with `--base {revision}` and the file with `--contract {file}`"
         ));
     }
     if Path::new(base).is_absolute() {
         return Some(format!("{base} does not exist"));
     }
-    looks_like_a_file(base).then(|| {
+    has_document_extension(base).then(|| {
         format!(
-            "{base} does not exist, neither in this folder nor at the root of the workspace; name another file or a git \
-             revision by --base"
+            "{base} exists neither in the current directory nor at the workspace root; specify another file or a git \
+             revision with --base"
         )
     })
 }
 
-fn looks_like_a_file(base: &str) -> bool {
+fn has_document_extension(base: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|ending| base.to_ascii_lowercase().ends_with(ending))
 }
 
-/// The waivers that `--waivers` names: all of them must match.
-fn named_waivers(files: &Files, named: &str, beside: &Path) -> Result<Waivers> {
-    ensure!(!named.is_empty(), "--waivers is empty; name a file or a git revision");
-    let workspace = files.workspace.as_path();
-    if let Some(name) = files.find(named) {
+/// Loads the waivers that `--waivers` names. All waivers of a file must match.
+fn load_named_waivers(resolver: &FileResolver, named: &str, waivers_file: &Path) -> Result<Waivers> {
+    ensure!(!named.is_empty(), "--waivers is empty; specify a file or a git revision");
+    let workspace = resolver.workspace.as_path();
+    if let Some(name) = resolver.find(named) {
         let text =
             std::fs::read_to_string(workspace.join(&name)).with_context(|| format!("cannot read {name}"))?;
-        return Ok(Waivers { name, text, of_another: false });
+        return Ok(Waivers { name, text, from_revision: false });
     }
     ensure!(
-        git_knows(workspace, named),
-        "there are no waivers: `{named}` is neither a file nor a git revision; `git fetch` it, or correct the name"
+        is_revision(workspace, named),
+        "waivers not found: `{named}` is neither a file nor a git revision; run `git fetch`, or correct the name"
     );
-    let waivers = of_revision(workspace, named, beside)?;
+    let waivers = load_waivers_at(workspace, named, waivers_file)?;
     waivers.with_context(|| {
-        format!("there are no waivers: {} is not in the revision `{named}`", beside.display())
+        format!("waivers not found: revision `{named}` does not contain {}", waivers_file.display())
     })
 }
 
-/// The waivers of a revision, and why those of the working tree do not count where they are others.
-fn counted(workspace: &Path, revision: &str, beside: &Path) -> Result<(Option<Waivers>, Option<String>)> {
-    let known = beside.is_relative() && git_knows(workspace, revision);
-    let waivers = if known { of_revision(workspace, revision, beside)? } else { None };
-    let here = std::fs::read_to_string(workspace.join(beside)).ok();
-    let counts = waivers.as_ref().map(|waivers| &waivers.text);
-    let note = here.filter(|here| Some(here) != counts).map(|_| {
-        let name = beside.display();
+/// Loads the waivers of a revision. Also returns why different waivers in the working tree are ignored.
+fn load_default_waivers(
+    workspace: &Path,
+    revision: &str,
+    waivers_file: &Path,
+) -> Result<(Option<Waivers>, Option<String>)> {
+    let known = waivers_file.is_relative() && is_revision(workspace, revision);
+    let waivers = if known { load_waivers_at(workspace, revision, waivers_file)? } else { None };
+    let working_tree_text = std::fs::read_to_string(workspace.join(waivers_file)).ok();
+    let applied_text = waivers.as_ref().map(|waivers| &waivers.text);
+    let note = working_tree_text.filter(|working_tree_text| Some(working_tree_text) != applied_text).map(|_| {
+        let name = waivers_file.display();
         if known {
             format!(
-                "{name} is another in `{revision}`, which counts: merge waivers before the change that needs them"
+                "{name} differs from the one in `{revision}`, which applies; merge waivers before the change that needs them"
             )
-        } else if beside.is_absolute() {
-            format!("{name} does not count, since it is outside of the workspace; name it by --waivers")
+        } else if waivers_file.is_absolute() {
+            format!("{name} is ignored because it is outside of the workspace; specify it with --waivers")
         } else {
             format!(
-                "{name} does not count, since git does not know `{revision}` here; name waivers by --waivers"
+                "{name} is ignored because git cannot find `{revision}`; specify waivers with --waivers"
             )
         }
     });
     Ok((waivers, note))
 }
 
-/// The file of waivers as a revision has it. What they let pass may be in that revision already, or be yet to come.
-fn of_revision(workspace: &Path, revision: &str, beside: &Path) -> Result<Option<Waivers>> {
-    let beside = beside.display();
-    let Some(bytes) = git(workspace, &["show", &format!("{revision}:./{beside}")])? else { return Ok(None) };
-    let name = format!("{revision}:{beside}");
+/// Loads the waiver file of a revision. The changes that it accepts may already be part of that revision, or not be merged yet.
+fn load_waivers_at(workspace: &Path, revision: &str, waivers_file: &Path) -> Result<Option<Waivers>> {
+    let waivers_file = waivers_file.display();
+    let Some(bytes) = git(workspace, &["show", &format!("{revision}:./{waivers_file}")])? else {
+        return Ok(None);
+    };
+    let name = format!("{revision}:{waivers_file}");
     let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8"))?;
-    Ok(Some(Waivers { name, text, of_another: true }))
+    Ok(Some(Waivers { name, text, from_revision: true }))
 }
 
-/// The file of waivers beside a base.
-pub(crate) fn waivers_beside(base: &str) -> PathBuf {
+/// Returns the path of the waiver file next to a base.
+pub(crate) fn waivers_path(base: &str) -> PathBuf {
     Path::new(base).parent().unwrap_or(Path::new("")).join(WAIVERS)
 }
 
-/// The file of waivers of a contract whose released copy stands in a folder beside it.
-fn released_beside(contract: &str) -> PathBuf {
+/// Returns the path of the waiver file of a contract whose released copy is in the directory `released` next to it.
+fn released_waivers_path(contract: &str) -> PathBuf {
     Path::new(contract).parent().unwrap_or(Path::new("")).join("released").join(WAIVERS)
 }
 
-fn from_revision(workspace: &Path, revision: &str, contract: &str) -> Result<Source> {
+fn load_contract_at(workspace: &Path, revision: &str, contract: &str) -> Result<Source> {
     if git(workspace, &["rev-parse", "--git-dir"])?.is_none() {
-        bail!("`{revision}` is no file, and this folder is no git repository; name a file by --base");
+        bail!(
+            "`{revision}` is not a file, and the workspace is not a git repository; specify a file with --base"
+        );
     }
-    if !git_knows(workspace, revision) {
+    if !is_revision(workspace, revision) {
         let shallow = git(workspace, &["rev-parse", "--is-shallow-repository"])?.unwrap_or_default();
         if shallow.starts_with(b"true") {
             bail!(
-                "`{revision}` is not in this clone, which is shallow; fetch it first: `git fetch --unshallow origin`, or \
-                 `fetch-depth: 0` where CI checks out"
+                "revision `{revision}` is missing from this shallow clone; run `git fetch --unshallow origin`, or set \
+                 `fetch-depth: 0` in the checkout step of CI"
             );
         }
-        bail!("`{revision}` is neither a file nor a git revision; `git fetch` it, or correct the name");
+        bail!("`{revision}` is neither a file nor a git revision; run `git fetch`, or correct the name");
     }
     if Path::new(contract).is_absolute() {
         bail!(
-            "`{revision}` is a revision of this repository, and {contract} is outside of it; name the base as a file by --base"
+            "`{revision}` is a git revision, but {contract} is outside of the repository; specify a file with --base"
         );
     }
     let name = format!("{revision}:./{contract}");
     let Some(bytes) = git(workspace, &["show", &name])? else {
-        bail!("{contract} is not in the revision `{revision}`; name the base as a file by --base");
+        bail!("revision `{revision}` does not contain {contract}; specify a file with --base");
     };
-    contract::take(&format!("{revision}:{contract}"), bytes)
+    contract::source_from_bytes(&format!("{revision}:{contract}"), bytes)
 }
 
-/// The last common revision of HEAD and a branch.
+/// Returns the merge base of HEAD and a branch.
 pub(crate) fn merge_base(workspace: &Path, branch: &str) -> Option<String> {
     let revision = git(workspace, &["merge-base", "HEAD", branch]).ok()??;
     Some(String::from_utf8(revision).ok()?.trim().to_owned())
 }
 
-fn git_knows(workspace: &Path, revision: &str) -> bool {
+fn is_revision(workspace: &Path, revision: &str) -> bool {
     let name = format!("{revision}^{{commit}}");
     matches!(git(workspace, &["rev-parse", "--verify", "--quiet", "--end-of-options", &name]), Ok(Some(_)))
 }
 
-/// What git prints, or nothing when it fails.
+/// Runs git. Returns its standard output, or `None` when it fails.
 fn git(workspace: &Path, args: &[&str]) -> Result<Option<Vec<u8>>> {
     let output = Command::new("git")
         .args(args)
         .current_dir(workspace)
         .output()
-        .context("cannot start `git`, which a revision as --base needs; name a file instead")?;
+        .context("cannot start `git`, which is needed to read a revision; specify a file instead")?;
     Ok(output.status.success().then_some(output.stdout))
 }

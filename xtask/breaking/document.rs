@@ -1,66 +1,65 @@
-//! One of the two documents, ready to be compared.
+//! A parsed document, ready for comparison.
 //!
-//! Owns what can be said of a document by itself: that it can be read, which version it is, where its references lead, and
-//! how a place in it is called. It never knows the other document.
+//! Parses the document, detects its version, resolves its references and names positions in it.
 
 use std::collections::HashMap;
 
-use contract::Refused;
+use contract::InvalidContract;
 use contract::node::{Entry, Node, Value};
 use contract::source::{Source, Span};
 use contract::version::{self, Version};
-use contract::yaml::{self, Aliases};
+use contract::yaml::{self, AliasPolicy};
 use percent_encoding::percent_decode_str;
 
 use super::{references, shape};
 
-/// A document that can be compared.
+/// A validated OpenAPI document.
 #[derive(Debug)]
-pub(crate) struct Document {
-    /// Its text.
+pub(crate) struct OpenApiDocument {
+    /// The source text.
     pub source: Source,
-    /// Its tree.
+    /// The parsed tree.
     pub root: Node,
-    /// Which OpenAPI it is.
+    /// The version of OpenAPI.
     pub version: Version,
 }
 
-/// Reads a text as an OpenAPI document.
+/// Parses and validates an OpenAPI document.
 ///
 /// # Errors
-/// [`Refused`] with everything that keeps it from being compared.
-pub(crate) fn read(source: Source) -> Result<Document, Box<Refused>> {
+/// Returns [`InvalidContract`] with all diagnostics when the document cannot be compared.
+pub(crate) fn read(source: Source) -> Result<OpenApiDocument, Box<InvalidContract>> {
     let mut findings = Vec::new();
-    let root = yaml::read_with(&source, Aliases::Copied, &mut findings);
+    let root = yaml::read_with(&source, AliasPolicy::Expand, &mut findings);
     let Some(root) = root.filter(|_| findings.is_empty()) else {
-        return Err(Box::new(Refused { source, findings }));
+        return Err(Box::new(InvalidContract { source, diagnostics: findings }));
     };
     match version::of(&root) {
-        Err(finding) => Err(Box::new(Refused { source, findings: vec![*finding] })),
+        Err(finding) => Err(Box::new(InvalidContract { source, diagnostics: vec![*finding] })),
         Ok(version) => {
-            let document = Document { source, root, version };
+            let document = OpenApiDocument { source, root, version };
             shape::check(&document.root, &mut findings);
-            references::check(&Side::new(&document), &mut findings);
-            let Document { source, root, version } = document;
+            references::check(&IndexedDocument::new(&document), &mut findings);
+            let OpenApiDocument { source, root, version } = document;
             if findings.is_empty() {
-                Ok(Document { source, root, version })
+                Ok(OpenApiDocument { source, root, version })
             } else {
-                Err(Box::new(Refused { source, findings }))
+                Err(Box::new(InvalidContract { source, diagnostics: findings }))
             }
         }
     }
 }
 
-/// A document with its components at hand.
-pub(crate) struct Side<'n> {
+/// A document with an index of its components.
+pub(crate) struct IndexedDocument<'n> {
     /// The document.
-    pub document: &'n Document,
+    pub document: &'n OpenApiDocument,
     components: HashMap<&'n str, HashMap<&'n str, &'n Entry>>,
 }
 
-impl<'n> Side<'n> {
-    /// Takes a document.
-    pub(crate) fn new(document: &'n Document) -> Self {
+impl<'n> IndexedDocument<'n> {
+    /// Indexes the components of a document.
+    pub(crate) fn new(document: &'n OpenApiDocument) -> Self {
         let mut components = HashMap::new();
         let sections = document.root.get("components").and_then(Node::entries).unwrap_or_default();
         for section in sections {
@@ -71,18 +70,18 @@ impl<'n> Side<'n> {
         Self { document, components }
     }
 
-    /// The entries of a section of the components.
+    /// Returns the entries of a section of the components.
     pub(crate) fn section(&self, section: &str) -> &'n [Entry] {
         let components = self.document.root.get("components");
         components.and_then(|components| components.get(section)?.entries()).unwrap_or_default()
     }
 
-    /// A component by its section and name.
+    /// Returns a component by section and name.
     pub(crate) fn component(&self, section: &str, name: &str) -> Option<&'n Node> {
         self.components.get(section)?.get(name).map(|entry| &entry.value)
     }
 
-    /// What a reference leads to.
+    /// Returns the target of a reference.
     pub(crate) fn resolve(&self, reference: &str) -> Option<&'n Node> {
         if let Some((section, name)) = component_of(reference)
             && let Some(node) = self.component(section, name)
@@ -92,26 +91,26 @@ impl<'n> Side<'n> {
         references::target(&self.document.root, reference)
     }
 
-    /// Where the thing is named that a reference leads to: a component by its key.
-    pub(crate) fn named_at(&self, reference: &str) -> Option<Span> {
+    /// Returns the position of a reference's target; for a component, the position of its key.
+    pub(crate) fn target_position(&self, reference: &str) -> Option<Span> {
         let component =
             component_of(reference).and_then(|(section, name)| self.components.get(section)?.get(name));
         component.map(|entry| entry.key.span).or_else(|| self.resolve(reference).map(|node| node.span))
     }
 
-    /// The thing itself, and where it is named: what is shared is named once, whoever uses it.
+    /// Follows the references of a node. Returns the target and its position, or `at` if the node is not a reference. A shared
+    /// target has one position for all of its uses.
     pub(crate) fn follow_from(&self, node: &'n Node, at: Span) -> (&'n Node, Span) {
         let reference = node.get("$ref").and_then(Node::as_str);
-        (self.follow(node), reference.and_then(|target| self.named_at(target)).unwrap_or(at))
+        (self.follow(node), reference.and_then(|target| self.target_position(target)).unwrap_or(at))
     }
 
-    /// A thing with what its references lead to, one after another: where its neighbours count, all of them together say
-    /// what it is.
-    pub(crate) fn texts(&self, node: &'n Node) -> Vec<&'n Node> {
-        references::texts(&self.document.root, node)
+    /// Returns a node followed by the targets of its chain of references, for nodes whose siblings of `$ref` apply.
+    pub(crate) fn reference_chain(&self, node: &'n Node) -> Vec<&'n Node> {
+        references::reference_chain(&self.document.root, node)
     }
 
-    /// The thing itself: what the references lead to, one after another.
+    /// Follows the references of a node to the final target.
     pub(crate) fn follow(&self, node: &'n Node) -> &'n Node {
         let mut here = node;
         for _ in 0..64 {
@@ -123,7 +122,7 @@ impl<'n> Side<'n> {
         here
     }
 
-    /// How a place is called, whatever the line: the keys that lead to it, list items by what they name.
+    /// Returns the path of keys to a position, independent of line numbers. Items of a list are named by their content.
     pub(crate) fn path_of(&self, span: Span) -> String {
         let mut here = &self.document.root;
         let mut steps = Vec::new();
@@ -154,11 +153,11 @@ impl<'n> Side<'n> {
     }
 }
 
-/// What an item of a list is called: a parameter by its name, an alternative by its reference or title.
+/// Returns the name of a list item in a path: a parameter by its location and name, an alternative by its reference or title.
 fn item_name(item: &Node) -> String {
     let text = |key| item.get(key).and_then(Node::as_str);
     match (text("in"), text("name"), text("$ref"), text("title"), item.as_str()) {
-        (Some(place), Some(name), ..) => format!("{place}:{name}"),
+        (Some(location), Some(name), ..) => format!("{location}:{name}"),
         (None, Some(name), ..) => name.to_owned(),
         (_, _, Some(reference), ..) => reference.rsplit('/').next().unwrap_or(reference).to_owned(),
         (_, _, _, Some(title), _) => title.to_owned(),
@@ -167,14 +166,14 @@ fn item_name(item: &Node) -> String {
     }
 }
 
-/// The section and the name of a component that a plain reference names.
+/// Returns the section and name of a component that a reference without escapes denotes.
 pub(crate) fn component_of(reference: &str) -> Option<(&str, &str)> {
     let (section, name) = reference.strip_prefix("#/components/")?.split_once('/')?;
     (!name.contains(['/', '~', '%'])).then_some((section, name))
 }
 
-/// One step of a reference, as it is spelled in the document.
-pub(crate) fn step_of(step: &str) -> String {
+/// Decodes one step of a JSON pointer.
+pub(crate) fn decode_step(step: &str) -> String {
     let decoded = percent_decode_str(step).decode_utf8_lossy();
     decoded.replace("~1", "/").replace("~0", "~")
 }

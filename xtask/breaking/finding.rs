@@ -1,6 +1,6 @@
-//! A finding: one change, whoever reaches it.
+//! Findings: one for each change, with all operations that it affects.
 //!
-//! Owns how notes about one and the same change become one finding, and what it is known by. It never prints.
+//! Merges the reports of the same change into one finding and computes its fingerprint.
 
 use std::collections::BTreeMap;
 
@@ -8,89 +8,98 @@ use contract::source::Span;
 use sha2::{Digest, Sha256};
 
 use super::advice;
-use super::compare::{Comparison, Note, Origin, Reach, reach};
+use super::compare::{AffectedOperation, Comparison, DetectedChange, Origin, affected};
 use super::rule::{Direction, Level};
 
-/// A difference between two documents.
+/// A change between base and revision.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
-    /// The id of its rule.
+    /// The rule id.
     pub id: String,
-    /// How bad it is.
+    /// The level.
     pub level: Level,
-    /// What changed, in one sentence without a full stop.
+    /// What changed: one sentence without a period.
     pub message: String,
-    /// Who breaks and why; empty when nobody does.
-    pub who: String,
-    /// How to make the change without breaking; empty when it is harmless.
-    pub instead: String,
-    /// Where in the base.
+    /// How clients break; empty if they do not.
+    pub impact: String,
+    /// How to avoid the break; empty for harmless changes.
+    pub remedy: String,
+    /// The position in the base.
     pub base: Span,
-    /// Where in the revision.
+    /// The position in the revision.
     pub revision: Span,
-    /// What it is about, whatever the line.
+    /// The path of keys to the position in the base, independent of line numbers.
     pub path: String,
-    /// The operations that reach it.
-    pub reach: Vec<Reach>,
-    /// What a waiver names it by: the rule, the place and the change itself, whatever the line.
+    /// The affected operations.
+    pub operations: Vec<AffectedOperation>,
+    /// The identifier for waivers: a digest of direction, rule, path and details, independent of line numbers and messages.
     pub fingerprint: String,
-    /// Why it does not count, when a waiver says so.
+    /// The reason of the waiver that accepts the finding.
     pub waived: Option<String>,
 }
 
-/// What makes notes one change: which way the values go, the rule, both places and the facts; whoever reaches it.
-type Change<'a> = (Option<Direction>, &'a str, Span, Span, &'a str);
+/// The key by which reports of the same change are merged: direction, rule, both positions and the details.
+type ChangeKey<'a> = (Option<Direction>, &'a str, Span, Span, &'a str);
 
-/// One finding for each change, in the order of the revision's text.
-pub(crate) fn gather(comparison: &Comparison<'_>) -> Vec<Finding> {
-    let mut changes: BTreeMap<Change<'_>, Vec<&Note>> = BTreeMap::new();
-    for note in comparison.notes() {
-        let direction = note.site.map(super::rule::Site::direction);
-        let key =
-            (direction, note.word.as_str(), note.places.base, note.places.revision, note.facts.as_str());
-        changes.entry(key).or_default().push(note);
+/// Returns one finding for each change, sorted by position in the revision.
+pub(crate) fn merge_changes(comparison: &Comparison<'_>) -> Vec<Finding> {
+    let mut changes: BTreeMap<ChangeKey<'_>, Vec<&DetectedChange>> = BTreeMap::new();
+    for change in comparison.changes() {
+        let direction = change.site.map(super::rule::SchemaSite::direction);
+        let key = (
+            direction,
+            change.suffix.as_str(),
+            change.positions.base,
+            change.positions.revision,
+            change.details.as_str(),
+        );
+        changes.entry(key).or_default().push(change);
     }
-    let mut findings: Vec<Finding> = changes.into_values().map(|notes| finding(comparison, &notes)).collect();
+    let mut findings: Vec<Finding> =
+        changes.into_values().map(|changes| finding(comparison, &changes)).collect();
     findings.sort_by(|left, right| {
         let key = |finding: &Finding| (finding.revision.start, finding.base.start);
         (key(left), &left.id, &left.message).cmp(&(key(right), &right.id, &right.message))
     });
-    tell_apart(&mut findings);
+    make_unique(&mut findings);
     findings
 }
 
-fn finding(comparison: &Comparison<'_>, notes: &[&Note]) -> Finding {
-    // The worst of them speaks for all; among equals, the site that comes first.
-    let worst = notes.iter().max_by_key(|note| (note.level, std::cmp::Reverse(note.site)));
-    let note = worst.expect("a change has a note");
-    let origins: Vec<&Origin> = notes.iter().map(|note| &note.from).collect();
-    let path = comparison.base.path_of(note.places.base);
-    let (who, instead) = if note.level == Level::Info { Default::default() } else { advice::on(note) };
-    let direction = note.site.map(|site| format!("{:?}", site.direction())).unwrap_or_default();
-    let known_by = [direction.as_str(), note.word.as_str(), path.as_str(), note.facts.as_str()].join("\n");
+fn finding(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding {
+    // The report with the highest level names the finding; if levels are equal, the first site does.
+    let worst = changes.iter().max_by_key(|change| (change.level, std::cmp::Reverse(change.site)));
+    let change = worst.expect("every group contains a change");
+    let origins: Vec<&Origin> = changes.iter().map(|change| &change.origin).collect();
+    let path = comparison.base.path_of(change.positions.base);
+    let (impact, remedy) =
+        if change.level == Level::Info { Default::default() } else { advice::for_change(change) };
+    let direction = change.site.map(|site| format!("{:?}", site.direction())).unwrap_or_default();
+    let fingerprint_input =
+        [direction.as_str(), change.suffix.as_str(), path.as_str(), change.details.as_str()].join("\n");
     Finding {
-        id: note.id.clone(),
-        level: note.level,
-        message: note.message.clone(),
-        who,
-        instead,
-        base: note.places.base,
-        revision: note.places.revision,
+        id: change.id.clone(),
+        level: change.level,
+        message: change.message.clone(),
+        impact,
+        remedy,
+        base: change.positions.base,
+        revision: change.positions.revision,
         path,
-        reach: reach::of(comparison, &origins),
-        fingerprint: digest(&known_by),
+        operations: affected::operations(comparison, &origins),
+        fingerprint: digest(&fingerprint_input),
         waived: None,
     }
 }
 
-/// The first twelve hexadecimal digits of the SHA-256 of a text.
+/// Returns the first twelve hexadecimal digits of the SHA-256 digest of a string.
 fn digest(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Two findings may share all that a fingerprint is made of; the second one is then known by its place among them too.
-fn tell_apart(findings: &mut [Finding]) {
+/// Makes fingerprints unique: findings with the same fingerprint are numbered in their order, and the number is added to the
+/// digest from the second finding on.
+fn make_unique(findings: &mut [Finding]) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for finding in findings {
         let count = seen.entry(finding.fingerprint.clone()).or_default();

@@ -1,15 +1,15 @@
-//! `cargo xtask breaking`: whether a contract keeps what its base promised.
+//! `cargo xtask breaking`: reports the changes between two OpenAPI documents that break clients.
 //!
-//! A base and a revision are read (`document`), compared (`compare`, `schema`) by the rules of the `catalogue`, and
-//! what differs is printed (`report`), less what a waiver lets pass that is no part of the change (`waivers`). It works on any two
-//! OpenAPI documents, not on ours alone.
+//! The base and the revision are read (`document`) and compared (`compare`, `schema`) according to the rules in `catalog`.
+//! `waivers` marks the findings that were accepted, and `report` prints the result. It works with any two OpenAPI documents,
+//! not only with this project's contract.
 
 mod advice;
 mod base;
-mod catalogue;
+mod catalog;
 mod compare;
 mod document;
-mod files;
+mod file_resolver;
 mod finding;
 mod references;
 mod release;
@@ -26,144 +26,147 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, Result, ensure};
-use contract::Refused;
+use contract::InvalidContract;
 use contract::diagnostic;
 use jiff::civil::Date;
 
-use self::files::Files;
+use self::file_resolver::FileResolver;
 use self::finding::Finding;
-use self::report::Compared;
+use self::report::ComparisonResult;
 use self::rule::Level;
 
 pub use self::release::run as release;
 
-/// Which two documents are compared, and how the differences are printed.
+/// The command-line arguments: the two documents to compare and the output format.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// What was promised: a file, or a git revision of the contract. A file is looked for in this folder, then at the root
+pub struct BreakingArgs {
+    /// Base: a file, or a git revision of the contract. A file is searched for in the current directory, then at the workspace
+    /// root
     #[arg(long, value_name = "FILE|REVISION", default_value = base::RELEASED)]
     base: String,
-    /// What is promised now
+    /// Revision: the contract to compare with the base
     #[arg(long, value_name = "FILE", default_value = base::CONTRACT)]
     contract: String,
-    /// Where waivers come from, instead of the revision that is the base, or of origin/HEAD for a file
+    /// Source of the waivers. Default: the base if it is a git revision, otherwise origin/HEAD
     #[arg(long, value_name = "FILE|REVISION")]
     waivers: Option<String>,
-    /// How differences are printed
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: ReportFormat,
 }
 
-/// How differences are printed.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// For people: the lines are drawn.
+pub enum ReportFormat {
+    /// Diagnostics with source excerpts.
     Text,
-    /// For programs: one JSON object a line, at last the sums.
+    /// One JSON object per line; the last line contains the totals.
     Json,
-    /// For a CI service that understands GitHub's workflow commands.
+    /// GitHub workflow commands (annotations).
     Github,
-    /// For a comment or a release note.
+    /// Markdown for a comment or a release note.
     Markdown,
 }
 
-/// Whether clients of the base keep working.
+/// The result of the breaking-change gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// No change breaks a client, or waivers accept those that do.
+pub enum Compatibility {
+    /// Every breaking change is waived, or there is none.
     Compatible,
-    /// At least one change breaks a client.
+    /// At least one breaking change is not waived.
     Breaking,
 }
 
-/// Prints what breaks, and what may break.
+/// Prints breaking changes and warnings.
 ///
 /// # Errors
-/// When a document cannot be had, read or compared, or a waiver cannot be read, has expired or, but for one of a revision,
-/// matches nothing.
-pub fn run(workspace: &Path, args: &Args) -> Result<Verdict> {
-    let compared = compared(workspace, args)?;
-    print!("{}", report::gate(&compared, args.format));
-    verdict(&compared)
+/// Returns an error when a document cannot be found, read or compared, when a waiver cannot be read or has expired, or when a
+/// waiver that does not come from a git revision matches no finding.
+pub fn run(workspace: &Path, args: &BreakingArgs) -> Result<Compatibility> {
+    let result = load_and_compare(workspace, args)?;
+    print!("{}", report::gate(&result, args.format));
+    compatibility(&result)
 }
 
-/// The revision at which HEAD branched off the branch that changes are merged into; `None` when this clone does not have it.
+/// Returns the merge base of HEAD and the target branch, or `None` when the clone does not contain it.
 pub fn branch_point(workspace: &Path) -> Option<String> {
     base::merge_base(workspace, base::TARGET)
 }
 
-/// What the gate decides.
+/// Returns the verdict of the breaking-change gate.
 ///
 /// # Errors
-/// When a waiver is stale or has expired: who wrote the list and who reads it do not mean the same changes any more.
-fn verdict(compared: &Compared) -> Result<Verdict> {
-    ensure!(compared.faults.is_empty(), "nothing is decided: {}", compared.faults.join("; "));
-    let red = compared.findings.iter().any(Finding::breaks);
-    Ok(if red { Verdict::Breaking } else { Verdict::Compatible })
+/// Returns an error when a waiver is unused or has expired: the waivers must be corrected before they count.
+fn compatibility(result: &ComparisonResult) -> Result<Compatibility> {
+    ensure!(result.waiver_errors.is_empty(), "no verdict: {}", result.waiver_errors.join("; "));
+    let is_breaking = result.findings.iter().any(Finding::breaks);
+    Ok(if is_breaking { Compatibility::Breaking } else { Compatibility::Compatible })
 }
 
-/// Prints every difference that a client can notice.
+/// Prints every change that clients can notice.
 ///
 /// # Errors
-/// When a document cannot be had, read or compared, or the waivers cannot be read. A waiver that matches nothing or has expired
-/// is none: here nothing is decided.
-pub fn changelog(workspace: &Path, args: &Args) -> Result<()> {
-    print!("{}", report::changelog(&compared(workspace, args)?, args.format));
+/// Returns an error when a document cannot be found, read or compared, or when the waivers cannot be read. Unused or expired
+/// waivers are not an error here, because a changelog has no verdict.
+pub fn changelog(workspace: &Path, args: &BreakingArgs) -> Result<()> {
+    print!("{}", report::changelog(&load_and_compare(workspace, args)?, args.format));
     Ok(())
 }
 
-/// The two documents, compared today.
-fn compared(workspace: &Path, args: &Args) -> Result<Compared> {
-    let here = std::env::current_dir().context("this folder is gone; go to another one")?;
-    let files = Files::new(&here, workspace);
-    ensure!(!args.contract.is_empty(), "--contract is empty; name a file");
-    let contract = files.find(&args.contract).with_context(|| {
-        format!(
-            "there is no contract to compare: {} does not exist; name another file by --contract",
-            args.contract
-        )
+/// Loads and compares the two documents as of today.
+fn load_and_compare(workspace: &Path, args: &BreakingArgs) -> Result<ComparisonResult> {
+    let current_directory = std::env::current_dir()
+        .context("the current directory does not exist; change to another directory")?;
+    let resolver = FileResolver::new(&current_directory, workspace);
+    ensure!(!args.contract.is_empty(), "--contract is empty; specify a file");
+    let contract = resolver.find(&args.contract).with_context(|| {
+        format!("contract {} does not exist; specify another file with --contract", args.contract)
     })?;
-    let side = base::read(&files, &args.base, &contract, args.waivers.as_deref())?;
-    if let Some(note) = &side.note {
+    let input = base::read(&resolver, &args.base, &contract, args.waivers.as_deref())?;
+    if let Some(note) = &input.note {
         eprintln!("note: {note}");
     }
-    let revision = contract::open(&files.workspace, &contract)?;
-    judge(side, revision, today())
+    let revision = contract::read_file(&resolver.workspace, &contract)?;
+    compare_documents(input, revision, today())
 }
 
-/// Compares what was read.
-fn judge(side: base::Side, revision: contract::source::Source, today: Date) -> Result<Compared> {
-    // Reading takes longer than comparing: the two are read at once.
+/// Parses both documents, compares them and applies the waivers.
+fn compare_documents(
+    input: base::BaseInput,
+    revision: contract::source::Source,
+    today: Date,
+) -> Result<ComparisonResult> {
+    // Parsing takes longer than comparing, so both documents are parsed in parallel.
     let (base, revision) = thread::scope(|scope| {
-        let base = scope.spawn(|| document::read(side.source));
+        let base = scope.spawn(|| document::read(input.source));
         let revision = document::read(revision);
         (base.join(), revision)
     });
-    let base = base.map_err(|_| anyhow::anyhow!("the base cannot be read: its reader failed"))?;
+    let base = base.map_err(|_| anyhow::anyhow!("cannot read the base: the reader panicked"))?;
     let base = base.map_err(|refused| refusal(&refused))?;
     let revision = revision.map_err(|refused| refusal(&refused))?;
     let mut findings = compare::compare(&base, &revision, today);
-    let faults = match &side.waivers {
+    let waiver_errors = match &input.waivers {
         Some(waivers) => waivers::apply(waivers, &mut findings, today)?,
         None => Vec::new(),
     };
-    Ok(Compared { base, revision, findings, faults })
+    Ok(ComparisonResult { base, revision, findings, waiver_errors })
 }
 
-/// A document that cannot be compared, as an error.
-fn refusal(refused: &Refused) -> anyhow::Error {
-    let drawn = refused.render(diagnostic::Format::Text);
-    anyhow::anyhow!("{} cannot be compared\n{}", refused.source.name, drawn.trim_end())
+/// Converts the diagnostics of an invalid document into an error.
+fn refusal(refused: &InvalidContract) -> anyhow::Error {
+    let rendered = refused.render(diagnostic::DiagnosticFormat::Text);
+    anyhow::anyhow!("cannot compare {}\n{}", refused.source.name, rendered.trim_end())
 }
 
-/// The day, from the machine: everything below is told it.
-#[allow(clippy::disallowed_methods, reason = "the tools' one place that reads the machine's clock")]
+/// Returns today's date (UTC). All other functions receive the date as an argument.
+#[allow(clippy::disallowed_methods, reason = "the only function of the tools that reads the system clock")]
 fn today() -> Date {
     jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
 impl Finding {
-    /// Whether it closes the gate.
+    /// Whether the finding is a breaking change that is not waived.
     pub(crate) fn breaks(&self) -> bool {
         self.level == Level::Error && self.waived.is_none()
     }

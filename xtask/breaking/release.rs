@@ -1,50 +1,56 @@
-//! `cargo xtask release-contract`: moves the released contract forward.
+//! `cargo xtask release-contract`: replaces the released contract with the current one.
 //!
-//! It refuses while the gate is red. Waivers are spent with the release that they let pass.
+//! It fails if the current contract breaks clients. Waivers are deleted with the release that they apply to.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::files::Files;
-use super::{Format, Verdict, base, document, refusal, report};
+use super::file_resolver::FileResolver;
+use super::{Compatibility, ReportFormat, base, document, refusal, report};
 
-/// Copies the contract over the released one, when nothing breaks.
+/// Copies the contract over the released one if no client breaks.
 ///
 /// # Errors
-/// When the contract cannot be read or compared, a waiver is stale, or the copy cannot be written.
-pub fn run(workspace: &Path) -> Result<Verdict> {
-    let revision = contract::open(workspace, base::CONTRACT)?;
+/// Returns an error when the contract cannot be read or compared, when a waiver is unused or has expired, or when the copy
+/// cannot be written.
+pub fn run(workspace: &Path) -> Result<Compatibility> {
+    let revision = contract::read_file(workspace, base::CONTRACT)?;
     let text = revision.text.clone();
     let released = workspace.join(base::RELEASED);
     if released.exists() {
-        // A release is what the waivers were written for: those in the working tree count.
-        let waivers = base::waivers_beside(base::RELEASED).display().to_string();
+        // Waivers are written for the release, so those in the working tree apply.
+        let waivers = base::waivers_path(base::RELEASED).display().to_string();
         let waivers = Some(waivers.as_str()).filter(|name| workspace.join(name).exists());
-        let files = Files::new(workspace, workspace);
-        let side = base::read(&files, base::RELEASED, base::CONTRACT, waivers)?;
-        let compared = super::judge(side, revision, super::today())?;
-        let verdict = super::verdict(&compared);
-        if !matches!(verdict, Ok(Verdict::Compatible)) {
-            print!("{}", report::gate(&compared, Format::Text));
+        let resolver = FileResolver::new(workspace, workspace);
+        let input = base::read(&resolver, base::RELEASED, base::CONTRACT, waivers)?;
+        let result = super::compare_documents(input, revision, super::today())?;
+        let compatibility = super::compatibility(&result);
+        if !matches!(compatibility, Ok(Compatibility::Compatible)) {
+            print!("{}", report::gate(&result, ReportFormat::Text));
         }
-        if verdict.with_context(|| format!("{} stays as it was", base::RELEASED))? == Verdict::Breaking {
-            println!("{} stays as it was: clients of the released contract would break", base::RELEASED);
-            return Ok(Verdict::Breaking);
+        if compatibility.with_context(|| format!("{} was not changed", base::RELEASED))?
+            == Compatibility::Breaking
+        {
+            println!("{} was not changed: clients of the released contract would break", base::RELEASED);
+            return Ok(Compatibility::Breaking);
         }
     } else {
         document::read(revision).map_err(|refused| refusal(&refused))?;
     }
-    if let Some(folder) = released.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    if let Some(directory) = released.parent() {
+        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     }
     fs::write(&released, text).with_context(|| format!("cannot write {}", base::RELEASED))?;
-    let waivers = workspace.join(base::waivers_beside(base::RELEASED));
+    let waivers = workspace.join(base::waivers_path(base::RELEASED));
     if waivers.exists() {
         fs::remove_file(&waivers).with_context(|| format!("cannot remove {}", waivers.display()))?;
-        println!("the waivers are spent: {} is removed", base::waivers_beside(base::RELEASED).display());
+        println!(
+            "deleted {}: its waivers applied to this release",
+            base::waivers_path(base::RELEASED).display()
+        );
     }
-    println!("{} is {} now", base::RELEASED, base::CONTRACT);
-    Ok(Verdict::Compatible)
+    println!("updated {} from {}", base::RELEASED, base::CONTRACT);
+    Ok(Compatibility::Compatible)
 }

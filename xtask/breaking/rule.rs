@@ -1,67 +1,68 @@
-//! What a rule is: an id, how bad its finding is, who breaks, and how to do without.
+//! Rules: id, level, impact on clients and remedy.
 //!
-//! Rules about schemas are the product of a [`Site`] and an [`Aspect`]; all others are a [`Rule`] each. Ids and levels are
-//! those of oasdiff (Apache-2.0, <https://github.com/oasdiff/oasdiff>) where it has the rule. Nothing here compares.
+//! Rules about schemas are the product of a [`SchemaSite`] and a [`SchemaRule`]; every other rule is a [`Rule`]. Ids and levels
+//! are those of oasdiff (Apache-2.0, <https://github.com/oasdiff/oasdiff>) if oasdiff has the rule.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
-    /// Nobody breaks.
+    /// Breaks no client.
     Info,
-    /// Some clients may break; the gate stays open.
+    /// May break some clients; the gate passes.
     Warning,
-    /// Clients break; the gate closes.
+    /// Breaks clients; the gate fails.
     Error,
 }
 
-/// Which way a value goes.
+/// The direction in which a value is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Direction {
-    /// Clients write it: what is accepted may grow, never shrink.
+    /// From client to server: the set of accepted values may be widened, not narrowed.
     Request,
-    /// Clients read it: what is sent may shrink, never grow.
+    /// From server to client: the set of sent values may be narrowed, not widened.
     Response,
 }
 
-/// Where a schema stands. The order is that in which one of several names a shared change.
+/// Where in a request or response a schema is used. If a change of a shared schema is found at several sites with the same
+/// level, the first site in this order names the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Site {
-    /// The body of a request.
+pub(crate) enum SchemaSite {
+    /// A request body.
     RequestBody,
-    /// Anything inside of a body of a request.
+    /// A property or item in a request body.
     RequestProperty,
     /// A parameter.
     Parameter,
-    /// A parameter in a header.
+    /// A header parameter.
     HeaderParameter,
-    /// A parameter that is written as its media type says.
+    /// A parameter that is serialized as a media type (`content`).
     ParameterContent,
-    /// A parameter in a header that is written so.
+    /// A header parameter that is serialized as a media type (`content`).
     HeaderContent,
-    /// Anything inside of a parameter.
+    /// A property or item in a parameter.
     ParameterProperty,
-    /// Anything inside of a header parameter.
+    /// A property or item in a header parameter.
     HeaderProperty,
-    /// What is read-only inside of a request: it is not sent.
+    /// A read-only property in a request, which clients do not send.
     RequestReadOnly,
-    /// The body of a response.
+    /// A response body.
     ResponseBody,
-    /// Anything inside of a body of a response.
+    /// A property or item in a response body.
     ResponseProperty,
-    /// A header of a response, and what is inside of it.
+    /// A response header, or a property or item in one.
     ResponseHeader,
-    /// What is write-only inside of a response: it is not sent.
+    /// A write-only property in a response, which the server does not send.
     ResponseWriteOnly,
 }
 
-impl Site {
-    /// Every site.
+impl SchemaSite {
+    /// All sites.
     #[cfg(test)]
     pub(crate) const ALL: [Self; 13] = [
         Self::RequestBody,
@@ -79,7 +80,7 @@ impl Site {
         Self::ResponseWriteOnly,
     ];
 
-    /// What the ids of its rules begin with.
+    /// Returns the prefix of the rule ids at this site.
     pub(crate) const fn prefix(self) -> &'static str {
         match self {
             Self::RequestBody => "request-body",
@@ -97,7 +98,7 @@ impl Site {
         }
     }
 
-    /// Which way its values go.
+    /// Returns the direction in which values at this site are sent.
     pub(crate) const fn direction(self) -> Direction {
         match self {
             Self::ResponseBody | Self::ResponseProperty | Self::ResponseHeader | Self::ResponseWriteOnly => {
@@ -107,7 +108,7 @@ impl Site {
         }
     }
 
-    /// The site of what is inside.
+    /// Returns the site of properties and items of a schema at this site.
     pub(crate) const fn inner(self) -> Self {
         match self {
             Self::RequestBody => Self::RequestProperty,
@@ -118,63 +119,63 @@ impl Site {
         }
     }
 
-    /// The site of a property that this side never sends.
-    pub(crate) const fn unsent(self) -> Self {
+    /// Returns the site of properties that are never sent in this direction.
+    pub(crate) const fn never_sent(self) -> Self {
         match self.direction() {
             Direction::Request => Self::RequestReadOnly,
             Direction::Response => Self::ResponseWriteOnly,
         }
     }
 
-    /// Whether it is a parameter itself.
+    /// Whether the schema describes a whole parameter.
     pub(crate) const fn is_parameter(self) -> bool {
-        self.is_text() || matches!(self, Self::ParameterContent | Self::HeaderContent)
+        self.is_plain_text() || matches!(self, Self::ParameterContent | Self::HeaderContent)
     }
 
-    /// Whether it is a text, whatever its type: in a URL or a header nothing tells a number from its digits.
-    pub(crate) const fn is_text(self) -> bool {
+    /// Whether the value is serialized as plain text, so that a number cannot be distinguished from its digits.
+    pub(crate) const fn is_plain_text(self) -> bool {
         matches!(self, Self::Parameter | Self::HeaderParameter)
     }
 
-    /// Whether nothing of it is ever sent, so that no change breaks anyone.
-    pub(crate) const fn is_unsent(self) -> bool {
+    /// Whether the value is never sent, so that no change breaks a client.
+    pub(crate) const fn is_never_sent(self) -> bool {
         matches!(self, Self::RequestReadOnly | Self::ResponseWriteOnly)
     }
 
-    /// The id of a rule about schemas.
-    pub(crate) fn id(self, word: &str) -> String {
-        match (self, word) {
-            (_, "unclassified-change") => word.to_owned(),
-            // oasdiff calls this one otherwise.
+    /// Returns the id of a schema rule at this site.
+    pub(crate) fn id(self, suffix: &str) -> String {
+        match (self, suffix) {
+            (_, "unclassified-change") => suffix.to_owned(),
+            // oasdiff uses another name for this rule.
             (Self::ResponseBody, "enum-value-removed") => "response-mediatype-enum-value-removed".to_owned(),
-            _ => format!("{}-{word}", self.prefix()),
+            _ => format!("{}-{suffix}", self.prefix()),
         }
     }
 }
 
-/// What a change does to the set of values.
+/// The effect of a change on the set of valid values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// Fewer values are valid.
+pub(crate) enum ValueEffect {
+    /// The set is narrowed.
     Narrows,
-    /// More values are valid.
+    /// The set is widened.
     Widens,
-    /// Other values are valid.
+    /// The set is neither a subset nor a superset of the old one.
     Alters,
-    /// The values stay.
-    Notes,
+    /// The set stays the same.
+    Neutral,
 }
 
-/// What a change of a schema is about: it chooses the sentences that explain it.
+/// The subject of a schema rule. It selects the impact and remedy of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     /// Types and formats.
-    Types,
+    JsonTypes,
     /// Enums, constants and defaults.
     Values,
     /// Lengths, counts, ranges and patterns.
     Bounds,
-    /// Which properties there are, and which must be there.
+    /// Properties, and which of them are required.
     Properties,
     /// Alternatives and conditions.
     Structure,
@@ -182,64 +183,69 @@ pub(crate) enum Topic {
     Lifecycle,
 }
 
-/// The mirror of a rule: what the same change is called when it is made the other way round.
+/// The inverse of a rule: the rule that reports the same change with base and revision swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), allow(dead_code, reason = "the tests hold that every rule has its mirror"))]
-pub(crate) enum Mirror {
-    /// Another rule, or this one itself.
+#[cfg_attr(not(test), allow(dead_code, reason = "only tests check that every rule has an inverse"))]
+pub(crate) enum Inverse {
+    /// Another rule, or the rule itself.
     Of(&'static str),
-    /// There is none, for this reason.
+    /// The rule has no inverse, for this reason.
     None(&'static str),
 }
 
-/// One kind of change of a schema: a rule for each [`Site`].
+/// One kind of schema change: a rule for each [`SchemaSite`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Aspect {
-    /// What the id ends with.
-    pub word: &'static str,
-    /// What it is about.
+pub(crate) struct SchemaRule {
+    /// The rule id without the prefix of the site.
+    pub suffix: &'static str,
+    /// The subject.
     pub topic: Topic,
-    /// What it does.
-    pub effect: Effect,
-    /// What it is called the other way round.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the tests hold that every rule has its mirror"))]
-    pub mirror: Mirror,
-    /// The level in requests, where it does not follow from the effect.
+    /// The effect on the set of valid values.
+    pub effect: ValueEffect,
+    /// The inverse rule.
+    #[cfg_attr(not(test), allow(dead_code, reason = "only tests check that every rule has an inverse"))]
+    pub inverse: Inverse,
+    /// The level in requests, if it does not follow from the effect.
     pub request: Option<Level>,
-    /// The level in responses, where it does not follow from the effect.
+    /// The level in responses, if it does not follow from the effect.
     pub response: Option<Level>,
 }
 
-impl Aspect {
-    /// A change whose levels follow from its effect.
-    pub(crate) const fn new(topic: Topic, effect: Effect, word: &'static str, mirror: &'static str) -> Self {
-        Self { word, topic, effect, mirror: Mirror::Of(mirror), request: None, response: None }
+impl SchemaRule {
+    /// Creates a rule whose levels follow from its effect.
+    pub(crate) const fn new(
+        topic: Topic,
+        effect: ValueEffect,
+        suffix: &'static str,
+        inverse: &'static str,
+    ) -> Self {
+        Self { suffix, topic, effect, inverse: Inverse::Of(inverse), request: None, response: None }
     }
 
-    /// The same, with a level of its own in requests.
+    /// Overrides the level in requests.
     pub(crate) const fn in_requests(mut self, level: Level) -> Self {
         self.request = Some(level);
         self
     }
 
-    /// The same, with a level of its own in responses.
+    /// Overrides the level in responses.
     pub(crate) const fn in_responses(mut self, level: Level) -> Self {
         self.response = Some(level);
         self
     }
 
-    /// The same, without a mirror.
-    pub(crate) const fn one_way(mut self, reason: &'static str) -> Self {
-        self.mirror = Mirror::None(reason);
+    /// Declares that the rule has no inverse.
+    pub(crate) const fn without_inverse(mut self, reason: &'static str) -> Self {
+        self.inverse = Inverse::None(reason);
         self
     }
 
-    /// How bad it is at a site.
-    pub(crate) fn level(&self, site: Site) -> Level {
-        if site.is_unsent() {
+    /// Returns the level of the rule at a site.
+    pub(crate) fn level(&self, site: SchemaSite) -> Level {
+        if site.is_never_sent() {
             return Level::Info;
         }
-        if site.is_parameter() && self.word.starts_with("default-value-") {
+        if site.is_parameter() && self.suffix.starts_with("default-value-") {
             return Level::Error;
         }
         let own = match site.direction() {
@@ -247,54 +253,54 @@ impl Aspect {
             Direction::Response => self.response,
         };
         own.unwrap_or(match (self.effect, site.direction()) {
-            (Effect::Narrows, Direction::Request)
-            | (Effect::Widens, Direction::Response)
-            | (Effect::Alters, _) => Level::Error,
+            (ValueEffect::Narrows, Direction::Request)
+            | (ValueEffect::Widens, Direction::Response)
+            | (ValueEffect::Alters, _) => Level::Error,
             _ => Level::Info,
         })
     }
 }
 
-/// A rule that is about anything but a schema.
+/// A rule that is not about a schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
-    /// Its id.
+    /// The rule id.
     pub id: &'static str,
-    /// How bad its finding is.
+    /// The default level of its findings.
     pub level: Level,
-    /// What it is called the other way round.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the tests hold that every rule has its mirror"))]
-    pub mirror: Mirror,
-    /// Who breaks, and why; empty when nobody does.
-    pub who: &'static str,
-    /// How to make the change without breaking; empty when it is harmless.
-    pub instead: &'static str,
+    /// The inverse rule.
+    #[cfg_attr(not(test), allow(dead_code, reason = "only tests check that every rule has an inverse"))]
+    pub inverse: Inverse,
+    /// How clients break; empty if they do not.
+    pub impact: &'static str,
+    /// How to avoid the break; empty for harmless changes.
+    pub remedy: &'static str,
 }
 
 impl Rule {
-    /// A rule whose finding closes the gate.
+    /// Creates a rule at level error.
     pub(crate) const fn error(
         id: &'static str,
-        mirror: Mirror,
-        who: &'static str,
-        instead: &'static str,
+        inverse: Inverse,
+        impact: &'static str,
+        remedy: &'static str,
     ) -> Self {
-        Self { id, level: Level::Error, mirror, who, instead }
+        Self { id, level: Level::Error, inverse, impact, remedy }
     }
 
-    /// A rule whose finding is worth a look.
+    /// Creates a rule at level warning.
     pub(crate) const fn warning(
         id: &'static str,
-        mirror: Mirror,
-        who: &'static str,
-        instead: &'static str,
+        inverse: Inverse,
+        impact: &'static str,
+        remedy: &'static str,
     ) -> Self {
-        Self { id, level: Level::Warning, mirror, who, instead }
+        Self { id, level: Level::Warning, inverse, impact, remedy }
     }
 
-    /// A rule whose finding is news.
-    pub(crate) const fn info(id: &'static str, mirror: Mirror) -> Self {
-        Self { id, level: Level::Info, mirror, who: "", instead: "" }
+    /// Creates a rule at level info.
+    pub(crate) const fn info(id: &'static str, inverse: Inverse) -> Self {
+        Self { id, level: Level::Info, inverse, impact: "", remedy: "" }
     }
 }
 

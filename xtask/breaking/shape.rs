@@ -1,8 +1,8 @@
-//! That the parts of a document are what OpenAPI says they are: a list where a list stands, a type that is one.
+//! Validates the structure of a document: each keyword must have the type that OpenAPI requires.
 //!
-//! What has another shape would be read as absent, and a promise that is not read cannot be broken. Keywords that
-//! [`keywords`] does not name are compared as they stand. What is shared is looked at where it is written; a reference is
-//! followed only from a path, whose text counts beside it.
+//! A value of another type would be ignored, and changes of ignored values are not found. Keywords that [`keywords`] does not
+//! list may have any type; they are compared as plain values. Shared objects are validated where they are defined. References
+//! are followed only from path items, whose siblings of `$ref` apply too.
 
 mod keywords;
 
@@ -10,188 +10,200 @@ use contract::diagnostic::{Code, Diagnostic};
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
-use self::keywords::Part;
-use self::keywords::Shape::{
-    self, Flag, Limit, List, Named, NamedValues, NamedWords, Number, One, Statuses, Text, Texts, Type,
-    Values, Words,
+use self::keywords::ObjectKind;
+use self::keywords::ValueType::{
+    self, AnyList, AnyMap, Boolean, ListOf, MapOf, Number, NumberOrBoolean, Object, Responses, StringList,
+    StringListMap, StringMap, StringValue, TypeNames,
 };
 use super::references;
 use super::schema::is_annotation;
-use super::schema::types::Types;
+use super::schema::types::JsonTypes;
 
-/// Reports everything that is not what must stand at its place.
+/// Reports every value of the wrong type.
 pub(crate) fn check(root: &Node, findings: &mut Vec<Diagnostic>) {
-    let mut check = Check { root, findings };
-    check.part(root, root.span, Part::Document);
+    let mut check = StructureCheck { root, findings };
+    check.object(root, root.span, ObjectKind::Document);
     let top = Span { start: root.span.start, end: root.span.start };
     if !["paths", "webhooks", "components"].iter().any(|keyword| root.get(keyword).is_some()) {
         check.findings.push(Diagnostic::error(
             Code::MissingKeyword,
             top,
-            "the document promises nothing: it has neither `paths` nor `webhooks` nor `components`",
-            "name the whole contract; one without operations yet says `paths: {}`",
+            "the document is empty: it has neither `paths` nor `webhooks` nor `components`",
+            "specify the root document of the contract; a contract without operations has `paths: {}`",
         ));
     }
 }
 
-struct Check<'a> {
+struct StructureCheck<'a> {
     root: &'a Node,
     findings: &'a mut Vec<Diagnostic>,
 }
 
-impl Check<'_> {
-    fn part(&mut self, node: &Node, at: Span, part: Part) {
+impl StructureCheck<'_> {
+    fn object(&mut self, node: &Node, at: Span, kind: ObjectKind) {
         let Some(entries) = node.entries() else {
-            if part != Part::Schema || !matches!(node.value, Value::Bool(_)) {
-                let wanted = if part == Part::Schema { "a mapping or a boolean" } else { "a mapping" };
-                self.wrong(node, at, wanted);
+            if kind != ObjectKind::Schema || !matches!(node.value, Value::Bool(_)) {
+                let expected =
+                    if kind == ObjectKind::Schema { "a mapping or a boolean" } else { "a mapping" };
+                self.wrong_type(node, at, expected);
             }
             return;
         };
         if let Some(reference) = node.entry("$ref") {
-            self.shape(reference, Text);
-            if part == Part::Item {
-                self.twice(node, entries);
+            self.value_type(reference, StringValue);
+            if kind == ObjectKind::PathItem {
+                self.conflicting_keywords(node, entries);
             }
         } else {
-            self.needed(node, at, part);
+            self.require_keywords(node, at, kind);
         }
-        let keywords = part.keywords();
+        let keywords = kind.keywords();
         for entry in entries {
             let key = entry.key.text.as_str();
             if key.starts_with("x-") || key == "$ref" {
                 continue;
             }
-            if part == Part::Paths && !key.starts_with('/') {
+            if kind == ObjectKind::Paths && !key.starts_with('/') {
                 self.findings.push(Diagnostic::error(
                     Code::UnknownKeyword,
                     entry.key.span,
-                    format!("`{key}` is no path: a path begins with `/`"),
-                    format!("write `/{key}`, or `x-{key}` when it is no path"),
+                    format!("`{key}` is not a path: paths begin with `/`"),
+                    format!("write `/{key}` for a path, or `x-{key}` for an extension"),
                 ));
             }
-            let known = keywords.iter().find(|(keyword, _)| *keyword == key).map(|(_, shape)| *shape);
-            if let Some(shape) = known.or(part.each()) {
-                self.shape(entry, shape);
+            let known =
+                keywords.iter().find(|(keyword, _)| *keyword == key).map(|(_, value_type)| *value_type);
+            if let Some(value_type) = known.or(kind.default_value_type()) {
+                self.value_type(entry, value_type);
             }
         }
     }
 
-    /// OpenAPI leaves open which of the two counts that a path says itself and takes from where its reference leads.
-    fn twice(&mut self, node: &Node, entries: &[Entry]) {
-        let taken = references::texts(self.root, node);
+    /// Reports keywords that a path item and the target of its reference both define: OpenAPI leaves open which of them
+    /// applies.
+    fn conflicting_keywords(&mut self, node: &Node, entries: &[Entry]) {
+        let reference_chain = references::reference_chain(self.root, node);
         let counts = |key: &str| key != "$ref" && !is_annotation(key);
         for Entry { key, .. } in entries.iter().filter(|entry| counts(&entry.key.text)) {
-            if taken.iter().skip(1).any(|text| text.entry(key).is_some()) {
+            if reference_chain.iter().skip(1).any(|text| text.entry(key).is_some()) {
                 self.findings.push(Diagnostic::error(
                     Code::DuplicateKey,
                     key.span,
                     format!(
-                        "`{}` stands beside the reference and where it leads; which of them counts is open",
+                        "`{}` is defined next to the reference and in its target; which of them applies is undefined",
                         key.text
                     ),
-                    "say it in one of the two places",
+                    "define it in one of them only",
                 ));
             }
         }
     }
 
-    fn needed(&mut self, node: &Node, at: Span, part: Part) {
-        for keyword in part.needed().iter().filter(|keyword| node.get(keyword).is_none()) {
-            let what = format!("{part:?}").to_lowercase();
+    fn require_keywords(&mut self, node: &Node, at: Span, kind: ObjectKind) {
+        for keyword in kind.required_keywords().iter().filter(|keyword| node.get(keyword).is_none()) {
+            let kind_name = format!("{kind:?}").to_lowercase();
             self.findings.push(Diagnostic::error(
                 Code::MissingKeyword,
                 at,
-                format!("a {what} without `{keyword}` cannot be told from others"),
+                format!("{kind_name} without `{keyword}`"),
                 format!("add `{keyword}`"),
             ));
         }
     }
 
-    fn shape(&mut self, entry: &Entry, shape: Shape) {
+    fn value_type(&mut self, entry: &Entry, value_type: ValueType) {
         let (node, at) = (&entry.value, entry.key.span);
-        match shape {
-            One(part) => self.part(node, at, part),
-            List(part) => match node.items() {
-                Some(items) => items.iter().for_each(|item| self.part(item, item.span, part)),
-                None => self.wrong(node, at, "a list"),
+        match value_type {
+            Object(kind) => self.object(node, at, kind),
+            ListOf(kind) => match node.items() {
+                Some(items) => items.iter().for_each(|item| self.object(item, item.span, kind)),
+                None => self.wrong_type(node, at, "a list"),
             },
-            // Only among responses an extension may stand; a header or a property may well be called so.
-            Statuses => self.named(node, at, "a mapping", |check, entry| {
+            // Extensions are allowed among responses; elsewhere a user-defined name may begin with `x-`.
+            Responses => self.named(node, at, "a mapping", |check, entry| {
                 if !entry.key.text.starts_with("x-") {
-                    check.part(&entry.value, entry.key.span, Part::Response);
+                    check.object(&entry.value, entry.key.span, ObjectKind::Response);
                 }
             }),
-            Named(part) => self.named(node, at, "a mapping", |check, entry| {
-                check.part(&entry.value, entry.key.span, part);
+            MapOf(kind) => self.named(node, at, "a mapping", |check, entry| {
+                check.object(&entry.value, entry.key.span, kind);
             }),
-            Texts => self.named(node, at, "a mapping of strings", |check, entry| check.shape(entry, Text)),
-            NamedWords => self.named(node, at, "a mapping", |check, entry| check.shape(entry, Words)),
-            NamedValues => self.named(node, at, "a mapping", |_, _| {}),
-            Words => match node.items() {
+            StringMap => self
+                .named(node, at, "a mapping of strings", |check, entry| check.value_type(entry, StringValue)),
+            StringListMap => {
+                self.named(node, at, "a mapping", |check, entry| check.value_type(entry, StringList))
+            }
+            AnyMap => self.named(node, at, "a mapping", |_, _| {}),
+            StringList => match node.items() {
                 Some(items) => items.iter().filter(|item| item.as_str().is_none()).for_each(|item| {
-                    self.wrong(item, item.span, "a string");
+                    self.wrong_type(item, item.span, "a string");
                 }),
-                None => self.wrong(node, at, "a list of strings"),
+                None => self.wrong_type(node, at, "a list of strings"),
             },
-            Type => match node.items() {
-                Some(items) => items.iter().for_each(|item| self.word(item, item.span)),
-                None => self.word(node, at),
+            TypeNames => match node.items() {
+                Some(items) => items.iter().for_each(|item| self.type_name(item, item.span)),
+                None => self.type_name(node, at),
             },
-            Values | Text | Flag | Number | Limit => self.plain(node, at, shape),
+            AnyList | StringValue | Boolean | Number | NumberOrBoolean => self.plain(node, at, value_type),
         }
     }
 
-    fn plain(&mut self, node: &Node, at: Span, shape: Shape) {
+    fn plain(&mut self, node: &Node, at: Span, value_type: ValueType) {
         let is_flag = matches!(node.value, Value::Bool(_));
         let is_number = matches!(node.value, Value::Integer(_) | Value::Float(_));
-        match shape {
-            Values if node.items().is_none() => self.wrong(node, at, "a list"),
-            Text if node.as_str().is_none() => self.wrong(node, at, "a string"),
-            Flag if !is_flag => self.wrong(node, at, "a boolean"),
-            Number if !is_number => self.wrong(node, at, "a number"),
-            Limit if !is_number && !is_flag => self.wrong(node, at, "a number or a boolean"),
+        match value_type {
+            AnyList if node.items().is_none() => self.wrong_type(node, at, "a list"),
+            StringValue if node.as_str().is_none() => self.wrong_type(node, at, "a string"),
+            Boolean if !is_flag => self.wrong_type(node, at, "a boolean"),
+            Number if !is_number => self.wrong_type(node, at, "a number"),
+            NumberOrBoolean if !is_number && !is_flag => self.wrong_type(node, at, "a number or a boolean"),
             _ => {}
         }
     }
 
-    fn named(&mut self, node: &Node, at: Span, wanted: &str, each: impl Fn(&mut Self, &Entry)) {
+    fn named(
+        &mut self,
+        node: &Node,
+        at: Span,
+        expected: &str,
+        default_value_type: impl Fn(&mut Self, &Entry),
+    ) {
         match node.entries() {
-            Some(entries) => entries.iter().for_each(|entry| each(self, entry)),
-            None => self.wrong(node, at, wanted),
+            Some(entries) => entries.iter().for_each(|entry| default_value_type(self, entry)),
+            None => self.wrong_type(node, at, expected),
         }
     }
 
-    fn word(&mut self, node: &Node, at: Span) {
+    fn type_name(&mut self, node: &Node, at: Span) {
         match node.as_str() {
-            Some(word) if Types::is_word(word) => {}
-            Some(word) => self.findings.push(Diagnostic::error(
+            Some(type_name) if JsonTypes::is_type_name(type_name) => {}
+            Some(type_name) => self.findings.push(Diagnostic::error(
                 Code::WrongType,
-                place(node, at),
-                format!("`{word}` is no type"),
-                "write string, number, integer, boolean, array, object or 'null'",
+                position_of(node, at),
+                format!("`{type_name}` is not a type"),
+                "expected string, number, integer, boolean, array, object or 'null'",
             )),
             None if matches!(node.value, Value::Null) => self.findings.push(Diagnostic::error(
                 Code::WrongType,
-                place(node, at),
-                "the name of a type must stand here, this is null",
-                "write 'null' in quotes when null is meant",
+                position_of(node, at),
+                "expected the name of a type, got null",
+                "write 'null' in quotes for the type null",
             )),
-            None => self.wrong(node, at, "the name of a type"),
+            None => self.wrong_type(node, at, "the name of a type"),
         }
     }
 
-    fn wrong(&mut self, node: &Node, at: Span, wanted: &str) {
+    fn wrong_type(&mut self, node: &Node, at: Span, expected: &str) {
         self.findings.push(Diagnostic::error(
             Code::WrongType,
-            place(node, at),
-            format!("{wanted} must stand here, this is {}", node.value.kind()),
-            "what has another shape would be read as absent, and its changes not be seen",
+            position_of(node, at),
+            format!("expected {expected}, got {}", node.value.kind()),
+            "correct the type: a value of another type would be ignored, and so would its changes",
         ));
     }
 }
 
-/// Where a value stands; one that takes no room, where it is named.
-fn place(node: &Node, at: Span) -> Span {
+/// Returns the position of a value, or `at` if the value is empty.
+fn position_of(node: &Node, at: Span) -> Span {
     if node.span.end > node.span.start { node.span } else { at }
 }

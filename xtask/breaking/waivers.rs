@@ -1,8 +1,9 @@
-//! Findings that someone has judged and lets pass, for a time.
+//! Waivers: breaking changes that were accepted until a date.
 //!
-//! A file of waivers is TOML: `[[waiver]]` with the finding's `fingerprint`, or its `rule` and `path`, a `reason`, and the
-//! day on which it `expires`. One that has expired and still matches is a fault; so is one that matches nothing, unless it is
-//! read from a revision, since it is merged before the change that needs it.
+//! A waiver file is TOML: each `[[waiver]]` has the `fingerprint` of a finding, or its `rule` and `path`; a `reason`; and the
+//! date on which it `expires`. A waiver that has expired and still matches a finding is an error. A waiver that matches no
+//! finding is an error too, unless the file is read from a git revision, because waivers are merged before the change that
+//! needs them.
 
 use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
@@ -13,7 +14,7 @@ use super::finding::Finding;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct WaiverFile {
     #[serde(default)]
     waiver: Vec<Waiver>,
 }
@@ -36,67 +37,69 @@ impl Waiver {
         self.rule.as_ref() == Some(&finding.id) && self.path.as_ref() == Some(&finding.path)
     }
 
-    /// What people know it by: what it says, or else its number in the file.
+    /// Returns the name of the waiver in messages: its identifiers, or its number in the file.
     fn named(&self, number: usize) -> String {
         match (&self.fingerprint, &self.rule, &self.path) {
             (Some(fingerprint), ..) => format!("`{fingerprint}`"),
             (None, Some(rule), Some(path)) => format!("`{rule}` at `{path}`"),
             (None, Some(one), None) | (None, None, Some(one)) => format!("`{one}`"),
-            (None, None, None) => format!("number {number}"),
+            (None, None, None) => format!("#{number}"),
         }
     }
 
-    /// Whether it says in one way which finding it means.
-    const fn is_plain(&self) -> bool {
+    /// Whether the waiver identifies its finding in exactly one way.
+    const fn is_unambiguous(&self) -> bool {
         matches!(
             (&self.fingerprint, &self.rule, &self.path),
             (Some(_), None, None) | (None, Some(_), Some(_))
         )
     }
 
-    /// Its last day, as TOML's own date or in quotes; else what is written there.
+    /// Returns the expiry date, which is a TOML date or a string. Returns the value as written if it is not a date.
     fn day(&self) -> Result<Date, String> {
         let text = match &self.expires {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        // A time of day, or one without dashes, would be read too.
+        // The parser also accepts a time of day and a date without hyphens.
         let day = if text.len() == "YYYY-MM-DD".len() { text.parse().ok() } else { None };
         day.ok_or(text)
     }
 }
 
-/// The text of a file of waivers.
+/// The content of a waiver file.
 #[derive(Debug)]
 pub(crate) struct Waivers {
-    /// How the file is called.
+    /// The name of the file.
     pub name: String,
-    /// What it says.
+    /// The TOML text.
     pub text: String,
-    /// Whether it is read from a revision: what it lets pass may be in that one already, or be yet to come.
-    pub of_another: bool,
+    /// Whether the file is read from a git revision: the change that it accepts may already be part of that revision, or not be
+    /// merged yet.
+    pub from_revision: bool,
 }
 
-/// Marks what is waived; answers with what is wrong with the waivers, one sentence each.
+/// Marks waived findings. Returns one message for each unused or expired waiver.
 ///
 /// # Errors
-/// When the file is not a file of waivers.
+/// Returns an error when the file is not a valid waiver file.
 pub(crate) fn apply(waivers: &Waivers, findings: &mut [Finding], today: Date) -> Result<Vec<String>> {
-    let Waivers { name, text, of_another } = waivers;
-    let file: File = toml::from_str(text).with_context(|| format!("cannot read the waivers in {name}"))?;
-    let mut faults = Vec::new();
+    let Waivers { name, text, from_revision } = waivers;
+    let file: WaiverFile =
+        toml::from_str(text).with_context(|| format!("cannot read waivers from {name}"))?;
+    let mut waiver_errors = Vec::new();
     for (at, waiver) in file.waiver.iter().enumerate() {
         let named = waiver.named(at + 1);
         ensure!(
-            waiver.is_plain(),
-            "{name}: the waiver {named} must have a `fingerprint` alone, or else a `rule` and a `path`"
+            waiver.is_unambiguous(),
+            "{name}: waiver {named}: expected either a `fingerprint`, or a `rule` and a `path`"
         );
         ensure!(
             !waiver.reason.trim().is_empty(),
-            "{name}: the waiver {named} has no reason; say why it may pass"
+            "{name}: waiver {named}: `reason` is empty; explain why the change is accepted"
         );
         let expires = waiver.day().map_err(|text| {
-            anyhow::anyhow!("{name}: the waiver {named} expires on `{text}`, which is not a day (YYYY-MM-DD)")
+            anyhow::anyhow!("{name}: waiver {named}: `expires`: expected a date (YYYY-MM-DD), got `{text}`")
         })?;
         let mut matched = false;
         for finding in findings.iter_mut().filter(|finding| waiver.matches(finding)) {
@@ -105,13 +108,13 @@ pub(crate) fn apply(waivers: &Waivers, findings: &mut [Finding], today: Date) ->
                 finding.waived = Some(waiver.reason.clone());
             }
         }
-        if !matched && !of_another {
-            faults.push(format!("{name}: the waiver {named} matches nothing; take it out"));
+        if !matched && !from_revision {
+            waiver_errors.push(format!("{name}: waiver {named} matches no finding; remove it"));
         } else if matched && today > expires {
-            faults.push(format!(
-                "{name}: the waiver {named} expired on {expires}; judge the change anew, or undo it"
+            waiver_errors.push(format!(
+                "{name}: waiver {named} expired on {expires}; review the change again, or revert it"
             ));
         }
     }
-    Ok(faults)
+    Ok(waiver_errors)
 }

@@ -1,44 +1,44 @@
-//! Two sets of facts, and what only one of them holds.
+//! Compares the facts of two documents.
 
 use super::facts::Fact;
-use super::unsayable::{self, Row};
+use super::limitations::{self, Limitation};
 
-/// What only one of two documents says.
+/// The facts that only one of two documents contains.
 #[derive(Debug, Default)]
-pub(crate) struct Differences {
-    /// In the contract, not in the code.
+pub(crate) struct DocumentDifferences {
+    /// Facts of the contract that the code lacks.
     pub contract_only: Vec<Difference>,
-    /// In the code, not in the contract.
+    /// Facts of the code that the contract lacks.
     pub code_only: Vec<Difference>,
-    /// In the contract, and beyond what poem-openapi can say: how often each row of the list came up.
-    pub unsayable: Vec<(&'static Row, usize)>,
+    /// Facts of the contract that poem-openapi cannot express: the number of facts for each limitation.
+    pub limitations: Vec<(&'static Limitation, usize)>,
 }
 
-/// One thing that only one document says.
+/// A fact that only one document contains.
 #[derive(Debug)]
 pub(crate) struct Difference {
-    /// The way to it: operation, parameter or response, and so on down.
+    /// The path of facts that leads to it: operation, parameter or response, and so on.
     pub path: String,
-    /// The JSON pointer into the contract: to the thing, or to the nearest thing around it that the contract has.
+    /// The JSON pointer to the fact in the contract, or to the closest enclosing fact that the contract has.
     pub pointer: String,
-    /// How many other ways lead to the same thing, by shared schemas.
+    /// The number of other paths to the same fact, through shared schemas.
     pub other_uses: usize,
 }
 
-/// Compares the contract's facts with the code's.
-pub(crate) fn compare(contract: &Fact, code: &Fact) -> Differences {
-    let mut differences = Differences::default();
+/// Compares the facts of contract and code.
+pub(crate) fn compare(contract: &Fact, code: &Fact) -> DocumentDifferences {
+    let mut differences = DocumentDifferences::default();
     differences.descend(&mut vec![contract], code);
     differences
 }
 
-impl Differences {
-    /// Whether the two documents say the same.
+impl DocumentDifferences {
+    /// Whether the two documents are equal.
     pub(crate) fn is_empty(&self) -> bool {
         self.contract_only.is_empty() && self.code_only.is_empty()
     }
 
-    /// Compares what stands under the last fact of `path`, which both documents hold.
+    /// Compares the children of the last fact of `path`, which both documents contain.
     fn descend<'f>(&mut self, path: &mut Vec<&'f Fact>, code: &'f Fact) {
         let Some(contract) = path.last().copied() else { return };
         for fact in &contract.children {
@@ -58,12 +58,14 @@ impl Differences {
 
     fn missing(&mut self, path: &[&Fact]) {
         let Some(fact) = path.last() else { return };
-        match unsayable::row(path) {
+        match limitations::limitation(path) {
             None => push(&mut self.contract_only, spelled(path), fact.pointer.clone()),
-            Some(row) => match self.unsayable.iter_mut().find(|(known, _)| known.id == row.id) {
-                Some((_, count)) => *count += 1,
-                None => self.unsayable.push((row, 1)),
-            },
+            Some(limitation) => {
+                match self.limitations.iter_mut().find(|(known, _)| known.id == limitation.id) {
+                    Some((_, count)) => *count += 1,
+                    None => self.limitations.push((limitation, 1)),
+                }
+            }
         }
     }
 }
@@ -72,10 +74,10 @@ fn spelled(path: &[&Fact]) -> String {
     path.iter().skip(1).map(|fact| &*fact.name).collect::<Vec<_>>().join(" > ")
 }
 
-/// Adds a difference, or counts one more use of a thing that is already listed.
+/// Adds a difference, or counts another use of a fact that is already listed.
 fn push(list: &mut Vec<Difference>, path: String, pointer: String) {
-    let what = |path: &str| path.rsplit(" > ").next().map(str::to_owned);
-    let known = list.iter_mut().find(|known| known.pointer == pointer && what(&known.path) == what(&path));
+    let last = |path: &str| path.rsplit(" > ").next().map(str::to_owned);
+    let known = list.iter_mut().find(|known| known.pointer == pointer && last(&known.path) == last(&path));
     match known {
         Some(known) => known.other_uses += 1,
         None => list.push(Difference { path, pointer, other_uses: 0 }),
@@ -89,7 +91,7 @@ mod tests {
     use super::*;
     use crate::facts;
 
-    /// A document with one operation, whose one parameter and one answer are given.
+    /// Creates a document with one operation, its parameter and its response.
     fn document(parameter: Value, answer: Value) -> Value {
         json!({
             "paths": { "/things": { "get": {
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn two_ways_of_writing_the_same_are_equal() {
+    fn equivalent_notations_are_equal() {
         let thing = json!({ "$ref": "#/components/schemas/Thing" });
         let limit = json!({ "$ref": "#/components/schemas/Limit" });
         let one = document(json!({ "type": "integer", "maximum": 100 }), thing);
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_as_wide_as_can_be_unless_it_says_otherwise() {
+    fn a_number_is_64_bits_wide_by_default() {
         let answer = json!({ "type": "string" });
         let number = |format: Value| document(json!({ "type": "integer", "format": format }), answer.clone());
         let silent = document(json!({ "type": "integer" }), answer.clone());
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_that_only_one_document_has_is_told_as_a_whole() {
+    fn an_operation_of_one_document_is_reported_as_a_whole() {
         let both = document(json!({ "type": "integer" }), json!({ "type": "string" }));
         let neither = json!({ "paths": {} });
         let path = || vec!["GET /things".to_owned()];
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn another_bound_stands_in_both_lists() {
+    fn a_different_bound_is_in_both_lists() {
         let answer = json!({ "type": "string" });
         let contract = document(json!({ "type": "integer", "maximum": 100 }), answer.clone());
         let code = document(json!({ "type": "integer", "maximum": 50 }), answer);
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_became_optional_and_one_that_is_gone_are_told_where_they_are_used() {
+    fn optional_and_missing_properties_are_reported_with_their_path() {
         let limit = json!({ "type": "integer" });
         let field = json!({ "type": "string" });
         let contract = json!({ "type": "array", "items": {
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shared_schema_says_is_told_once_with_its_uses() {
+    fn a_difference_in_a_shared_schema_is_reported_once_with_its_uses() {
         let list = |item: Value| json!({ "type": "object", "properties": { "first": item, "second": item } });
         let shared = list(json!({ "$ref": "#/components/schemas/Thing" }));
         let code = list(json!({ "type": "object", "properties": { "id": { "type": "string" } } }));
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_poem_openapi_cannot_say_is_counted_and_no_difference() {
+    fn limitations_of_poem_openapi_are_counted_and_not_reported() {
         let limit = json!({ "type": "integer" });
         let contract = json!({
             "type": "object", "additionalProperties": false, "required": ["at"],
@@ -186,12 +188,13 @@ mod tests {
         let differences =
             compare(&facts::of(&document(limit.clone(), contract)), &facts::of(&document(limit, code)));
         assert!(differences.is_empty(), "{differences:?}");
-        let rows: Vec<_> = differences.unsayable.iter().map(|(row, count)| (row.id, *count)).collect();
+        let rows: Vec<_> =
+            differences.limitations.iter().map(|(limitation, count)| (limitation.id, *count)).collect();
         assert_eq!(rows, [("closed-object", 1), ("required-and-nullable", 1), ("string-format", 1)]);
     }
 
     #[test]
-    fn a_circle_of_references_ends() {
+    fn circular_references_end() {
         let tree = json!({ "paths": { "/tree": { "get": { "responses": { "200": { "content": { "application/json": {
             "schema": { "$ref": "#/components/schemas/Tree" },
         } } } } } } }, "components": { "schemas": { "Tree": {

@@ -1,40 +1,40 @@
-//! A finding of `check` about a file, as people or programs read it.
+//! Findings about files, and their output.
 
-use contract::diagnostic::{self, Format};
+use contract::diagnostic::{self, DiagnosticFormat};
 
-/// Something that does not hold.
+/// A violation in a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
-    /// The stable name of its kind.
+pub(crate) struct CheckFinding {
+    /// The stable id of its kind.
     pub code: &'static str,
-    /// The file, from the workspace.
+    /// The file, relative to the workspace root.
     pub file: String,
     /// The line, counted from 1.
     pub line: usize,
     /// The column, counted from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
 }
 
-/// Renders findings in their order.
-pub(crate) fn render(findings: &[Finding], format: Format) -> String {
+/// Renders findings in order.
+pub(crate) fn render(findings: &[CheckFinding], format: DiagnosticFormat) -> String {
     findings.iter().map(|finding| finding.render(format)).collect()
 }
 
-impl Finding {
-    fn render(&self, format: Format) -> String {
+impl CheckFinding {
+    fn render(&self, format: DiagnosticFormat) -> String {
         let Self { code, file, line, column, message, help } = self;
         match format {
-            Format::Text => {
+            DiagnosticFormat::Text => {
                 format!("error[{code}]: {message}\n  --> {file}:{line}:{column}\nhelp: {help}\n\n")
             }
-            Format::Json => diagnostic::line(&serde_json::json!({
+            DiagnosticFormat::Json => diagnostic::json_line(&serde_json::json!({
                 "code": code, "file": file, "line": line, "column": column, "message": message, "help": help,
             })),
-            Format::Github => {
+            DiagnosticFormat::Github => {
                 diagnostic::workflow_command(file, *line, *column, code, &format!("{message}\nhelp: {help}"))
             }
         }

@@ -1,6 +1,6 @@
-//! The coverage gates: the tests that look at every operation are there, and every operation and status is in them.
+//! Checks the coverage gates: the tests that iterate over all operations exist, and include every operation and status.
 //!
-//! Reads the sources of the tests. It never runs one: a gate that fails does so in the tests.
+//! Parses the source code of the tests, but does not run them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,13 +10,13 @@ use contract::Contract;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
-use super::finding::Finding;
-use super::unsayable;
+use super::finding::CheckFinding;
+use super::limitations;
 
-/// The file of the gates.
+/// The file with the coverage gates.
 const FILE: &str = "tests/it/coverage.rs";
 
-/// The tests that go over every operation, and what they hold it to.
+/// The tests that iterate over all operations, and what they verify.
 const GATES: &[(&str, &str)] = &[
     ("no_operation_answers_without_a_key", "is refused without a key"),
     ("each_operation_needs_its_scope_and_no_other", "is refused under a key of another scope"),
@@ -28,25 +28,25 @@ const GATES: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the gates leave open.
+/// Returns what the coverage gates do not cover.
 ///
 /// # Errors
-/// When the file of the gates cannot be read.
-pub(crate) fn judge(workspace: &Path, contract: &Contract) -> anyhow::Result<Vec<Finding>> {
+/// Returns an error when the file of the gates cannot be read or parsed.
+pub(crate) fn check(workspace: &Path, contract: &Contract) -> anyhow::Result<Vec<CheckFinding>> {
     let text =
         std::fs::read_to_string(workspace.join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
-    let tests = Tests::read(&text).with_context(|| format!("{FILE} is no Rust"))?;
+    let tests = Tests::read(&text).with_context(|| format!("cannot parse {FILE} as Rust"))?;
     let mut findings = tests.gates();
     findings.extend(tests.operations(contract));
-    findings.extend(shown(workspace));
+    findings.extend(missing_tests(workspace));
     Ok(findings)
 }
 
-fn finding(code: &'static str, line: usize, message: String, help: String) -> Finding {
-    Finding { code, file: FILE.to_owned(), line, column: 1, message, help }
+fn finding(code: &'static str, line: usize, message: String, help: String) -> CheckFinding {
+    CheckFinding { code, file: FILE.to_owned(), line, column: 1, message, help }
 }
 
-/// The functions of the file, by what is in them.
+/// The functions of the test file.
 struct Tests {
     functions: Vec<Function>,
 }
@@ -55,16 +55,16 @@ struct Function {
     name: String,
     line: usize,
     is_test: bool,
-    /// The names and literals in its body.
-    words: BTreeSet<String>,
+    /// The identifiers and literals in its body.
+    identifiers_and_literals: BTreeSet<String>,
 }
 
-/// The names and literals of tokens, at any depth; a literal as its value.
-fn words(tokens: TokenStream, found: &mut BTreeSet<String>) {
+/// Collects the identifiers and literals of tokens at any depth.
+fn identifiers_and_literals(tokens: TokenStream, found: &mut BTreeSet<String>) {
     for token in tokens {
         let word = match token {
             TokenTree::Group(group) => {
-                words(group.stream(), found);
+                identifiers_and_literals(group.stream(), found);
                 continue;
             }
             TokenTree::Ident(ident) => ident.to_string(),
@@ -89,16 +89,17 @@ impl Tests {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// The gates that are gone, or look at something else than every operation.
-    fn gates(&self) -> Vec<Finding> {
+    /// Returns findings about gates that are missing or do not iterate over all operations.
+    fn gates(&self) -> Vec<CheckFinding> {
         let mut findings = Vec::new();
-        for (name, holds) in GATES {
-            let help =
-                format!("bring back a test of that name that shows for each of `OPERATIONS` that it {holds}");
+        for (name, expectation) in GATES {
+            let help = format!(
+                "restore a test with this name that verifies that each of `OPERATIONS` {expectation}"
+            );
             match self.function(name).filter(|function| function.is_test) {
-                None => findings.push(finding("gate", 1, format!("there is no test `{name}`"), help)),
-                Some(function) if !function.words.contains("OPERATIONS") => {
-                    let message = format!("`{name}` does not go over every operation");
+                None => findings.push(finding("gate", 1, format!("test `{name}` does not exist"), help)),
+                Some(function) if !function.identifiers_and_literals.contains("OPERATIONS") => {
+                    let message = format!("`{name}` does not iterate over `OPERATIONS`");
                     findings.push(finding("gate", function.line, message, help));
                 }
                 Some(_) => {}
@@ -107,24 +108,26 @@ impl Tests {
         findings
     }
 
-    /// The operations without an example, and the statuses that nothing brings about.
-    fn operations(&self, contract: &Contract) -> Vec<Finding> {
+    /// Returns findings about operations without an example and statuses that no test provokes.
+    fn operations(&self, contract: &Contract) -> Vec<CheckFinding> {
         let mut findings = Vec::new();
         let none = BTreeSet::new();
-        let of = |name: &str| self.function(name).map_or((1, &none), |it| (it.line, &it.words));
+        let of =
+            |name: &str| self.function(name).map_or((1, &none), |it| (it.line, &it.identifiers_and_literals));
         let ((example_line, examples), (provoke_line, provoked)) = (of("example"), of("provoke"));
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for operation in &contract.document.operations {
             if !examples.contains(&operation.id.text) {
-                let message = format!("the gates have no example of `{}`", operation.id.text);
-                let help = "add a request that succeeds to `example`: every gate looks at it".to_owned();
+                let message = format!("`example` has no request for `{}`", operation.id.text);
+                let help = "add a request that succeeds to `example`, which all gates use".to_owned();
                 findings.push(finding("gate", example_line, message, help));
             }
             for response in &operation.responses {
                 let status = response.status.to_string();
-                if !provoked.contains(&status) && told.insert(status.clone()) {
-                    let message = format!("nothing brings about the {status} of `{}`", operation.id.text);
-                    let help = "say in `provoke` how it comes about".to_owned();
+                if !provoked.contains(&status) && reported.insert(status.clone()) {
+                    let message =
+                        format!("`provoke` does not cover status {status} of `{}`", operation.id.text);
+                    let help = "add a request that provokes the status to `provoke`".to_owned();
                     findings.push(finding("gate", provoke_line, message, help));
                 }
             }
@@ -136,7 +139,7 @@ impl Tests {
 impl Function {
     fn of(function: &syn::ItemFn) -> Self {
         let mut found = BTreeSet::new();
-        words(function.block.to_token_stream(), &mut found);
+        identifiers_and_literals(function.block.to_token_stream(), &mut found);
         let is_test = function
             .attrs
             .iter()
@@ -145,25 +148,25 @@ impl Function {
             name: function.sig.ident.to_string(),
             line: function.sig.ident.span().start().line,
             is_test,
-            words: found,
+            identifiers_and_literals: found,
         }
     }
 }
 
-/// The rows of what poem-openapi cannot say whose test is gone.
-fn shown(workspace: &Path) -> Vec<Finding> {
+/// Returns findings about limitations of poem-openapi whose test does not exist.
+fn missing_tests(workspace: &Path) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
-    for row in unsayable::ROWS {
-        let (file, function) = row.test.split_once(": ").unwrap_or((row.test, ""));
+    for limitation in limitations::LIMITATIONS {
+        let (file, function) = limitation.test.split_once(": ").unwrap_or((limitation.test, ""));
         let text = std::fs::read_to_string(workspace.join(file)).unwrap_or_default();
         if !text.contains(&format!("fn {function}(")) {
-            findings.push(Finding {
+            findings.push(CheckFinding {
                 code: "unsayable",
-                file: "xtask/src/check/unsayable.rs".to_owned(),
+                file: "xtask/check/limitations.rs".to_owned(),
                 line: 1,
                 column: 1,
-                message: format!("`{}` is shown by {}, which is not there", row.id, row.test),
-                help: "name the test that sends the violating request, or looks at the answer".to_owned(),
+                message: format!("the test of `{}`, {}, does not exist", limitation.id, limitation.test),
+                help: "specify the test that sends a violating request or checks the response".to_owned(),
             });
         }
     }
@@ -176,17 +179,17 @@ mod tests {
     use codegen::V1;
 
     fn v1() -> Contract {
-        let source = contract::open(&crate::workspace(), V1.contract).expect("it can be read");
-        contract::read(source, &V1.customs).expect("it has no findings")
+        let source = contract::read_file(&crate::workspace(), V1.contract).expect("it can be read");
+        contract::read(source, &V1.conventions).expect("it has no findings")
     }
 
     #[test]
-    fn the_gates_stand_and_hold_every_operation() {
-        assert_eq!(judge(&crate::workspace(), &v1()).expect("the gates are read"), []);
+    fn the_gates_cover_every_operation() {
+        assert_eq!(check(&crate::workspace(), &v1()).expect("the gates are read"), []);
     }
 
     #[test]
-    fn an_operation_without_an_example_and_a_gate_that_is_gone_are_found() {
+    fn a_missing_example_and_a_missing_gate_are_reported() {
         let text = r#"
             fn example(operation: &Operation) { match operation.id { "listCourses" => {} } }
             async fn provoke(status: u16) { match status { 200 | 401 => {} } }
@@ -197,19 +200,26 @@ mod tests {
             async fn each_operation_needs_its_scope_and_no_other() { for operation in OPERATIONS {} }
         "#;
         let tests = Tests::read(text).expect("it is Rust");
-        let messages = |findings: Vec<Finding>| findings.into_iter().map(|it| it.message).collect::<Vec<_>>();
+        let messages =
+            |findings: Vec<CheckFinding>| findings.into_iter().map(|it| it.message).collect::<Vec<_>>();
         assert_eq!(
             messages(tests.gates()),
             [
-                "there is no test `each_operation_needs_its_scope_and_no_other`",
-                "`no_operation_answers_beyond_the_limit` does not go over every operation",
-                "there is no test `no_operation_sees_into_another_workspace`",
-                "there is no test `every_documented_status_of_every_operation_arises_as_documented`",
+                "test `each_operation_needs_its_scope_and_no_other` does not exist",
+                "`no_operation_answers_beyond_the_limit` does not iterate over `OPERATIONS`",
+                "test `no_operation_sees_into_another_workspace` does not exist",
+                "test `every_documented_status_of_every_operation_arises_as_documented` does not exist",
             ]
         );
-        let told = messages(tests.operations(&v1()));
-        assert!(told.contains(&"the gates have no example of `createStudent`".to_owned()), "{told:?}");
-        assert!(!told.contains(&"the gates have no example of `listCourses`".to_owned()), "{told:?}");
-        assert!(told.iter().any(|message| message.starts_with("nothing brings about the 429")), "{told:?}");
+        let reported = messages(tests.operations(&v1()));
+        assert!(
+            reported.contains(&"`example` has no request for `createStudent`".to_owned()),
+            "{reported:?}"
+        );
+        assert!(!reported.contains(&"`example` has no request for `listCourses`".to_owned()), "{reported:?}");
+        assert!(
+            reported.iter().any(|message| message.starts_with("`provoke` does not cover status 429")),
+            "{reported:?}"
+        );
     }
 }

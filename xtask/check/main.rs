@@ -1,6 +1,6 @@
-//! The program behind `cargo xtask check`. Exit codes: 0 no difference, 1 differences, 2 could not run.
+//! The program behind `cargo xtask check`. Exit codes: 0 no differences, 1 differences, 2 the check could not run.
 //!
-//! It is a test as well: `cargo test --workspace` runs it. The options of the test harness say nothing here.
+//! It is also a test target: `cargo test --workspace` runs it. Options of the test harness are ignored.
 
 use std::process::ExitCode;
 
@@ -8,13 +8,13 @@ use clap::Parser;
 
 #[derive(Parser)]
 #[command(ignore_errors = true)]
-struct Arguments {
+struct CommandLine {
     #[command(flatten)]
-    args: check::Args,
+    args: check::CheckArgs,
 }
 
 fn main() -> ExitCode {
-    match check::run(Arguments::parse().args) {
+    match check::run(CommandLine::parse().args) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {

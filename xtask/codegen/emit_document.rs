@@ -1,15 +1,15 @@
-//! `document.rs`: the contract itself, for serving.
+//! Generates `document.rs`: the text of the contract, in the formats that the server serves.
 
 use contract::model::Document;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::Names;
+use super::ContractConfig;
 
-/// The items of `document.rs`.
-pub(crate) fn document(document: &Document, names: &Names<'_>, digest: &str) -> TokenStream {
+/// Generates the items of `document.rs`.
+pub(crate) fn document(document: &Document, config: &ContractConfig<'_>, digest: &str) -> TokenStream {
     let (title, version) = (&document.title, &document.version);
-    let (yaml, json, twin) = (names.contract_from_output, names.json(), names.twin());
+    let (yaml, json, json_3_0) = (config.contract_from_output, config.json(), config.json_3_0());
     quote! {
         /// The title of the API.
         pub const TITLE: &str = #title;
@@ -17,16 +17,16 @@ pub(crate) fn document(document: &Document, names: &Names<'_>, digest: &str) -> 
         /// The version of the contract.
         pub const VERSION: &str = #version;
 
-        /// The SHA-256 of the contract's text, in hexadecimal.
+        /// The SHA-256 digest of the contract's text, in hexadecimal.
         pub const SHA256: &str = #digest;
 
-        /// The contract as it was written: OpenAPI 3.1 in YAML.
+        /// The original contract: OpenAPI 3.1 in YAML.
         pub const YAML: &str = include_str!(#yaml);
 
-        /// The contract as JSON, every key in its place.
+        /// The contract as JSON, with all keys in the original order.
         pub const JSON: &str = include_str!(#json);
 
-        /// The contract for tools that read OpenAPI 3.0.
-        pub const OPENAPI_3_0_JSON: &str = include_str!(#twin);
+        /// The contract converted to OpenAPI 3.0.3, for tools that do not support 3.1.
+        pub const OPENAPI_3_0_JSON: &str = include_str!(#json_3_0);
     }
 }

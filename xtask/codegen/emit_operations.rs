@@ -1,6 +1,6 @@
-//! `operations.rs`: the contract as static tables.
+//! Generates `operations.rs`: static descriptions of the operations.
 
-use contract::model::{Credential, Document, Location, Operation, Parameter, Schema, Shape};
+use contract::model::{Credential, Document, Operation, Parameter, ParameterLocation, Schema, Shape};
 use contract::rust_name;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -8,22 +8,31 @@ use quote::{format_ident, quote};
 use super::attributes::docs;
 use super::imports;
 
-/// The types of ours that the tables are made of.
-const DESCRIBED: [&str; 8] =
-    ["Body", "Contract", "Credential", "Operation", "Parameter", "ParameterKind", "Place", "Split"];
+/// The types of `contract_runtime::contract` that the descriptions use.
+const DESCRIPTION_TYPES: [&str; 8] = [
+    "Body",
+    "Contract",
+    "Credential",
+    "ListStyle",
+    "Operation",
+    "Parameter",
+    "ParameterKind",
+    "ParameterLocation",
+];
 
-/// The items of `operations.rs`.
+/// Generates the items of `operations.rs`.
 pub(crate) fn operations(document: &Document, stem: &str) -> TokenStream {
-    let items: TokenStream = document.operations.iter().map(|operation| table(document, operation)).collect();
+    let items: TokenStream =
+        document.operations.iter().map(|operation| operation_description(document, operation)).collect();
     let statics =
         document.operations.iter().map(|operation| format_ident!("{}", rust_name::constant(&operation.id)));
     let contract = contract(document, stem);
-    let imports = imports::named("contract", &DESCRIBED, &quote!(#contract #items));
+    let imports = imports::import("contract", &DESCRIPTION_TYPES, &quote!(#contract #items));
     quote! {
         use super::document;
         #imports
 
-        /// Every operation, in the order of the contract.
+        /// All operations, in the order of the contract.
         pub static OPERATIONS: &[&Operation] = &[#(&#statics),*];
 
         #contract
@@ -32,10 +41,10 @@ pub(crate) fn operations(document: &Document, stem: &str) -> TokenStream {
     }
 }
 
-/// The contract as the server takes it. Its operations share one scheme.
+/// Generates the description of the contract. All operations use the same security scheme.
 fn contract(document: &Document, stem: &str) -> TokenStream {
     let scheme = document.operations.first().map(|operation| &operation.scheme.text);
-    let scheme = document.schemes.iter().find(|known| Some(&known.name.text) == scheme);
+    let scheme = document.security_schemes.iter().find(|known| Some(&known.name.text) == scheme);
     let json_path = format!("/openapi/{stem}.json");
     let credential = match scheme.map(|scheme| &scheme.credential) {
         None | Some(Credential::Bearer) => quote!(Bearer),
@@ -44,7 +53,7 @@ fn contract(document: &Document, stem: &str) -> TokenStream {
         Some(Credential::Cookie(name)) => quote!(Cookie(#name)),
     };
     quote! {
-        /// The contract, as the server serves it.
+        /// The contract and its operations.
         pub static CONTRACT: Contract = Contract {
             stem: #stem,
             title: document::TITLE,
@@ -56,21 +65,21 @@ fn contract(document: &Document, stem: &str) -> TokenStream {
             credential: CREDENTIAL,
         };
 
-        /// Where callers put their keys.
+        /// Where clients send their API keys.
         pub const CREDENTIAL: Credential = Credential::#credential;
     }
 }
 
-fn table(document: &Document, operation: &Operation) -> TokenStream {
-    let table = format_ident!("{}", rust_name::constant(&operation.id));
+fn operation_description(document: &Document, operation: &Operation) -> TokenStream {
+    let constant = format_ident!("{}", rust_name::constant(&operation.id));
     let (id, path, tag, scope) = (&*operation.id, &*operation.path, &*operation.tag, &*operation.scope);
     let method = operation.method.key().to_uppercase();
     let about = docs(operation.summary.as_deref(), id);
-    let parameters = operation.parameters.iter().map(|parameter| row(document, parameter));
+    let parameters = operation.parameters.iter().map(|parameter| parameter_description(document, parameter));
     let body = match &operation.body {
         None => quote!(None),
         Some(body) => {
-            let media_type = body.content.media.as_str();
+            let media_type = body.content.media_type.as_str();
             let schema = &body.content.schema.pointer;
             quote!(Some(Body { media_type: #media_type, schema: #schema }))
         }
@@ -79,7 +88,7 @@ fn table(document: &Document, operation: &Operation) -> TokenStream {
         operation.responses.iter().map(|response| proc_macro2::Literal::u16_unsuffixed(response.status));
     quote! {
         #about
-        pub static #table: Operation = Operation {
+        pub static #constant: Operation = Operation {
             id: #id,
             method: #method,
             path: #path,
@@ -92,26 +101,26 @@ fn table(document: &Document, operation: &Operation) -> TokenStream {
     }
 }
 
-fn row(document: &Document, parameter: &Parameter) -> TokenStream {
+fn parameter_description(document: &Document, parameter: &Parameter) -> TokenStream {
     let (name, required, schema) = (&*parameter.name, parameter.required, &parameter.schema.pointer);
-    let place = match parameter.location {
-        Location::Path => quote!(Path),
-        Location::Query => quote!(Query),
-        Location::Header => quote!(Header),
-        Location::Cookie => quote!(Cookie),
+    let location = match parameter.location {
+        ParameterLocation::Path => quote!(Path),
+        ParameterLocation::Query => quote!(Query),
+        ParameterLocation::Header => quote!(Header),
+        ParameterLocation::Cookie => quote!(Cookie),
     };
     let kind = match document.shape(&parameter.schema) {
         Some(Shape::Array(array)) => {
-            let (of, split) = (kind(document, &array.items), parameter.explode);
-            let split = if split { quote!(Repeated) } else { quote!(Commas) };
-            quote!(List(&ParameterKind::#of, Split::#split))
+            let items = kind(document, &array.items);
+            let style = if parameter.explode { quote!(Repeated) } else { quote!(Commas) };
+            quote!(List(&ParameterKind::#items, ListStyle::#style))
         }
         _ => kind(document, &parameter.schema),
     };
     quote! {
         Parameter {
             name: #name,
-            place: Place::#place,
+            location: ParameterLocation::#location,
             required: #required,
             schema: #schema,
             kind: ParameterKind::#kind,
@@ -119,7 +128,7 @@ fn row(document: &Document, parameter: &Parameter) -> TokenStream {
     }
 }
 
-/// How the text of a scalar is read.
+/// Returns the kind as which a scalar is parsed.
 fn kind(document: &Document, schema: &Schema) -> TokenStream {
     match document.shape(schema) {
         Some(Shape::Integer(_) | Shape::IntegerEnum(_)) => quote!(Integer),

@@ -1,40 +1,47 @@
-//! One file a tag: its trait, and a request struct and a response enum for each of its operations.
+//! Generates one file for each tag: the trait of the tag, and a request struct and a response enum for each operation.
 
-use contract::model::{Content, Document, Header, Media, Operation, Parameter, Response, Shape, Tag};
+use contract::model::{Content, Document, Header, MediaType, Operation, Parameter, Response, Shape, Tag};
 use contract::rust_name;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::Names;
-use super::attributes::{default_expression, deprecated, docs, docs_with_summary};
+use super::ContractConfig;
+use super::attributes::{default_expression, deprecation_note, docs, docs_with_summary};
 use super::imports;
-use super::types::Types;
+use super::types::RustTypes;
 
-/// The items of one tag's file.
-pub(crate) fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Names<'_>) -> TokenStream {
-    let name = format_ident!("{}", rust_name::upper(&tag.name));
-    let ambient = names.ambient;
+/// Generates the items of the file of a tag.
+pub(crate) fn tag(
+    document: &Document,
+    types: &RustTypes<'_>,
+    tag: &Tag,
+    config: &ContractConfig<'_>,
+) -> TokenStream {
+    let name = format_ident!("{}", rust_name::upper_camel_case(&tag.name));
+    let middleware_headers = config.middleware_headers;
     let about = docs(tag.description.as_deref(), &format!("The operations of `{}`.", tag.name.text));
-    let operations: Vec<_> = of_tag(document, tag).collect();
+    let operations: Vec<_> = operations_of_tag(document, tag).collect();
     let methods = operations.iter().map(|operation| method(operation));
     let items: TokenStream = operations
         .iter()
         .map(|operation| {
-            let (request, response) =
-                (request(document, types, operation), response(document, types, operation, ambient));
+            let (request, response) = (
+                request(document, types, operation),
+                response(document, types, operation, middleware_headers),
+            );
             quote!(#request #response)
         })
         .collect();
-    let scalars = imports::scalars(&items);
-    let payload = imports::named("payload", &["Bytes", "Json", "Text"], &items);
-    let schemas = imports::names(&items, "schemas").then(|| {
+    let scalars = imports::scalar_imports(&items);
+    let payload = imports::import("payload", &["Bytes", "Json", "Text"], &items);
+    let schemas = imports::contains_name(&items, "schemas").then(|| {
         quote!(
             use super::schemas;
         )
     });
     quote! {
         #schemas
-        use contract_runtime::answer::{Answer, Parts};
+        use contract_runtime::response::{OperationResponse, ResponseParts};
         use contract_runtime::call::Call;
         use contract_runtime::service::Service;
         #payload
@@ -47,24 +54,27 @@ pub(crate) fn tag(document: &Document, types: &Types<'_>, tag: &Tag, names: &Nam
     }
 }
 
-/// The operations of a tag, in document order.
-pub(crate) fn of_tag<'a>(document: &'a Document, tag: &'a Tag) -> impl Iterator<Item = &'a Operation> {
+/// Returns the operations of a tag, in document order.
+pub(crate) fn operations_of_tag<'a>(
+    document: &'a Document,
+    tag: &'a Tag,
+) -> impl Iterator<Item = &'a Operation> {
     document.operations.iter().filter(|operation| operation.tag.text == tag.name.text)
 }
 
-/// The names of an operation's method, request and response.
-pub(crate) fn names(operation: &Operation) -> (Ident, Ident, Ident) {
-    let upper = rust_name::upper(&operation.id);
-    let method =
-        syn::parse_str(&rust_name::lower(&operation.id)).expect("the name was made to be an identifier");
+/// Returns the names of the method, the request type and the response type of an operation.
+pub(crate) fn item_names(operation: &Operation) -> (Ident, Ident, Ident) {
+    let upper = rust_name::upper_camel_case(&operation.id);
+    let method = syn::parse_str(&rust_name::snake_case(&operation.id))
+        .expect("`rust_name` returns a valid identifier");
     (method, format_ident!("{upper}Request"), format_ident!("{upper}Response"))
 }
 
 fn method(operation: &Operation) -> TokenStream {
-    let (name, request, response) = names(operation);
+    let (name, request, response) = item_names(operation);
     let about =
         docs_with_summary(operation.summary.as_deref(), operation.description.as_deref(), &operation.id);
-    let deprecated = deprecated(operation.deprecated);
+    let deprecated = deprecation_note(operation.deprecated);
     quote! {
         #about
         #deprecated
@@ -76,25 +86,25 @@ fn method(operation: &Operation) -> TokenStream {
     }
 }
 
-fn request(document: &Document, types: &Types<'_>, operation: &Operation) -> TokenStream {
-    let (_, name, _) = names(operation);
-    let about = format!(" What `{}` is called with.", operation.id.text);
+fn request(document: &Document, types: &RustTypes<'_>, operation: &Operation) -> TokenStream {
+    let (_, name, _) = item_names(operation);
+    let about = format!(" The parameters and the body of a request of `{}`.", operation.id.text);
     let fields = operation.parameters.iter().map(|parameter| {
-        let ident = variable(parameter);
+        let ident = field_name(parameter);
         let ty = parameter_type(document, types, operation, parameter);
-        let otherwise = format!("`{}`.", parameter.name.text);
-        let about = docs(parameter.description.as_deref(), &otherwise);
+        let fallback = format!("`{}`.", parameter.name.text);
+        let about = docs(parameter.description.as_deref(), &fallback);
         quote!(#about pub #ident: #ty,)
     });
     let body = operation.body.as_ref().map(|body| {
-        let owner = rust_name::upper(&operation.id) + "Body";
-        let ty = match body.content.media {
-            Media::Json => types.full(&body.content.schema, &owner, None),
-            Media::Text => quote!(String),
-            Media::Bytes => quote!(bytes::Bytes),
+        let owner = rust_name::upper_camel_case(&operation.id) + "Body";
+        let ty = match body.content.media_type {
+            MediaType::Json => types.full_type(&body.content.schema, &owner, None),
+            MediaType::Text => quote!(String),
+            MediaType::Bytes => quote!(bytes::Bytes),
         };
         quote! {
-            /// The body.
+            /// The request body.
             pub body: #ty,
         }
     });
@@ -105,98 +115,105 @@ fn request(document: &Document, types: &Types<'_>, operation: &Operation) -> Tok
     }
 }
 
-/// The type of a body as it is sent.
-fn payload(types: &Types<'_>, content: &Content, owner: &str) -> TokenStream {
-    match content.media {
-        Media::Json => {
-            let ty = types.full(&content.schema, owner, None);
+/// Returns the payload type of a response body.
+fn payload(types: &RustTypes<'_>, content: &Content, owner: &str) -> TokenStream {
+    match content.media_type {
+        MediaType::Json => {
+            let ty = types.full_type(&content.schema, owner, None);
             quote!(Json<#ty>)
         }
-        Media::Text => quote!(Text),
-        Media::Bytes => quote!(Bytes),
+        MediaType::Text => quote!(Text),
+        MediaType::Bytes => quote!(Bytes),
     }
 }
 
-/// The field and the variable of a parameter.
-pub(crate) fn variable(parameter: &Parameter) -> Ident {
-    syn::parse_str(&rust_name::lower(&parameter.name)).expect("the name was made to be an identifier")
+/// Returns the name of the request field of a parameter.
+pub(crate) fn field_name(parameter: &Parameter) -> Ident {
+    syn::parse_str(&rust_name::snake_case(&parameter.name)).expect("`rust_name` returns a valid identifier")
 }
 
-/// The type of a parameter: an `Option` when it may be absent and no default stands in for it.
+/// Returns the type of a parameter: an `Option` if the parameter is optional and has no default.
 pub(crate) fn parameter_type(
     document: &Document,
-    types: &Types<'_>,
+    types: &RustTypes<'_>,
     operation: &Operation,
     parameter: &Parameter,
 ) -> TokenStream {
-    let owner = rust_name::upper(&operation.id) + &rust_name::upper(&parameter.name);
-    let bare = types.bare(&parameter.schema, &owner, None);
-    let defaulted = default_expression(types, document, &parameter.schema, (&owner, None)).is_some();
-    if parameter.required || defaulted { bare } else { quote!(Option<#bare>) }
+    let owner = rust_name::upper_camel_case(&operation.id) + &rust_name::upper_camel_case(&parameter.name);
+    let inner_type = types.inner_type(&parameter.schema, &owner, None);
+    let has_default = default_expression(types, document, &parameter.schema, (&owner, None)).is_some();
+    if parameter.required || has_default { inner_type } else { quote!(Option<#inner_type>) }
 }
 
-fn response(document: &Document, types: &Types<'_>, operation: &Operation, ambient: &[&str]) -> TokenStream {
-    let (_, _, name) = names(operation);
-    let about = format!(" The answers of `{}`.", operation.id.text);
-    let writers: Vec<_> = operation
+fn response(
+    document: &Document,
+    types: &RustTypes<'_>,
+    operation: &Operation,
+    middleware_headers: &[&str],
+) -> TokenStream {
+    let (_, _, name) = item_names(operation);
+    let about = format!(" The responses of `{}`.", operation.id.text);
+    let response_variants: Vec<_> = operation
         .responses
         .iter()
-        .map(|response| Variant { document, types, operation, response, ambient })
+        .map(|response| ResponseVariant { document, types, operation, response, middleware_headers })
         .collect();
-    let variants = writers.iter().map(Variant::declaration);
-    let from = writers.iter().map(Variant::put_together);
-    let into = writers.iter().map(Variant::take_apart);
+    let variants = response_variants.iter().map(ResponseVariant::declaration);
+    let from = response_variants.iter().map(ResponseVariant::arm_of_from_parts);
+    let into = response_variants.iter().map(ResponseVariant::arm_of_into_parts);
     quote! {
         #[doc = #about]
         #[derive(Debug, poem_openapi::ApiResponse)]
         pub enum #name { #(#variants)* }
 
-        impl Answer for #name {
-            fn from_parts(parts: Parts) -> Option<Self> {
+        impl OperationResponse for #name {
+            fn from_parts(parts: ResponseParts) -> Option<Self> {
                 match parts.status {
                     #(#from)*
                     _ => None,
                 }
             }
 
-            fn into_parts(self) -> Parts {
+            fn into_parts(self) -> ResponseParts {
                 match self { #(#into)* }
             }
         }
     }
 }
 
-struct Variant<'a> {
+/// Generates one variant of a response enum.
+struct ResponseVariant<'a> {
     document: &'a Document,
-    types: &'a Types<'a>,
+    types: &'a RustTypes<'a>,
     operation: &'a Operation,
     response: &'a Response,
-    ambient: &'a [&'a str],
+    middleware_headers: &'a [&'a str],
 }
 
-impl Variant<'_> {
+impl ResponseVariant<'_> {
     fn ident(&self) -> Ident {
-        format_ident!("{}", rust_name::status(self.response.status))
+        format_ident!("{}", rust_name::status_variant(self.response.status))
     }
 
     fn status(&self) -> proc_macro2::Literal {
         proc_macro2::Literal::u16_unsuffixed(self.response.status)
     }
 
-    /// Whether middleware sets a header, on whole classes of answers: it is declared, and not carried.
-    fn is_ambient(&self, header: &Header) -> bool {
-        self.ambient.contains(&&*header.name.to_lowercase())
+    /// Returns whether middleware sets a header on many responses. Such a header is declared, but is no field of the variant.
+    fn is_set_by_middleware(&self, header: &Header) -> bool {
+        self.middleware_headers.contains(&&*header.name.to_lowercase())
     }
 
-    fn carried(&self) -> Vec<&Header> {
-        self.response.headers.iter().filter(|header| !self.is_ambient(header)).collect()
+    fn carried_headers(&self) -> Vec<&Header> {
+        self.response.headers.iter().filter(|header| !self.is_set_by_middleware(header)).collect()
     }
 
-    /// What poem-openapi can say of a header is its type; an enum and a time are strings there.
-    fn bare_header_type(&self, header: &Header) -> TokenStream {
+    /// Returns the type of a header, without `Option`. poem-openapi supports only basic types in headers: string enums and
+    /// times are strings.
+    fn inner_header_type(&self, header: &Header) -> TokenStream {
         match self.document.shape(&header.schema) {
             Some(Shape::Integer(_) | Shape::Number(_) | Shape::Boolean) => {
-                self.types.bare(&header.schema, "Header", None)
+                self.types.inner_type(&header.schema, "Header", None)
             }
             Some(Shape::IntegerEnum(_)) => quote!(i64),
             _ => quote!(String),
@@ -204,15 +221,15 @@ impl Variant<'_> {
     }
 
     fn header_type(&self, header: &Header) -> TokenStream {
-        let bare = self.bare_header_type(header);
-        if header.required { bare } else { quote!(Option<#bare>) }
+        let inner_type = self.inner_header_type(header);
+        if header.required { inner_type } else { quote!(Option<#inner_type>) }
     }
 
-    /// A header out of the parts, read when it is no string.
-    fn header_read(&self, header: &Header) -> TokenStream {
+    /// Generates the statement that reads a header from the response parts, and parses it unless it is a string.
+    fn read_header(&self, header: &Header) -> TokenStream {
         let (variable, name) = (header_variable(header), &*header.name);
-        let text = self.bare_header_type(header).to_string() == "String";
-        let value = match (header.required, text) {
+        let is_string = self.inner_header_type(header).to_string() == "String";
+        let value = match (header.required, is_string) {
             (true, true) => quote!(parts.header(#name)?),
             (true, false) => quote!(parts.header(#name)?.parse().ok()?),
             (false, true) => quote!(parts.header(#name)),
@@ -221,11 +238,11 @@ impl Variant<'_> {
         quote!(let #variable = #value;)
     }
 
-    /// A header into the parts, written when it is no string.
-    fn header_pair(&self, header: &Header) -> TokenStream {
+    /// Generates the expression for a header of the response parts, converted to a string.
+    fn write_header(&self, header: &Header) -> TokenStream {
         let (variable, name) = (header_variable(header), &*header.name);
-        let text = self.bare_header_type(header).to_string() == "String";
-        match (header.required, text) {
+        let is_string = self.inner_header_type(header).to_string() == "String";
+        match (header.required, is_string) {
             (true, true) => quote!(Some((#name, #variable))),
             (true, false) => quote!(Some((#name, #variable.to_string()))),
             (false, true) => quote!(#variable.map(|value| (#name, value))),
@@ -236,17 +253,18 @@ impl Variant<'_> {
     fn declaration(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
         let about = docs(Some(&self.response.description), &format!("{status}."));
-        let ambient = self.response.headers.iter().filter(|header| self.is_ambient(header)).map(|header| {
-            let (name, ty) = (&*header.name, self.header_type(header).to_string().replace(' ', ""));
-            let deprecated = header.deprecated.then(|| quote!(, deprecated));
-            quote!(, header(name = #name, ty = #ty #deprecated))
-        });
-        let attribute = quote!(#[oai(status = #status #(#ambient)*)]);
+        let middleware_headers =
+            self.response.headers.iter().filter(|header| self.is_set_by_middleware(header)).map(|header| {
+                let (name, ty) = (&*header.name, self.header_type(header).to_string().replace(' ', ""));
+                let deprecated = header.deprecated.then(|| quote!(, deprecated));
+                quote!(, header(name = #name, ty = #ty #deprecated))
+            });
+        let attribute = quote!(#[oai(status = #status #(#middleware_headers)*)]);
         let body = self.response.content.as_ref().map(|content| {
-            let owner = rust_name::upper(&self.operation.id) + &ident.to_string() + "Body";
+            let owner = rust_name::upper_camel_case(&self.operation.id) + &ident.to_string() + "Body";
             payload(self.types, content, &owner)
         });
-        let headers = self.carried().into_iter().map(|header| {
+        let headers = self.carried_headers().into_iter().map(|header| {
             let (name, ty) = (&*header.name, self.header_type(header));
             let about = docs(header.description.as_deref(), &header.name);
             let deprecated = header.deprecated.then(|| quote!(, deprecated));
@@ -257,14 +275,14 @@ impl Variant<'_> {
         quote!(#about #attribute #ident #fields,)
     }
 
-    fn put_together(&self) -> TokenStream {
+    fn arm_of_from_parts(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
-        let headers = self.carried();
-        let reads = headers.iter().map(|header| self.header_read(header));
-        let body = self.response.content.as_ref().map(|content| match content.media {
-            Media::Json => quote!(Json::Ready(parts.body?)),
-            Media::Text => quote!(Text(String::from_utf8(parts.body?.into()).ok()?)),
-            Media::Bytes => quote!(Bytes(parts.body?)),
+        let headers = self.carried_headers();
+        let reads = headers.iter().map(|header| self.read_header(header));
+        let body = self.response.content.as_ref().map(|content| match content.media_type {
+            MediaType::Json => quote!(Json::Ready(parts.body?)),
+            MediaType::Text => quote!(Text(String::from_utf8(parts.body?.into()).ok()?)),
+            MediaType::Bytes => quote!(Bytes(parts.body?)),
         });
         let fields: Vec<_> = body
             .into_iter()
@@ -278,28 +296,28 @@ impl Variant<'_> {
         }
     }
 
-    fn take_apart(&self) -> TokenStream {
+    fn arm_of_into_parts(&self) -> TokenStream {
         let (ident, status) = (self.ident(), self.status());
-        let headers = self.carried();
+        let headers = self.carried_headers();
         let body = self.response.content.as_ref().map(|_| quote!(body));
-        let has_body = if body.is_some() { quote!(Some(body.into_bytes())) } else { quote!(None) };
+        let body_value = if body.is_some() { quote!(Some(body.into_bytes())) } else { quote!(None) };
         let fields: Vec<_> = body
             .into_iter()
             .chain(headers.iter().map(|header| header_variable(header)).map(|name| quote!(#name)))
             .collect();
         let fields = (!fields.is_empty()).then(|| quote!((#(#fields),*)));
-        let pairs = headers.iter().map(|header| self.header_pair(header));
+        let pairs = headers.iter().map(|header| self.write_header(header));
         let headers = if headers.is_empty() {
             quote!(Vec::new())
         } else {
             quote!([#(#pairs),*].into_iter().flatten().collect())
         };
-        quote!(Self::#ident #fields => Parts { status: #status, headers: #headers, body: #has_body },)
+        quote!(Self::#ident #fields => ResponseParts { status: #status, headers: #headers, body: #body_value },)
     }
 }
 
 fn header_variable(header: &Header) -> Ident {
-    // `parts` and `body` are what an answer is put together of.
-    let name = rust_name::apart(&header.name, &["body", "parts"]);
-    syn::parse_str(&name).expect("the name was made to be an identifier")
+    // The generated code already has variables named `body` and `parts`.
+    let name = rust_name::variable(&header.name, &["body", "parts"]);
+    syn::parse_str(&name).expect("`rust_name` returns a valid identifier")
 }

@@ -1,7 +1,7 @@
-//! Types that poem-openapi's derives cannot say: unions, and enums of whole numbers.
+//! Generates the types that poem-openapi's derive macros do not support: unions and integer enums.
 //!
-//! Its own `Union` refuses every value of a closed object, and its `Enum` holds strings only. So serde reads and writes
-//! these, and poem-openapi is told what they are.
+//! poem-openapi's `Union` rejects every value of a closed object, and its `Enum` supports strings only. So serde parses and
+//! serializes these types, and generated trait implementations describe them to poem-openapi.
 
 use contract::model::{IntegerEnumShape, UnionShape};
 use contract::rust_name;
@@ -9,53 +9,57 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::attributes::docs;
-use super::types::{Module, TypeItem, Types};
+use super::types::{RustTypes, TypeItem, TypeModule};
 
-/// A union: an enum whose variants hold what each shape holds.
+/// Generates a union: an enum with one variant for each member.
 pub(crate) fn union(
-    types: &Types<'_>,
-    module: Module,
+    types: &RustTypes<'_>,
+    module: TypeModule,
     item: &TypeItem<'_>,
     shape: &UnionShape,
 ) -> TokenStream {
     let name = &item.name;
     let docs = docs(item.schema.description.as_deref(), &format!("`{}`.", item.origin));
-    let idents: Vec<Ident> =
-        shape.members.iter().map(|member| format_ident!("{}", rust_name::upper(&member.name))).collect();
-    let held: Vec<TokenStream> = shape
+    let idents: Vec<Ident> = shape
+        .members
+        .iter()
+        .map(|member| format_ident!("{}", rust_name::upper_camel_case(&member.name)))
+        .collect();
+    let member_types: Vec<TokenStream> = shape
         .members
         .iter()
         .zip(&idents)
-        .map(|(member, ident)| types.full(&member.schema, &format!("{name}{ident}"), Some(module)))
+        .map(|(member, ident)| types.full_type(&member.schema, &format!("{name}{ident}"), Some(module)))
         .collect();
-    let variants = shape.members.iter().zip(idents.iter().zip(&held)).map(|(member, (ident, held))| {
-        let about = format!(" `{}`.", member.name.text);
-        quote!(#[doc = #about] #ident(#held),)
-    });
-    let api = (module == Module::Schemas).then(|| {
+    let variants =
+        shape.members.iter().zip(idents.iter().zip(&member_types)).map(|(member, (ident, member_type))| {
+            let about = format!(" `{}`.", member.name.text);
+            quote!(#[doc = #about] #ident(#member_type),)
+        });
+    let api = (module == TypeModule::Schemas).then(|| {
         let discriminator = shape.discriminator.as_ref().map(|property| {
             let property = &property.text;
-            let lines = shape.members.iter().zip(&held).map(|(member, held)| {
+            let mapping = shape.members.iter().zip(&member_types).map(|(member, member_type)| {
                 let value = &member.name.text;
-                quote!((#value.to_owned(), format!("#/components/schemas/{}", <#held as poem_openapi::types::Type>::name())))
+                quote!((#value.to_owned(), format!("#/components/schemas/{}", <#member_type as poem_openapi::types::Type>::name())))
             });
             quote! {
                 discriminator: Some(poem_openapi::registry::MetaDiscriminatorObject {
                     property_name: #property,
-                    mapping: vec![#(#lines),*],
+                    mapping: vec![#(#mapping),*],
                 }),
             }
         });
-        told(
+        poem_openapi_impls(
             name,
             &quote! {
                 poem_openapi::registry::MetaSchema {
-                    one_of: vec![#(<#held as poem_openapi::types::Type>::schema_ref()),*],
+                    one_of: vec![#(<#member_types as poem_openapi::types::Type>::schema_ref()),*],
                     #discriminator
                     ..poem_openapi::registry::MetaSchema::ANY
                 }
             },
-            &quote!(#(<#held as poem_openapi::types::Type>::register(registry);)*),
+            &quote!(#(<#member_types as poem_openapi::types::Type>::register(registry);)*),
         )
     });
     quote! {
@@ -68,8 +72,8 @@ pub(crate) fn union(
     }
 }
 
-/// A whole number out of a list.
-pub(crate) fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumShape) -> TokenStream {
+/// Generates an enum of integers.
+pub(crate) fn integer_enum(module: TypeModule, item: &TypeItem<'_>, shape: &IntegerEnumShape) -> TokenStream {
     let name = &item.name;
     let docs = docs(item.schema.description.as_deref(), &format!("`{}`.", item.origin));
     let values: Vec<Literal> =
@@ -77,14 +81,14 @@ pub(crate) fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumS
     let idents: Vec<Ident> = shape
         .values
         .iter()
-        .map(|(value, _)| format_ident!("{}", rust_name::upper(&value.to_string())))
+        .map(|(value, _)| format_ident!("{}", rust_name::upper_camel_case(&value.to_string())))
         .collect();
     let variants = idents.iter().zip(&values).map(|(ident, value)| {
         let about = format!(" `{value}`.");
         quote!(#[doc = #about] #ident,)
     });
-    let api = (module == Module::Schemas).then(|| {
-        let told = told(
+    let api = (module == TypeModule::Schemas).then(|| {
+        let impls = poem_openapi_impls(
             name,
             &quote! {
                 poem_openapi::registry::MetaSchema {
@@ -95,7 +99,7 @@ pub(crate) fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumS
             &TokenStream::new(),
         );
         quote! {
-            #told
+            #impls
 
             impl poem_openapi::types::ParseFromParameter for #name {
                 fn parse_from_parameter(text: &str) -> poem_openapi::types::ParseResult<Self> {
@@ -112,7 +116,7 @@ pub(crate) fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumS
         pub enum #name { #(#variants)* }
 
         impl #name {
-            /// Every value, in the order of the contract.
+            /// All values, in the order of the contract.
             pub const ALL: &'static [Self] = &[#(Self::#idents),*];
         }
 
@@ -128,7 +132,7 @@ pub(crate) fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumS
             fn try_from(value: i64) -> std::result::Result<Self, Self::Error> {
                 match value {
                     #(#values => Ok(Self::#idents),)*
-                    _ => Err("is not one of the values allowed"),
+                    _ => Err("is not an allowed value"),
                 }
             }
         }
@@ -137,8 +141,8 @@ pub(crate) fn integers(module: Module, item: &TypeItem<'_>, shape: &IntegerEnumS
     }
 }
 
-/// What poem-openapi is told of a type that serde reads and writes.
-fn told(name: &Ident, meta: &TokenStream, register: &TokenStream) -> TokenStream {
+/// Generates the poem-openapi traits of a type that serde parses and serializes.
+fn poem_openapi_impls(name: &Ident, meta: &TokenStream, register: &TokenStream) -> TokenStream {
     let ty = name.to_string();
     let inner = if register.is_empty() { quote!(_) } else { quote!(registry) };
     quote! {

@@ -1,6 +1,4 @@
-//! The generated folder: written, or compared.
-//!
-//! Owns which files are in it, and that no other file is. It never knows what is in them.
+//! Writes the generated folder, or compares it with the expected files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,36 +7,36 @@ use std::path::Path;
 use anyhow::Context;
 use similar::TextDiff;
 
-/// What every generated file of Rust begins with.
+/// The start of the first line of every generated Rust file.
 pub(crate) const HEADING: &str = "// Generated from ";
 
-/// A file to be generated.
-pub(crate) struct File {
-    /// Its name inside the folder.
+/// A generated file.
+pub(crate) struct GeneratedFile {
+    /// The name inside the folder.
     pub name: String,
-    /// Its whole text.
+    /// The complete text.
     pub text: String,
 }
 
-/// What a folder lacks to be fresh.
+/// A file that is out of date.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Stale {
-    /// A file has another text, or is missing.
+pub enum StaleFile {
+    /// The text of the file differs from the generated text, or the file is missing.
     Differs {
-        /// The file's path, from the workspace.
+        /// The path of the file, relative to the workspace.
         path: String,
-        /// The difference below the file's heading; empty when only the heading differs.
+        /// The difference below the first line. Empty if only the first line differs.
         diff: String,
     },
-    /// A file that nothing generates.
+    /// A file that is not generated.
     Orphan {
-        /// The file's path, from the workspace.
+        /// The path of the file, relative to the workspace.
         path: String,
     },
 }
 
-impl Stale {
-    /// The file's path, from the workspace.
+impl StaleFile {
+    /// The path of the file, relative to the workspace.
     pub(crate) fn path(&self) -> &str {
         match self {
             Self::Differs { path, .. } | Self::Orphan { path } => path,
@@ -46,51 +44,55 @@ impl Stale {
     }
 }
 
-/// Writes what differs and removes orphans; says what was done, one line each.
+/// Writes the files that differ and removes the files that are not generated. Returns one line for each action.
 ///
 /// # Errors
 /// When the folder cannot be read or written.
-pub(crate) fn write(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Vec<String>> {
-    fs::create_dir_all(workspace.join(folder)).with_context(|| format!("cannot make {folder}"))?;
-    let mut done = Vec::new();
+pub(crate) fn write(workspace: &Path, folder: &str, files: &[GeneratedFile]) -> anyhow::Result<Vec<String>> {
+    fs::create_dir_all(workspace.join(folder)).with_context(|| format!("cannot create {folder}"))?;
+    let mut actions = Vec::new();
     for file in files {
         let path = format!("{folder}/{}", file.name);
         if fs::read_to_string(workspace.join(&path)).ok().as_deref() != Some(&file.text) {
             fs::write(workspace.join(&path), &file.text).with_context(|| format!("cannot write {path}"))?;
-            done.push(format!("wrote {path}"));
+            actions.push(format!("wrote {path}"));
         }
     }
     for path in orphans(workspace, folder, files)? {
         fs::remove_file(workspace.join(&path)).with_context(|| format!("cannot remove {path}"))?;
-        done.push(format!("removed {path}, which nothing generates"));
+        actions.push(format!("removed {path}, which is not generated"));
     }
-    Ok(done)
+    Ok(actions)
 }
 
-/// What differs between a folder and the files that belong there.
+/// Compares a folder with the expected files.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub(crate) fn compare(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Vec<Stale>> {
+pub(crate) fn compare(
+    workspace: &Path,
+    folder: &str,
+    files: &[GeneratedFile],
+) -> anyhow::Result<Vec<StaleFile>> {
     let mut stale = Vec::new();
     for file in files {
         let path = format!("{folder}/{}", file.name);
-        let there = fs::read_to_string(workspace.join(&path)).unwrap_or_default();
-        if there != file.text {
-            let there = with_heading_of(&file.text, &there);
-            let diff = TextDiff::from_lines(&there, &file.text)
+        let current = fs::read_to_string(workspace.join(&path)).unwrap_or_default();
+        if current != file.text {
+            let current = with_heading_of(&file.text, &current);
+            let diff = TextDiff::from_lines(&current, &file.text)
                 .unified_diff()
                 .context_radius(2)
-                .header(&format!("{path} (as it is)"), &format!("{path} (as the contract wants it)"))
+                .header(&format!("{path} (current)"), &format!("{path} (generated from the contract)"))
                 .to_string();
-            stale.push(Stale::Differs { path, diff });
+            stale.push(StaleFile::Differs { path, diff });
         }
     }
-    stale.extend(orphans(workspace, folder, files)?.into_iter().map(|path| Stale::Orphan { path }));
+    stale.extend(orphans(workspace, folder, files)?.into_iter().map(|path| StaleFile::Orphan { path }));
     Ok(stale)
 }
 
-/// A generated text under the heading of another: of two headings nobody learns more than that the contract has changed.
+/// Replaces the first line of a generated text with that of another, to leave the digest of the contract out of the diff.
 fn with_heading_of(other: &str, text: &str) -> String {
     let parts = |text: &str| {
         let (heading, rest) = text.split_once('\n')?;
@@ -102,27 +104,32 @@ fn with_heading_of(other: &str, text: &str) -> String {
     }
 }
 
-/// A file of the folder that a person may have written: Rust without the line that all generated Rust begins with, anything
-/// else that nothing generates, and JSON where no generated Rust is.
+/// Finds a file that may not be generated: Rust without the first line of generated files, a file with an unexpected
+/// name, or JSON in a folder without generated Rust.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub(crate) fn foreign(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<Option<String>> {
+pub(crate) fn find_foreign_file(
+    workspace: &Path,
+    folder: &str,
+    files: &[GeneratedFile],
+) -> anyhow::Result<Option<String>> {
     let is_rust = |path: &str| Path::new(path).extension().is_some_and(|ending| ending == "rs");
-    let is_ours = |path: &str| {
+    let is_generated = |path: &str| {
         is_rust(path)
-            && fs::read(workspace.join(path)).is_ok_and(|there| there.starts_with(HEADING.as_bytes()))
+            && fs::read(workspace.join(path)).is_ok_and(|bytes| bytes.starts_with(HEADING.as_bytes()))
     };
     let orphans = orphans(workspace, folder, files)?;
-    let there = files.iter().map(|file| format!("{folder}/{}", file.name));
-    let there: Vec<String> = there.filter(|path| workspace.join(path).exists()).collect();
-    let has_generated = orphans.iter().chain(&there).any(|path| is_ours(path));
-    let known = |path: &String| is_ours(path) || !is_rust(path) && has_generated;
-    let stranger = there.into_iter().find(|path| !known(path));
-    Ok(orphans.into_iter().find(|path| !is_ours(path)).or(stranger))
+    let existing = files.iter().map(|file| format!("{folder}/{}", file.name));
+    let existing: Vec<String> = existing.filter(|path| workspace.join(path).exists()).collect();
+    let has_generated = orphans.iter().chain(&existing).any(|path| is_generated(path));
+    let is_known = |path: &String| is_generated(path) || !is_rust(path) && has_generated;
+    let unknown = existing.into_iter().find(|path| !is_known(path));
+    Ok(orphans.into_iter().find(|path| !is_generated(path)).or(unknown))
 }
 
-fn orphans(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<BTreeSet<String>> {
+/// Returns the files of the folder that are not generated.
+fn orphans(workspace: &Path, folder: &str, files: &[GeneratedFile]) -> anyhow::Result<BTreeSet<String>> {
     let mut orphans = BTreeSet::new();
     let Ok(entries) = fs::read_dir(workspace.join(folder)) else { return Ok(orphans) };
     for entry in entries {
@@ -139,55 +146,59 @@ fn orphans(workspace: &Path, folder: &str, files: &[File]) -> anyhow::Result<BTr
 mod tests {
     use super::*;
 
-    fn file(name: &str, text: &str) -> File {
-        File { name: name.into(), text: text.into() }
+    fn file(name: &str, text: &str) -> GeneratedFile {
+        GeneratedFile { name: name.into(), text: text.into() }
     }
 
     #[test]
-    fn what_was_written_is_fresh_and_writing_again_does_nothing() {
-        let workspace = tempfile::tempdir().expect("a folder");
+    fn written_files_are_up_to_date_and_are_not_written_again() {
+        let workspace = tempfile::tempdir().expect("a temporary folder");
         let files = [file("a.rs", "one\n"), file("b.rs", "two\n")];
-        let done = write(workspace.path(), "out", &files).expect("it is written");
-        assert_eq!(done, ["wrote out/a.rs", "wrote out/b.rs"]);
-        assert_eq!(compare(workspace.path(), "out", &files).expect("it is compared"), []);
-        assert!(write(workspace.path(), "out", &files).expect("it is written").is_empty());
+        let actions = write(workspace.path(), "out", &files).expect("the folder is writable");
+        assert_eq!(actions, ["wrote out/a.rs", "wrote out/b.rs"]);
+        assert_eq!(compare(workspace.path(), "out", &files).expect("the folder is readable"), []);
+        assert!(write(workspace.path(), "out", &files).expect("the folder is writable").is_empty());
     }
 
     #[test]
-    fn an_edited_file_is_shown_with_the_difference_and_written_anew() {
-        let workspace = tempfile::tempdir().expect("a folder");
+    fn an_edited_file_is_reported_with_a_diff_and_overwritten() {
+        let workspace = tempfile::tempdir().expect("a temporary folder");
         let files = [file("a.rs", "one\ntwo\n")];
-        write(workspace.path(), "out", &files).expect("it is written");
-        fs::write(workspace.path().join("out/a.rs"), "one\n2\n").expect("somebody edits it");
-        let stale = compare(workspace.path(), "out", &files).expect("it is compared");
-        let [Stale::Differs { path, diff }] = &stale[..] else { panic!("{stale:?}") };
+        write(workspace.path(), "out", &files).expect("the folder is writable");
+        fs::write(workspace.path().join("out/a.rs"), "one\n2\n").expect("the file is writable");
+        let stale = compare(workspace.path(), "out", &files).expect("the folder is readable");
+        let [StaleFile::Differs { path, diff }] = &stale[..] else { panic!("{stale:?}") };
         assert_eq!(path, "out/a.rs");
         assert!(diff.contains("-2\n+two\n"), "{diff}");
-        assert_eq!(write(workspace.path(), "out", &files).expect("it is written"), ["wrote out/a.rs"]);
+        assert_eq!(
+            write(workspace.path(), "out", &files).expect("the folder is writable"),
+            ["wrote out/a.rs"]
+        );
     }
 
     #[test]
-    fn another_heading_is_stale_and_no_difference_to_read() {
-        let workspace = tempfile::tempdir().expect("a folder");
-        let of = |version: &str, line: &str| [file("a.rs", &format!("{HEADING}v1 ({version})\n\n{line}\n"))];
-        write(workspace.path(), "out", &of("old", "one")).expect("it is written");
-        let stale = compare(workspace.path(), "out", &of("new", "one")).expect("it is compared");
-        assert_eq!(stale, [Stale::Differs { path: "out/a.rs".into(), diff: String::new() }]);
-        let stale = compare(workspace.path(), "out", &of("new", "two")).expect("it is compared");
-        let [Stale::Differs { diff, .. }] = &stale[..] else { panic!("{stale:?}") };
+    fn a_different_first_line_is_reported_without_a_diff() {
+        let workspace = tempfile::tempdir().expect("a temporary folder");
+        let files =
+            |version: &str, line: &str| [file("a.rs", &format!("{HEADING}v1 ({version})\n\n{line}\n"))];
+        write(workspace.path(), "out", &files("old", "one")).expect("the folder is writable");
+        let stale = compare(workspace.path(), "out", &files("new", "one")).expect("the folder is readable");
+        assert_eq!(stale, [StaleFile::Differs { path: "out/a.rs".into(), diff: String::new() }]);
+        let stale = compare(workspace.path(), "out", &files("new", "two")).expect("the folder is readable");
+        let [StaleFile::Differs { diff, .. }] = &stale[..] else { panic!("{stale:?}") };
         assert!(diff.contains("@@ -1,3 +1,3 @@") && diff.contains("-one\n+two\n"), "{diff}");
         assert!(!diff.contains("old"), "{diff}");
     }
 
     #[test]
-    fn a_file_that_nothing_generates_is_reported_and_then_removed() {
-        let workspace = tempfile::tempdir().expect("a folder");
+    fn a_file_that_is_not_generated_is_reported_and_removed() {
+        let workspace = tempfile::tempdir().expect("a temporary folder");
         let files = [file("a.rs", "one\n")];
-        write(workspace.path(), "out", &files).expect("it is written");
-        fs::write(workspace.path().join("out/old.rs"), "").expect("something is left over");
-        let stale = compare(workspace.path(), "out", &files).expect("it is compared");
-        assert_eq!(stale, [Stale::Orphan { path: "out/old.rs".into() }]);
-        write(workspace.path(), "out", &files).expect("it is written");
+        write(workspace.path(), "out", &files).expect("the folder is writable");
+        fs::write(workspace.path().join("out/old.rs"), "").expect("the folder is writable");
+        let stale = compare(workspace.path(), "out", &files).expect("the folder is readable");
+        assert_eq!(stale, [StaleFile::Orphan { path: "out/old.rs".into() }]);
+        write(workspace.path(), "out", &files).expect("the folder is writable");
         assert!(!workspace.path().join("out/old.rs").exists());
     }
 }

@@ -1,9 +1,10 @@
-//! `cargo xtask codegen`: the contract into Rust.
+//! `cargo xtask codegen`: generates Rust from the OpenAPI contract.
 //!
-//! Owns which files are generated and in what order they are made. Every construct of the contract is generated or was
-//! refused before; nothing here links the server, so that it runs when the server does not compile.
+//! This module defines which files are generated. The crate `contract` rejects every construct that cannot be generated.
+//! This crate does not depend on the server, so it runs when the server does not compile.
 
 mod attributes;
+mod downgrade;
 mod emit_adapter;
 mod emit_document;
 mod emit_events;
@@ -12,44 +13,43 @@ mod emit_operations;
 mod emit_schemas;
 mod emit_tag;
 mod emit_unions;
+mod external;
 mod files;
 mod imports;
-mod own;
 mod pretty;
 pub mod stale;
-mod twin;
 mod types;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use contract::diagnostic::Format;
-use contract::{Contract, Customs, rust_name};
+use contract::diagnostic::DiagnosticFormat;
+use contract::{Contract, Conventions, rust_name};
 use sha2::{Digest, Sha256};
 
-use self::files::File;
-use self::own::Own;
-use self::types::Types;
+use self::external::ExternalContract;
+use self::files::GeneratedFile;
+use self::types::RustTypes;
 
-/// Where a contract and its generated code stand, relative to the workspace.
+/// A contract and how code is generated from it. Paths are relative to the workspace.
 #[derive(Clone, Copy, Debug)]
-pub struct Names<'a> {
-    /// The contract.
+pub struct ContractConfig<'a> {
+    /// The path of the contract.
     pub contract: &'a str,
-    /// The generated folder.
+    /// The path of the generated folder.
     pub output: &'a str,
-    /// The contract as seen from the generated folder.
+    /// The path of the contract, relative to the generated folder.
     pub contract_from_output: &'a str,
-    /// The contract's name: `v1`.
+    /// The name of the contract, such as `v1`.
     pub stem: &'a str,
-    /// What the server asks of the contract.
-    pub customs: Customs<'a>,
-    /// Headers that the server's middleware sets on whole classes of answers, in lower case.
-    pub ambient: &'a [&'a str],
+    /// Rules for this contract, in addition to the general ones.
+    pub conventions: Conventions<'a>,
+    /// Headers that middleware sets on many responses, in lowercase.
+    pub middleware_headers: &'a [&'a str],
 }
 
-/// What this server sets on whole classes of answers.
-const AMBIENT: &[&str] = &[
+/// Headers that the middleware of this server sets.
+const MIDDLEWARE_HEADERS: &[&str] = &[
     "cache-control",
     "etag",
     "idempotent-replayed",
@@ -64,206 +64,223 @@ const AMBIENT: &[&str] = &[
     "x-request-id",
 ];
 
-/// What the error envelope of this project spells so, in every version.
-const ENVELOPE: &[&str] = &["retryAfterSeconds"];
+/// Names in this project's error envelope that are not in snake_case, in every version.
+const ENVELOPE_NAMES: &[&str] = &["retryAfterSeconds"];
 
 /// The contract that the server serves.
-pub const V1: Names<'static> = Names {
+pub const V1: ContractConfig<'static> = ContractConfig {
     contract: "openapi/v1.yaml",
     output: "src/api/generated",
     contract_from_output: "../../../openapi/v1.yaml",
     stem: "v1",
-    customs: Customs {
-        beginning: "/api/v1/",
-        // As the first description of the API spelled them.
-        spelled: &["studentId", "courseId", "retryAfterSeconds"],
+    conventions: Conventions {
+        path_prefix: "/api/v1/",
+        // The spelling of the original API description.
+        spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"],
     },
-    ambient: AMBIENT,
+    middleware_headers: MIDDLEWARE_HEADERS,
 };
 
-/// Every contract that code is generated from. A version of the API is one entry more, and its folder.
-pub const CONTRACTS: &[Names<'static>] = &[
+/// All contracts that code is generated from. To add a version of the API, add an entry and its folder.
+pub const CONTRACTS: &[ContractConfig<'static>] = &[
     V1,
-    // Every supported construct, compiled and called by the tests beside v1.
-    Names {
+    // Contains every supported construct. The tests compile it and serve it beside v1.
+    ContractConfig {
         contract: "tests/second/contract.yaml",
         output: "tests/second/generated",
         contract_from_output: "../contract.yaml",
         stem: "v2",
-        customs: Customs { beginning: "/api/v2/", spelled: ENVELOPE },
-        ambient: AMBIENT,
+        conventions: Conventions { path_prefix: "/api/v2/", spelling_exceptions: ENVELOPE_NAMES },
+        middleware_headers: MIDDLEWARE_HEADERS,
     },
 ];
 
-impl Names<'_> {
+impl ContractConfig<'_> {
     fn json(&self) -> String {
         format!("{}.json", self.stem)
     }
 
-    fn twin(&self) -> String {
+    fn json_3_0(&self) -> String {
         format!("{}.openapi-3.0.json", self.stem)
     }
 
-    fn adapter(&self) -> String {
-        rust_name::upper(self.stem)
+    fn adapter_type(&self) -> String {
+        rust_name::upper_camel_case(self.stem)
     }
 }
 
-/// What is generated, and how.
+/// Arguments of `cargo xtask codegen`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Write nothing; show what is stale and exit 1.
+pub struct CodegenArgs {
+    /// Write nothing; report out-of-date files and exit with code 1 if there are any.
     #[arg(long)]
     check: bool,
-    /// Generate from this contract instead of the project's own; any path, from where you stand.
+    /// Generate from this contract instead of the project's contracts. Relative to the current folder.
     #[arg(long, value_name = "FILE", requires = "out")]
     contract: Option<PathBuf>,
-    /// The folder for its code, which holds nothing else.
+    /// The folder for the generated code. It must contain no other files.
     #[arg(long, value_name = "FOLDER", requires = "contract")]
     out: Option<PathBuf>,
-    /// How findings are printed.
+    /// Output format of findings.
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: DiagnosticFormat,
 }
 
-/// What a run found.
+/// The result of `cargo xtask codegen`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every generated file is what its contract generates.
-    Fresh,
-    /// A contract was refused or, with `--check`, a file is stale; the findings are printed.
+pub enum CodegenOutcome {
+    /// All generated files are up to date.
+    UpToDate,
+    /// A contract was rejected or, with `--check`, a file is out of date. The findings are printed.
     Findings,
 }
 
-/// Generates from every contract, or compares with `check`.
+/// Generates code from all contracts, or compares the generated files with `--check`.
 ///
 /// # Errors
-/// When a contract cannot be read or a folder not written.
-pub fn run(workspace: &Path, args: &Args) -> anyhow::Result<Verdict> {
+/// When a contract cannot be read or a folder cannot be written.
+pub fn run(workspace: &Path, args: &CodegenArgs) -> anyhow::Result<CodegenOutcome> {
     if let (Some(contract), Some(out)) = (&args.contract, &args.out) {
-        let here = std::env::current_dir().context("cannot tell which folder this is")?;
-        return of_ones_own(&here, contract, out, args);
+        let current_folder = std::env::current_dir().context("cannot determine the current folder")?;
+        return generate_external(&current_folder, contract, out, args);
     }
-    let mut verdict = Verdict::Fresh;
-    for names in CONTRACTS {
-        if one(workspace, names, args.check, args.format)? == Verdict::Findings {
-            verdict = Verdict::Findings;
+    let mut outcome = CodegenOutcome::UpToDate;
+    for config in CONTRACTS {
+        if generate_for_project(workspace, config, args.check, args.format)? == CodegenOutcome::Findings {
+            outcome = CodegenOutcome::Findings;
         }
     }
-    Ok(verdict)
+    Ok(outcome)
 }
 
-/// Generates from a contract that is none of the project's.
-fn of_ones_own(here: &Path, contract: &Path, out: &Path, args: &Args) -> anyhow::Result<Verdict> {
-    let customs = Customs { beginning: "/", spelled: ENVELOPE };
-    // Before the folder is made: a contract that is refused leaves nothing behind.
-    let name = contract.to_str().with_context(|| format!("{} is not named in UTF-8", contract.display()))?;
-    let document = match contract::read(contract::open(here, name)?, &customs) {
+/// Generates code from a contract outside of the project. Relative paths start at `base`.
+fn generate_external(
+    base: &Path,
+    contract: &Path,
+    out: &Path,
+    args: &CodegenArgs,
+) -> anyhow::Result<CodegenOutcome> {
+    let conventions = Conventions { path_prefix: "/", spelling_exceptions: ENVELOPE_NAMES };
+    // Read the contract before creating the folder: a rejected contract leaves no files.
+    let name =
+        contract.to_str().with_context(|| format!("{}: the path is not valid UTF-8", contract.display()))?;
+    let document = match contract::read(contract::read_file(base, name)?, &conventions) {
         Ok(document) => document,
         Err(refused) => {
-            refused.told(args.format)?;
-            return Ok(Verdict::Findings);
+            refused.print(args.format)?;
+            return Ok(CodegenOutcome::Findings);
         }
     };
-    let own = Own::find(here, contract, out, !args.check)?;
-    let names = Names {
-        contract: &own.contract,
-        output: &own.output,
-        contract_from_output: &own.contract_from_output,
-        stem: &own.stem,
-        customs,
-        ambient: AMBIENT,
+    let external = ExternalContract::resolve(base, contract, out, !args.check)?;
+    let config = ContractConfig {
+        contract: &external.contract,
+        output: &external.output,
+        contract_from_output: &external.contract_from_output,
+        stem: &external.stem,
+        conventions,
+        middleware_headers: MIDDLEWARE_HEADERS,
     };
     if !args.check {
-        own.spare(here, &generate(&document, &names))?;
+        external.ensure_only_generated_files(base, &generate(&document, &config))?;
     }
-    put(here, &document, &names, args.check, args.format)
+    write_or_compare(base, &document, &config, args.check, args.format)
 }
 
-fn one(workspace: &Path, names: &Names<'_>, check: bool, format: Format) -> anyhow::Result<Verdict> {
-    match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
-        Ok(contract) => put(workspace, &contract, names, check, format),
+/// Generates code from a contract of the project.
+fn generate_for_project(
+    workspace: &Path,
+    config: &ContractConfig<'_>,
+    check: bool,
+    format: DiagnosticFormat,
+) -> anyhow::Result<CodegenOutcome> {
+    match contract::read(contract::read_file(workspace, config.contract)?, &config.conventions) {
+        Ok(contract) => write_or_compare(workspace, &contract, config, check, format),
         Err(refused) => {
-            refused.told(format)?;
-            Ok(Verdict::Findings)
+            refused.print(format)?;
+            Ok(CodegenOutcome::Findings)
         }
     }
 }
 
-/// Writes what a contract generates, or compares with `check`.
-fn put(
+/// Writes the generated files of a contract, or compares them if `check` is set.
+fn write_or_compare(
     workspace: &Path,
     contract: &Contract,
-    names: &Names<'_>,
+    config: &ContractConfig<'_>,
     check: bool,
-    format: Format,
-) -> anyhow::Result<Verdict> {
+    format: DiagnosticFormat,
+) -> anyhow::Result<CodegenOutcome> {
     if check {
-        let stale = stale::of(workspace, contract, names)?;
+        let stale = stale::find(workspace, contract, config)?;
         print!("{}", stale::render(&stale, format));
-        return Ok(if stale.is_empty() { Verdict::Fresh } else { Verdict::Findings });
+        return Ok(if stale.is_empty() { CodegenOutcome::UpToDate } else { CodegenOutcome::Findings });
     }
-    for line in files::write(workspace, names.output, &generate(contract, names))? {
+    for line in files::write(workspace, config.output, &generate(contract, config))? {
         println!("{line}");
     }
-    Ok(Verdict::Fresh)
+    Ok(CodegenOutcome::UpToDate)
 }
 
-/// Every file of the generated folder.
-pub(crate) fn generate(contract: &Contract, names: &Names<'_>) -> Vec<File> {
+/// Generates all files of a contract.
+pub(crate) fn generate(contract: &Contract, config: &ContractConfig<'_>) -> Vec<GeneratedFile> {
     let document = &contract.document;
-    let types = Types::new(document);
+    let types = RustTypes::new(document);
     let digest = digest(&contract.source.text);
     let heading = format!(
         "{}{} (sha256 {digest}), do not edit. Run `cargo xtask codegen`.\n\n",
         files::HEADING,
-        names.contract
+        config.contract
     );
-    let rust = |name: &str, about: &str, items| File {
+    let rust = |name: &str, about: &str, items| GeneratedFile {
         name: format!("{name}.rs"),
         text: pretty::file(&heading, &format!("//! {about}\n"), items),
     };
     let title = &document.title;
     let mut files = vec![
-        rust("mod", &format!("{title}, as the contract has it."), emit_mod::module_file(document)),
+        rust("mod", &format!("{title}: code generated from the contract."), emit_mod::module_file(document)),
         rust(
             "adapter",
-            "The traits of all tags as one poem-openapi API.",
-            emit_adapter::adapter(document, &types, &names.adapter()),
+            "Serves the traits of all tags as one poem-openapi API.",
+            emit_adapter::adapter(document, &types, &config.adapter_type()),
         ),
         rust(
             "document",
-            "The contract itself, for serving.",
-            emit_document::document(document, names, &digest),
+            "The text of the contract, in the formats that the server serves.",
+            emit_document::document(document, config, &digest),
         ),
-        rust("events", "What webhooks send.", emit_events::events(document, &types)),
+        rust("events", "The types of webhook events.", emit_events::events(document, &types)),
         rust(
             "operations",
-            "The contract as static tables.",
-            emit_operations::operations(document, names.stem),
+            "Static descriptions of the operations.",
+            emit_operations::operations(document, config.stem),
         ),
         rust("schemas", "The types of requests and responses.", emit_schemas::schemas(document, &types)),
     ];
-    for tag in emit_adapter::served(document) {
-        let name = emit_adapter::module(tag).to_string();
+    for tag in emit_adapter::tags_with_operations(document) {
+        let name = emit_adapter::tag_module(tag).to_string();
         let about = format!("The operations of `{}`.", tag.name.text);
-        files.push(rust(name.trim_start_matches("r#"), &about, emit_tag::tag(document, &types, tag, names)));
+        files.push(rust(name.trim_start_matches("r#"), &about, emit_tag::tag(document, &types, tag, config)));
     }
-    files.push(File { name: names.json(), text: json(&contract.root) });
-    files.push(File { name: names.twin(), text: json(&twin::twin(&contract.root)) });
+    files.push(GeneratedFile { name: config.json(), text: json(&contract.root) });
+    files.push(GeneratedFile {
+        name: config.json_3_0(),
+        text: json(&downgrade::to_openapi_3_0(&contract.root)),
+    });
     files
 }
 
+/// Serializes a tree as JSON.
 fn json(node: &contract::node::Node) -> String {
-    serde_json::to_string_pretty(node).expect("a tree of plain values becomes JSON") + "\n"
+    serde_json::to_string_pretty(node).expect("a tree of plain values is valid JSON") + "\n"
 }
 
+/// Returns the SHA-256 digest of a text in hexadecimal.
 fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
-mod broken;
+mod mutations;
 #[cfg(test)]
 mod tests;
 
@@ -271,13 +288,14 @@ mod tests;
 mod constructs {
     use super::*;
 
-    /// The contract with every construct that is supported.
-    fn constructs() -> Vec<File> {
-        let names = CONTRACTS.last().expect("it is the last one");
-        let source = contract::open(&contract::testing::workspace(), names.contract).expect("it can be read");
-        let contract = contract::read(source, &names.customs)
-            .unwrap_or_else(|refused| panic!("{}", refused.render(Format::Text)));
-        generate(&contract, names)
+    /// Generates the files of the contract that contains every supported construct.
+    fn constructs() -> Vec<GeneratedFile> {
+        let config = CONTRACTS.last().expect("there are contracts");
+        let source = contract::read_file(&contract::testing::workspace(), config.contract)
+            .expect("the contract can be read");
+        let contract = contract::read(source, &config.conventions)
+            .unwrap_or_else(|refused| panic!("{}", refused.render(DiagnosticFormat::Text)));
+        generate(&contract, config)
     }
 
     #[test]
@@ -301,17 +319,17 @@ mod constructs {
     #[test]
     fn generation_is_deterministic_to_the_byte() {
         let pairs = constructs().into_iter().zip(constructs());
-        pairs.for_each(|(one, two)| assert_eq!(one.text, two.text, "{}", one.name));
+        pairs.for_each(|(first, second)| assert_eq!(first.text, second.text, "{}", first.name));
     }
 
     #[test]
-    fn the_json_is_the_contract_key_by_key() {
+    fn the_json_keeps_the_order_of_the_keys() {
         let files = constructs();
-        let json = files.iter().find(|file| file.name == "v2.json").expect("it is generated");
-        let places: Vec<_> =
+        let json = files.iter().find(|file| file.name == "v2.json").expect("the file is generated");
+        let positions: Vec<_> =
             ["\"openapi\"", "\"servers\"", "\"paths\"", "\"webhooks\"", "\"NewThing\"", "\"LargeThing\""]
-                .map(|key| json.text.find(key).expect("the key is there"))
+                .map(|key| json.text.find(key).expect("the key exists"))
                 .into();
-        assert!(places.is_sorted(), "the order of the contract is kept");
+        assert!(positions.is_sorted(), "{positions:?}");
     }
 }

@@ -1,22 +1,22 @@
-//! Tokens into text that people can read.
+//! Formats generated tokens as Rust source.
 
 use proc_macro2::TokenStream;
 
-/// Formats items, with an empty line between them (imports stand together) under a heading.
+/// Formats items below a heading and a module comment, with an empty line between items. Imports are grouped.
 ///
 /// # Panics
-/// When the generator wrote tokens that are no Rust: a fault of the generator, never of the contract.
+/// When the tokens are not valid Rust, which is a bug of the generator.
 pub(crate) fn file(heading: &str, about: &str, items: TokenStream) -> String {
-    let shown = items.to_string();
-    let file: syn::File = syn::parse2(items).unwrap_or_else(|error| panic!("{error}\n{shown}"));
+    let source = items.to_string();
+    let file: syn::File = syn::parse2(items).unwrap_or_else(|error| panic!("{error}\n{source}"));
     let mut text = format!("{heading}{about}");
     let mut previous_was_import = false;
     for item in file.items {
-        let import = matches!(item, syn::Item::Use(_));
-        if !(import && previous_was_import) {
+        let is_import = matches!(item, syn::Item::Use(_));
+        if !(is_import && previous_was_import) {
             text.push('\n');
         }
-        previous_was_import = import;
+        previous_was_import = is_import;
         text += &prettyplease::unparse(&syn::File { shebang: None, attrs: Vec::new(), items: vec![item] });
     }
     text

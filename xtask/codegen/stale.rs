@@ -1,56 +1,64 @@
-//! What of a generated folder is not what its contract generates.
+//! Finds and reports generated files that are out of date.
 
 use std::path::Path;
 
 use contract::Contract;
-use contract::diagnostic::{self, Format};
+use contract::diagnostic::{self, DiagnosticFormat};
 
-use super::{Names, files, generate};
+use super::{ContractConfig, files, generate};
 
-pub use super::files::Stale;
+pub use super::files::StaleFile;
 
-/// Compares a generated folder with what its contract generates.
+/// Compares a generated folder with the expected files of its contract.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn of(workspace: &Path, contract: &Contract, names: &Names<'_>) -> anyhow::Result<Vec<Stale>> {
-    files::compare(workspace, names.output, &generate(contract, names))
+pub fn find(
+    workspace: &Path,
+    contract: &Contract,
+    config: &ContractConfig<'_>,
+) -> anyhow::Result<Vec<StaleFile>> {
+    files::compare(workspace, config.output, &generate(contract, config))
 }
 
-/// What to do about stale files.
-const REMEDY: &str = "run `cargo xtask codegen` and commit what it writes";
+/// How to update the files.
+const REMEDY: &str = "run `cargo xtask codegen` and commit the result";
 
-/// Stale files as people or programs read them.
-pub fn render(stale: &[Stale], format: Format) -> String {
-    let (mut text, mut headings) = (String::new(), Vec::new());
+/// Formats the findings.
+pub fn render(stale: &[StaleFile], format: DiagnosticFormat) -> String {
+    let (mut text, mut only_headings) = (String::new(), Vec::new());
     for file in stale {
-        let what = match file {
-            Stale::Differs { .. } => "is not what the contract generates",
-            Stale::Orphan { .. } => "stands in the generated folder and nothing generates it",
+        let message = match file {
+            StaleFile::Differs { .. } => "is out of date with the contract",
+            StaleFile::Orphan { .. } => "is in the generated folder but is not generated",
         };
         match (format, file) {
-            (Format::Github, _) => {
-                let message = format!("{} {what}\n{REMEDY}", file.path());
-                text += &diagnostic::workflow_command(file.path(), 1, 1, "stale", &message);
+            (DiagnosticFormat::Github, _) => {
+                let annotation = format!("{} {message}\n{REMEDY}", file.path());
+                text += &diagnostic::workflow_command(file.path(), 1, 1, "stale", &annotation);
             }
-            (Format::Json, _) => {
+            (DiagnosticFormat::Json, _) => {
                 let path = file.path();
-                text += &diagnostic::line(
-                    &serde_json::json!({ "code": "stale", "file": path, "message": what, "help": REMEDY }),
+                text += &diagnostic::json_line(
+                    &serde_json::json!({ "code": "stale", "file": path, "message": message, "help": REMEDY }),
                 );
             }
-            (Format::Text, Stale::Differs { diff, .. }) if diff.is_empty() => headings.push(file.path()),
-            (Format::Text, Stale::Differs { diff, path }) => text += &format!("{path} {what}\n{diff}\n"),
-            (Format::Text, Stale::Orphan { path }) => text += &format!("{path} {what}\n"),
+            (DiagnosticFormat::Text, StaleFile::Differs { diff, .. }) if diff.is_empty() => {
+                only_headings.push(file.path())
+            }
+            (DiagnosticFormat::Text, StaleFile::Differs { diff, path }) => {
+                text += &format!("{path} {message}\n{diff}\n")
+            }
+            (DiagnosticFormat::Text, StaleFile::Orphan { path }) => text += &format!("{path} {message}\n"),
         }
     }
-    if !headings.is_empty() {
-        let which = headings.join(", ");
+    if !only_headings.is_empty() {
+        let paths = only_headings.join(", ");
         text += &format!(
-            "these differ in their first line alone, which names the text of the contract: {which}\n\n"
+            "only the first line, which contains the digest of the contract, is out of date: {paths}\n\n"
         );
     }
-    if format == Format::Text && !stale.is_empty() {
+    if format == DiagnosticFormat::Text && !stale.is_empty() {
         text += &format!("{REMEDY}\n");
     }
     text
@@ -61,24 +69,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_differs_is_shown_and_what_has_another_heading_is_named() {
-        let differs = |path: &str, diff: &str| Stale::Differs { path: path.into(), diff: diff.into() };
+    fn a_diff_is_printed_unless_only_the_first_line_differs() {
+        let differs = |path: &str, diff: &str| StaleFile::Differs { path: path.into(), diff: diff.into() };
         let stale = [
             differs("out/a.rs", ""),
             differs("out/b.rs", "-one\n+two\n"),
             differs("out/c.rs", ""),
-            Stale::Orphan { path: "out/d.rs".into() },
+            StaleFile::Orphan { path: "out/d.rs".into() },
         ];
-        insta::assert_snapshot!(render(&stale, Format::Text), @r"
-        out/b.rs is not what the contract generates
+        insta::assert_snapshot!(render(&stale, DiagnosticFormat::Text), @r"
+        out/b.rs is out of date with the contract
         -one
         +two
 
-        out/d.rs stands in the generated folder and nothing generates it
-        these differ in their first line alone, which names the text of the contract: out/a.rs, out/c.rs
+        out/d.rs is in the generated folder but is not generated
+        only the first line, which contains the digest of the contract, is out of date: out/a.rs, out/c.rs
 
-        run `cargo xtask codegen` and commit what it writes
+        run `cargo xtask codegen` and commit the result
         ");
-        assert_eq!(render(&stale, Format::Json).lines().count(), 4, "programs hear of each");
+        assert_eq!(render(&stale, DiagnosticFormat::Json).lines().count(), 4, "one line for each file");
     }
 }

@@ -1,107 +1,109 @@
-//! Which Rust types stand for the contract's schemas.
+//! Chooses the Rust types of the contract's schemas, with their names and modules.
 //!
-//! Owns the choice of types, their names and their modules. It never writes an item; [`super::emit_schemas`] does.
+//! [`super::emit_schemas`] generates the types themselves.
 
 use std::collections::BTreeSet;
 
 use contract::model::{Document, EnumShape, IntegerEnumShape, Method, Property, Schema, Shape, UnionShape};
 use contract::rust_name;
-use contract::sites::{self, Inline, Site};
+use contract::type_locations::{self, InlineSchema, TypeLocation};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-/// The module in which a type stands.
+/// The generated module that contains a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Module {
-    /// Reached by operations: known to poem-openapi and serde.
+pub(crate) enum TypeModule {
+    /// Types that operations use. They implement the traits of poem-openapi and serde.
     Schemas,
-    /// Reached by events only: known to serde.
+    /// Types that only events use. They implement the traits of serde.
     Events,
 }
 
-/// A type to be written.
+/// A type to generate.
 pub(crate) struct TypeItem<'a> {
-    /// Its name in Rust.
+    /// The name in Rust.
     pub name: Ident,
-    /// Its name in the contract, or the place it stands at.
+    /// The name in the contract; for an inline schema, its location.
     pub origin: String,
-    /// The schema it stands for.
+    /// The schema of the type.
     pub schema: &'a Schema,
-    /// What it is made of.
+    /// The contents of the type.
     pub kind: TypeKind<'a>,
-    /// Whether it stands in a body of PATCH, where absent and null differ.
+    /// Whether the type is part of a PATCH body, where an absent property differs from null.
     pub patch: bool,
 }
 
-/// The kinds of types to be written.
+/// The kind of a type to generate.
 pub(crate) enum TypeKind<'a> {
-    /// A struct, with every property that it has, inherited ones first.
+    /// A struct with all its properties, inherited ones first.
     Struct { properties: Vec<&'a Property>, closed: bool },
     /// An enum of strings.
     Enum(&'a EnumShape),
-    /// An enum of whole numbers.
+    /// An enum of integers.
     IntegerEnum(&'a IntegerEnumShape),
-    /// One of several types.
+    /// An enum with one variant for each member of a union.
     Union(&'a UnionShape),
 }
 
 /// The types of a contract.
-pub(crate) struct Types<'a> {
+pub(crate) struct RustTypes<'a> {
     document: &'a Document,
-    /// The names of `components.schemas` that operations reach.
-    reached: BTreeSet<&'a str>,
-    /// And those that webhooks reach besides.
-    sent: BTreeSet<&'a str>,
-    /// Those that the bodies of PATCH reach, where absent and null differ.
-    patches: BTreeSet<&'a str>,
+    /// The names in `components.schemas` that operations use, directly or through references.
+    used_by_operations: BTreeSet<&'a str>,
+    /// The names that only webhooks use.
+    used_only_by_webhooks: BTreeSet<&'a str>,
+    /// The names that PATCH bodies use, where an absent property differs from null.
+    used_by_patch_bodies: BTreeSet<&'a str>,
 }
 
-impl<'a> Types<'a> {
-    /// Finds out which schemas are reached from where.
+impl<'a> RustTypes<'a> {
+    /// Determines which schemas are used by operations, webhooks and PATCH bodies.
     pub(crate) fn new(document: &'a Document) -> Self {
-        let (mut reached, mut sent) = (BTreeSet::new(), BTreeSet::new());
+        let (mut used_by_operations, mut used_by_webhooks) = (BTreeSet::new(), BTreeSet::new());
         for operation in &document.operations {
             let parameters = operation.parameters.iter().map(|parameter| &parameter.schema);
             let body = operation.body.iter().map(|body| &body.content.schema);
             let responses = operation.responses.iter().filter_map(|response| response.content.as_ref());
             for schema in parameters.chain(body).chain(responses.map(|content| &content.schema)) {
-                reach(document, schema, &mut reached);
+                collect_references(document, schema, &mut used_by_operations);
             }
         }
         for webhook in &document.webhooks {
-            reach(document, &webhook.content.schema, &mut sent);
+            collect_references(document, &webhook.content.schema, &mut used_by_webhooks);
         }
-        let sent = sent.difference(&reached).copied().collect();
-        let mut patches = BTreeSet::new();
+        let used_only_by_webhooks = used_by_webhooks.difference(&used_by_operations).copied().collect();
+        let mut used_by_patch_bodies = BTreeSet::new();
         for operation in document.operations.iter().filter(|operation| operation.method == Method::Patch) {
-            operation.body.iter().for_each(|body| reach(document, &body.content.schema, &mut patches));
+            operation.body.iter().for_each(|body| {
+                collect_references(document, &body.content.schema, &mut used_by_patch_bodies)
+            });
         }
-        Self { document, reached, sent, patches }
+        Self { document, used_by_operations, used_only_by_webhooks, used_by_patch_bodies }
     }
 
-    /// The types of a module, in document order, each followed by those written inside it.
-    pub(crate) fn items(&self, module: Module) -> Vec<TypeItem<'a>> {
+    /// Returns the types of a module in document order, each followed by its inline types.
+    pub(crate) fn items(&self, module: TypeModule) -> Vec<TypeItem<'a>> {
         let mut items = Vec::new();
         for named in &self.document.schemas {
             let name = &*named.name.text;
-            let here = match module {
-                Module::Schemas => self.reached.contains(name),
-                Module::Events => self.sent.contains(name),
+            let is_in_module = match module {
+                TypeModule::Schemas => self.used_by_operations.contains(name),
+                TypeModule::Events => self.used_only_by_webhooks.contains(name),
             };
-            if here {
-                let site = Site::named(name, self.patches.contains(name));
-                self.collect(&named.schema, &site, &mut items);
+            if is_in_module {
+                let location = TypeLocation::of_schema(name, self.used_by_patch_bodies.contains(name));
+                self.collect(&named.schema, &location, &mut items);
             }
         }
-        let here = |inline: &Inline<'_>| inline.sent == (module == Module::Events);
-        for inline in sites::inline(self.document).into_iter().filter(here) {
-            self.collect(inline.schema, &inline.site, &mut items);
+        let is_in_module = |inline: &InlineSchema<'_>| inline.in_webhook == (module == TypeModule::Events);
+        for inline in type_locations::inline_schemas(self.document).into_iter().filter(is_in_module) {
+            self.collect(inline.schema, &inline.location, &mut items);
         }
         items
     }
 
-    /// Adds the types that a schema needs, when it stands for itself and is not a reference.
-    fn collect(&self, schema: &'a Schema, site: &Site, items: &mut Vec<TypeItem<'a>>) {
+    /// Adds the types that a schema defines. A reference defines none.
+    fn collect(&self, schema: &'a Schema, location: &TypeLocation, items: &mut Vec<TypeItem<'a>>) {
         let kind = match &schema.shape {
             Shape::Object(object) => {
                 Some(TypeKind::Struct { properties: self.document.properties(object), closed: object.closed })
@@ -112,53 +114,54 @@ impl<'a> Types<'a> {
             _ => None,
         };
         if let Some(kind) = kind {
-            let (name, origin) = (format_ident!("{}", site.owner), site.origin.clone());
-            items.push(TypeItem { name, origin, schema, kind, patch: site.patch });
+            let (name, origin) = (format_ident!("{}", location.type_name), location.origin.clone());
+            items.push(TypeItem { name, origin, schema, kind, patch: location.in_patch_body });
         }
         match &schema.shape {
             Shape::Object(object) => {
                 for property in self.document.properties(object) {
-                    self.collect(&property.schema, &site.below(&property.name, "."), items);
+                    self.collect(&property.schema, &location.named_child(&property.name, "."), items);
                 }
             }
             Shape::Union(union) => {
                 for member in &union.members {
-                    self.collect(&member.schema, &site.below(&member.name, " as "), items);
+                    self.collect(&member.schema, &location.named_child(&member.name, " as "), items);
                 }
             }
-            Shape::Array(array) => self.collect(&array.items, &site.inside("Item", "[]"), items),
-            Shape::Map(map) => self.collect(&map.values, &site.inside("Value", ".*"), items),
+            Shape::Array(array) => self.collect(&array.items, &location.unnamed_child("Item", "[]"), items),
+            Shape::Map(map) => self.collect(&map.values, &location.unnamed_child("Value", ".*"), items),
             _ => {}
         }
     }
 
-    /// The type of a schema as a module names it, without regard to null. `owner` names what is written inside.
-    pub(crate) fn bare(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
+    /// Returns the type of a schema as written in the module `from`, without the `Option` of a nullable schema. `owner` is the
+    /// name of an inline type.
+    pub(crate) fn inner_type(&self, schema: &Schema, owner: &str, from: Option<TypeModule>) -> TokenStream {
         match &schema.shape {
             Shape::Reference(name) => {
                 let Some(target) = self.document.schema(name) else { return quote!(serde_json::Value) };
-                if stands_for_itself(&target.shape) {
-                    self.path(name, from)
+                if has_own_type(&target.shape) {
+                    self.type_path(name, from)
                 } else {
-                    self.bare(target, &rust_name::upper(name), from)
+                    self.inner_type(target, &rust_name::upper_camel_case(name), from)
                 }
             }
             Shape::Any => quote!(serde_json::Value),
             Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_) => {
-                // A type written inside another stands where its owner stands.
+                // An inline type is in the module of its owner.
                 let ident = format_ident!("{owner}");
                 if from.is_some() { quote!(#ident) } else { quote!(schemas::#ident) }
             }
             Shape::Array(array) => {
-                let items = self.full(&array.items, &format!("{owner}Item"), from);
+                let items = self.full_type(&array.items, &format!("{owner}Item"), from);
                 quote!(Vec<#items>)
             }
             Shape::Map(map) => {
-                let values = self.full(&map.values, &format!("{owner}Value"), from);
+                let values = self.full_type(&map.values, &format!("{owner}Value"), from);
                 quote!(std::collections::BTreeMap<String, #values>)
             }
             Shape::String(string) => {
-                let ident = format_ident!("{}", string.scalar().unwrap_or("String"));
+                let ident = format_ident!("{}", string.rust_type().unwrap_or("String"));
                 quote!(#ident)
             }
             Shape::Integer(number) if number.format.as_deref() == Some("int32") => quote!(i32),
@@ -169,53 +172,54 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The type of a schema; an `Option` when null is a value of it.
-    pub(crate) fn full(&self, schema: &Schema, owner: &str, from: Option<Module>) -> TokenStream {
-        let bare = self.bare(schema, owner, from);
-        if self.nullable(schema) { quote!(Option<#bare>) } else { bare }
+    /// Returns the type of a schema: an `Option` if the schema is nullable.
+    pub(crate) fn full_type(&self, schema: &Schema, owner: &str, from: Option<TypeModule>) -> TokenStream {
+        let inner_type = self.inner_type(schema, owner, from);
+        if self.is_nullable(schema) { quote!(Option<#inner_type>) } else { inner_type }
     }
 
-    /// Whether null is a value of a schema, or of what it stands for.
-    pub(crate) fn nullable(&self, schema: &Schema) -> bool {
+    /// Returns whether a schema, or the schema that it references, is nullable.
+    pub(crate) fn is_nullable(&self, schema: &Schema) -> bool {
         schema.nullable || self.document.resolve(schema).is_some_and(|target| target.nullable)
     }
 
-    fn path(&self, name: &str, from: Option<Module>) -> TokenStream {
-        let ident = format_ident!("{}", rust_name::upper(name));
-        let home = if self.reached.contains(name) { Module::Schemas } else { Module::Events };
-        match (home, from) {
-            (home, Some(here)) if home == here => quote!(#ident),
-            (Module::Schemas, _) => quote!(schemas::#ident),
-            (Module::Events, _) => quote!(events::#ident),
+    fn type_path(&self, name: &str, from: Option<TypeModule>) -> TokenStream {
+        let ident = format_ident!("{}", rust_name::upper_camel_case(name));
+        let module =
+            if self.used_by_operations.contains(name) { TypeModule::Schemas } else { TypeModule::Events };
+        match (module, from) {
+            (module, Some(from)) if module == from => quote!(#ident),
+            (TypeModule::Schemas, _) => quote!(schemas::#ident),
+            (TypeModule::Events, _) => quote!(events::#ident),
         }
     }
 }
 
-/// Whether a shape is a type of its own.
-fn stands_for_itself(shape: &Shape) -> bool {
+/// Returns whether a Rust type is generated for a shape.
+fn has_own_type(shape: &Shape) -> bool {
     matches!(shape, Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_))
 }
 
-/// Collects the names of every schema that a schema leads to. The base of an object is written into the object, so it is
-/// reached only by who names it.
-fn reach<'a>(document: &'a Document, schema: &'a Schema, names: &mut BTreeSet<&'a str>) {
+/// Collects the names of all schemas that a schema references, directly or indirectly. The properties of a base object are
+/// copied into the derived object, so the base itself is not collected.
+fn collect_references<'a>(document: &'a Document, schema: &'a Schema, names: &mut BTreeSet<&'a str>) {
     match &schema.shape {
         Shape::Reference(name) => {
             if names.insert(name)
                 && let Some(target) = document.schema(name)
             {
-                reach(document, target, names);
+                collect_references(document, target, names);
             }
         }
         Shape::Object(object) => {
             for property in document.properties(object) {
-                reach(document, &property.schema, names);
+                collect_references(document, &property.schema, names);
             }
         }
-        Shape::Array(array) => reach(document, &array.items, names),
-        Shape::Map(map) => reach(document, &map.values, names),
+        Shape::Array(array) => collect_references(document, &array.items, names),
+        Shape::Map(map) => collect_references(document, &map.values, names),
         Shape::Union(union) => {
-            union.members.iter().for_each(|member| reach(document, &member.schema, names));
+            union.members.iter().for_each(|member| collect_references(document, &member.schema, names));
         }
         Shape::Any
         | Shape::String(_)

@@ -1,38 +1,38 @@
-//! What the tools have to say about a text: a stable code, a severity, a sentence, the place, and what to do instead.
+//! Diagnostics: a stable code, a severity, a message, a source span and a remedy.
 //!
-//! Owns how findings look to people, to programs and to a CI service. It never decides what is a finding.
+//! This module renders diagnostics for people, programs and CI services. Other modules decide what to report.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::Serialize;
 
 use crate::source::{Source, Span};
 
-/// The stable name of a kind of finding; people search for it and tests name it.
+/// The stable name of a kind of diagnostic. Users search for it and tests refer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
-    /// The text is not YAML.
+    /// The source is not valid YAML or JSON.
     Syntax,
-    /// A version of OpenAPI, or a dialect of JSON Schema, that is not understood.
+    /// The OpenAPI version or JSON Schema dialect is not supported.
     UnsupportedVersion,
-    /// A mapping says the same key twice.
+    /// A mapping contains the same key twice.
     DuplicateKey,
-    /// A value has another type than its keyword wants.
+    /// A value has a different type than its keyword requires.
     WrongType,
-    /// A keyword that something cannot do without is missing.
+    /// A required keyword is missing.
     MissingKeyword,
-    /// A keyword that OpenAPI 3.1 does not know at this place.
+    /// OpenAPI 3.1 does not define the keyword in this position.
     UnknownKeyword,
-    /// A keyword or value that OpenAPI 3.1 knows and the generator does not.
+    /// OpenAPI 3.1 defines the keyword or value, but the generator does not support it.
     UnsupportedKeyword,
-    /// A required property that no property describes.
+    /// A property is listed in `required` but not in `properties`.
     RequiredWithoutProperty,
-    /// A union whose shapes nothing tells apart.
+    /// A union whose members cannot be distinguished.
     DiscriminatorMapping,
-    /// A `$ref` that leads nowhere, or to a thing of another kind.
+    /// A `$ref` whose target does not exist or has the wrong kind.
     UnresolvedRef,
     /// A `$ref` into another document.
     ExternalRef,
-    /// Schemas that contain themselves.
+    /// A schema that contains itself.
     CyclicRef,
     /// An operation without `operationId`.
     MissingOperationId,
@@ -40,28 +40,28 @@ pub enum Code {
     DuplicateOperationId,
     /// Two names of the contract become the same name in Rust.
     RustNameCollision,
-    /// A name of the contract that has no like in Rust.
+    /// A name of the contract that cannot become a Rust identifier.
     NoRustName,
-    /// The braces of a path and its path parameters differ.
+    /// The parameters in the path template differ from the declared path parameters.
     PathParameterMismatch,
-    /// Two paths match the same request.
+    /// Two paths match the same requests.
     AmbiguousPaths,
-    /// A pattern that Rust's `regex` cannot read.
+    /// A pattern that Rust's `regex` crate cannot compile.
     BadPattern,
     /// An operation that does not name exactly one scope.
     OperationWithoutScope,
-    /// An operation that leaves out an error status that every operation can answer.
+    /// An operation does not document an error status that every operation can return.
     UndocumentedErrorStatus,
-    /// A name against the spelling rule.
+    /// A name that is not spelled in snake_case.
     Spelling,
-    /// An example that its own schema refuses.
+    /// An example that is invalid against its own schema.
     ExampleRefused,
-    /// A default that its own schema refuses.
+    /// A default that is invalid against its own schema.
     DefaultRefused,
 }
 
 impl Code {
-    /// Every code that the reading of our own contract gives.
+    /// Every code that [`crate::read`] reports.
     #[cfg(test)]
     pub const ALL: [Self; 24] = [
         Self::Syntax,
@@ -90,7 +90,7 @@ impl Code {
         Self::DefaultRefused,
     ];
 
-    /// The code as it is printed: kebab-case, never changed once published.
+    /// Returns the printed code: kebab-case, never changed once published.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Syntax => "syntax",
@@ -121,35 +121,35 @@ impl Code {
     }
 }
 
-/// How bad a finding is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Nothing is generated while it stands.
+    /// Prevents code generation.
     Error,
 }
 
-/// One finding in one text.
+/// A problem at one position of a source.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// Its kind.
+    /// The kind of problem.
     pub code: Code,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, in one sentence without a full stop.
+    /// What is wrong: one clause that starts in lower case and has no final period.
     pub message: String,
-    /// Where.
+    /// Where the problem is.
     pub span: Span,
-    /// What stands under the drawn line, where there is more to say than the message.
+    /// The label under the source excerpt. Empty if the message says everything.
     pub label: String,
-    /// A second place that belongs to it, with its own label.
+    /// A related span, with its own label.
     pub related: Option<(Span, String)>,
-    /// What to do instead.
+    /// The remedy.
     pub help: String,
 }
 
 impl Diagnostic {
-    /// An error without a second place.
+    /// Creates an error without a related span.
     pub fn error(code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             code,
@@ -162,33 +162,33 @@ impl Diagnostic {
         }
     }
 
-    /// The same, with words under the drawn line.
-    pub(crate) fn labelled(mut self, label: impl Into<String>) -> Self {
+    /// Sets the label under the source excerpt.
+    pub(crate) fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// The same, with a second place.
-    pub(crate) fn related(mut self, span: Span, label: impl Into<String>) -> Self {
+    /// Adds a related span.
+    pub(crate) fn with_related(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related = Some((span, label.into()));
         self
     }
 }
 
-/// How findings are printed.
+/// The output format of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// For people: the source line is drawn.
+pub enum DiagnosticFormat {
+    /// For people: the message with a source excerpt.
     Text,
-    /// For programs: one JSON object a line.
+    /// For programs: one JSON object per line.
     Json,
-    /// For a CI service that understands GitHub's workflow commands.
+    /// For CI services that read GitHub's workflow commands.
     Github,
 }
 
-/// A finding as `--format json` prints it.
+/// A diagnostic as `--format json` prints it.
 #[derive(Serialize)]
-struct Printed<'a> {
+struct JsonDiagnostic<'a> {
     code: &'static str,
     severity: Severity,
     file: &'a str,
@@ -198,64 +198,73 @@ struct Printed<'a> {
     help: &'a str,
 }
 
-/// Renders findings in the order in which they stand in the text.
-pub fn render(source: &Source, findings: &[Diagnostic], format: Format) -> String {
-    let mut ordered: Vec<&Diagnostic> = findings.iter().collect();
-    ordered.sort_by_key(|finding| (finding.span.start, finding.code));
+/// Renders diagnostics in the order of their spans.
+pub fn render(source: &Source, diagnostics: &[Diagnostic], format: DiagnosticFormat) -> String {
+    let mut ordered: Vec<&Diagnostic> = diagnostics.iter().collect();
+    ordered.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     match format {
-        Format::Text => ordered.iter().map(|finding| draw(source, finding) + "\n\n").collect(),
-        Format::Json => ordered.iter().map(|finding| line(&printed(source, finding))).collect(),
-        Format::Github => ordered.iter().map(|finding| annotation(source, finding)).collect(),
+        DiagnosticFormat::Text => {
+            ordered.iter().map(|diagnostic| render_text(source, diagnostic) + "\n\n").collect()
+        }
+        DiagnosticFormat::Json => {
+            ordered.iter().map(|diagnostic| json_line(&json_diagnostic(source, diagnostic))).collect()
+        }
+        DiagnosticFormat::Github => {
+            ordered.iter().map(|diagnostic| github_annotation(source, diagnostic)).collect()
+        }
     }
 }
 
-/// One line of `--format json`.
-pub fn line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("plain values become JSON") + "\n"
+/// Returns `value` as one line of `--format json`.
+pub fn json_line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain values serialize to JSON") + "\n"
 }
 
-fn printed<'a>(source: &'a Source, finding: &'a Diagnostic) -> Printed<'a> {
-    let place = source.place(finding.span);
-    Printed {
-        code: finding.code.as_str(),
-        severity: finding.severity,
+fn json_diagnostic<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> JsonDiagnostic<'a> {
+    let position = source.position(diagnostic.span);
+    JsonDiagnostic {
+        code: diagnostic.code.as_str(),
+        severity: diagnostic.severity,
         file: &source.name,
-        line: place.line,
-        column: place.column,
-        message: &finding.message,
-        help: &finding.help,
+        line: position.line,
+        column: position.column,
+        message: &diagnostic.message,
+        help: &diagnostic.help,
     }
 }
 
-fn annotation(source: &Source, finding: &Diagnostic) -> String {
-    let place = source.place(finding.span);
+fn github_annotation(source: &Source, diagnostic: &Diagnostic) -> String {
+    let position = source.position(diagnostic.span);
     workflow_command(
         &source.name,
-        place.line,
-        place.column,
-        finding.code.as_str(),
-        &format!("{}\nhelp: {}", finding.message, finding.help),
+        position.line,
+        position.column,
+        diagnostic.code.as_str(),
+        &format!("{}\nhelp: {}", diagnostic.message, diagnostic.help),
     )
 }
 
-/// One `::error` line of GitHub's workflow commands, escaped as they want it.
+/// Returns an escaped `::error` workflow command for GitHub.
 pub fn workflow_command(file: &str, line: usize, column: usize, title: &str, message: &str) -> String {
     let message = message.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     format!("::error file={file},line={line},col={column},title={title}::{message}\n")
 }
 
-fn draw(source: &Source, finding: &Diagnostic) -> String {
-    let level = match finding.severity {
+fn render_text(source: &Source, diagnostic: &Diagnostic) -> String {
+    let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
     };
-    let primary = AnnotationKind::Primary.span(source.on_one_line(finding.span)).label(&finding.label);
+    let primary =
+        AnnotationKind::Primary.span(source.first_line_range(diagnostic.span)).label(&diagnostic.label);
     let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str()).annotation(primary);
-    if let Some((span, label)) = &finding.related {
-        snippet = snippet.annotation(AnnotationKind::Context.span(source.on_one_line(*span)).label(label));
+    if let Some((span, label)) = &diagnostic.related {
+        snippet =
+            snippet.annotation(AnnotationKind::Context.span(source.first_line_range(*span)).label(label));
     }
-    let mut report = vec![level.primary_title(&finding.message).id(finding.code.as_str()).element(snippet)];
-    if !finding.help.is_empty() {
-        report.push(Group::with_title(Level::HELP.secondary_title(&finding.help)));
+    let mut report =
+        vec![level.primary_title(&diagnostic.message).id(diagnostic.code.as_str()).element(snippet)];
+    if !diagnostic.help.is_empty() {
+        report.push(Group::with_title(Level::HELP.secondary_title(&diagnostic.help)));
     }
     Renderer::plain().render(&report)
 }

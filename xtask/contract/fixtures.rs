@@ -1,61 +1,62 @@
-//! Every kind of finding, drawn: each fixture beside this file is a small contract with its faults, and the text that must
-//! be printed about them.
+//! Fixtures: each YAML file in `fixtures/` is a small invalid contract, and the `.txt` file of the same name contains
+//! the expected diagnostics.
 //!
-//! After a change of wording, `UPDATE_FIXTURES=1 cargo test -p contract fixtures` writes the texts anew, for review.
+//! After you change a message, run `UPDATE_FIXTURES=1 cargo test -p contract --all-features fixtures` to rewrite the
+//! expected diagnostics, and review the differences.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Customs;
+use super::Conventions;
 use super::source::Source;
-use crate::diagnostic::{Code, Format};
+use crate::diagnostic::{Code, DiagnosticFormat};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// Whoever serves the fixtures serves any path.
-const CUSTOMS: Customs<'static> =
-    Customs { beginning: "/", spelled: &["studentId", "courseId", "retryAfterSeconds"] };
+/// The conventions of the fixtures: any path is valid.
+const CONVENTIONS: Conventions<'static> =
+    Conventions { path_prefix: "/", spelling_exceptions: &["studentId", "courseId", "retryAfterSeconds"] };
 
-/// The names of all fixtures, without their endings.
+/// Returns the names of all fixtures, without file extensions.
 fn names() -> BTreeSet<String> {
-    let entries = fs::read_dir(folder()).expect("the folder of fixtures can be read");
+    let entries = fs::read_dir(folder()).expect("the fixtures folder is readable");
     let names = entries.filter_map(|entry| {
-        let path = entry.expect("its entries can be read").path();
-        let yaml = path.extension().is_some_and(|ending| ending == "yaml");
+        let path = entry.expect("its entries are readable").path();
+        let yaml = path.extension().is_some_and(|extension| extension == "yaml");
         yaml.then(|| path.file_stem().expect("a file has a name").to_string_lossy().into_owned())
     });
     names.collect()
 }
 
-/// What is found in a fixture: the codes, and the text.
-fn findings(name: &str) -> (BTreeSet<&'static str>, String) {
+/// Returns the diagnostic codes and the rendered diagnostics of a fixture.
+fn diagnostics(name: &str) -> (BTreeSet<&'static str>, String) {
     let file = format!("{name}.yaml");
-    let text = fs::read_to_string(folder().join(&file)).expect("a fixture can be read");
-    match super::read(Source::new(file, text), &CUSTOMS) {
+    let text = fs::read_to_string(folder().join(&file)).expect("the fixture is readable");
+    match super::read(Source::new(file, text), &CONVENTIONS) {
         Ok(_) => (BTreeSet::new(), String::new()),
-        Err(refused) => {
-            let codes = refused.findings.iter().map(|finding| finding.code.as_str()).collect();
-            (codes, refused.render(Format::Text))
+        Err(invalid) => {
+            let codes = invalid.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
+            (codes, invalid.render(DiagnosticFormat::Text))
         }
     }
 }
 
 #[test]
-fn every_fixture_is_told_as_expected() {
-    let mut wrong = Vec::new();
+fn every_fixture_has_the_expected_diagnostics() {
+    let mut mismatches = Vec::new();
     for name in names() {
-        let (_, told) = findings(&name);
+        let (_, actual) = diagnostics(&name);
         let expected = folder().join(format!("{name}.txt"));
         if std::env::var_os("UPDATE_FIXTURES").is_some() {
-            fs::write(&expected, &told).expect("an expected text can be written");
-        } else if fs::read_to_string(&expected).ok().as_deref() != Some(&told) {
-            wrong.push(format!("{name}:\n{told}"));
+            fs::write(&expected, &actual).expect("the expected diagnostics are writable");
+        } else if fs::read_to_string(&expected).ok().as_deref() != Some(&actual) {
+            mismatches.push(format!("{name}:\n{actual}"));
         }
     }
-    assert!(wrong.is_empty(), "told otherwise than expected:\n{}", wrong.join("\n"));
+    assert!(mismatches.is_empty(), "unexpected diagnostics:\n{}", mismatches.join("\n"));
 }
 
 #[test]
@@ -63,23 +64,23 @@ fn every_code_has_a_fixture_that_shows_it() {
     let names = names();
     for code in Code::ALL {
         let code = code.as_str();
-        assert!(names.contains(code), "no fixture is called {code}");
-        assert_eq!(findings(code).0, BTreeSet::from([code]), "the fixture shows that code and no other");
+        assert!(names.contains(code), "no fixture shows the code {code}");
+        assert_eq!(diagnostics(code).0, BTreeSet::from([code]), "the fixture shows only that code");
     }
 }
 
 #[test]
-fn a_sound_contract_has_no_findings() {
-    assert_eq!(findings("sound").1, "");
+fn a_valid_contract_has_no_diagnostics() {
+    assert_eq!(diagnostics("valid").1, "");
 }
 
 #[test]
-fn a_contract_of_ones_own_is_told_of_nobody_elses_words() {
-    let text = fs::read_to_string(folder().join("spelling.yaml")).expect("a fixture can be read");
-    let customs = Customs { beginning: "/", spelled: &[] };
-    let refused =
-        super::read(Source::new("spelling.yaml", text), &customs).expect_err("the fixture has faults");
-    let helps: Vec<_> = refused.findings.iter().map(|finding| &*finding.help).collect();
+fn help_does_not_mention_spelling_exceptions_if_there_are_none() {
+    let text = fs::read_to_string(folder().join("spelling.yaml")).expect("the fixture is readable");
+    let conventions = Conventions { path_prefix: "/", spelling_exceptions: &[] };
+    let invalid =
+        super::read(Source::new("spelling.yaml", text), &conventions).expect_err("the fixture is invalid");
+    let helps: Vec<_> = invalid.diagnostics.iter().map(|diagnostic| &*diagnostic.help).collect();
     assert_eq!(
         helps,
         [
@@ -93,14 +94,15 @@ fn a_contract_of_ones_own_is_told_of_nobody_elses_words() {
 }
 
 #[test]
-fn findings_have_a_form_for_programs_and_one_for_continuous_integration() {
-    let text = fs::read_to_string(folder().join("spelling.yaml")).expect("a fixture can be read");
-    let refused =
-        super::read(Source::new("spelling.yaml", text), &CUSTOMS).expect_err("the fixture has faults");
-    let json = refused.render(Format::Json);
-    let first: serde_json::Value = serde_json::from_str(json.lines().next().expect("a line")).expect("JSON");
+fn diagnostics_are_rendered_as_json_and_as_github_commands() {
+    let text = fs::read_to_string(folder().join("spelling.yaml")).expect("the fixture is readable");
+    let invalid =
+        super::read(Source::new("spelling.yaml", text), &CONVENTIONS).expect_err("the fixture is invalid");
+    let json = invalid.render(DiagnosticFormat::Json);
+    let first: serde_json::Value =
+        serde_json::from_str(json.lines().next().expect("there is a line")).expect("JSON");
     assert_eq!(first["code"], "spelling");
     assert_eq!((first["line"].as_u64(), first["column"].as_u64()), (Some(13), Some(19)));
-    let github = refused.render(Format::Github);
+    let github = invalid.render(DiagnosticFormat::Github);
     assert!(github.starts_with("::error file=spelling.yaml,line=13,col=19,title=spelling::"), "{github}");
 }

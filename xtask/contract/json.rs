@@ -1,62 +1,62 @@
-//! JSON text into a tree with places.
+//! Parses JSON into a tree with source spans.
 //!
-//! JSON is YAML but for its escapes (`\ud83d\ude00`) and the time it takes; large contracts are JSON. It never knows what
-//! OpenAPI is.
+//! The YAML parser does not read JSON's surrogate escapes (`\ud83d\ude00`) and is slower, and large contracts are JSON.
+//! This module does not depend on OpenAPI.
 
 use super::node::{Node, Value};
 use super::source::{Source, Span};
-use super::tree::Builder;
+use super::tree::TreeBuilder;
 use crate::diagnostic::Diagnostic;
 
-/// Whether the text begins as a JSON document does.
-pub(super) fn looks_like(source: &Source) -> bool {
+/// Returns whether the source starts like a JSON document.
+pub(super) fn starts_like_json(source: &Source) -> bool {
     let text = source.text.trim_start_matches('\u{feff}').trim_start();
     text.starts_with(['{', '['])
 }
 
-/// Whether the file says by its name that it is JSON.
-pub(super) fn is_called(source: &Source) -> bool {
+/// Returns whether the source's file name ends in `.json`.
+pub(super) fn has_json_extension(source: &Source) -> bool {
     source.name.to_ascii_lowercase().ends_with(".json")
 }
 
-/// Reads the one document of a text.
-pub(super) fn read(source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Node> {
+/// Parses the only document of a source.
+pub(super) fn read(source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> {
     let text = &source.text;
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut reading = Reading { text, at: start, open: Vec::new(), tree: Builder::new(findings) };
-    if let Err(fault) = reading.document() {
-        // What is missing at the end is missing behind the last word.
-        let at = fault.at.min(text.trim_end().len());
-        let place = Span { start: at, end: at };
-        reading.tree.stop(
-            place,
-            format!("the contract is not JSON: {}", fault.message),
-            "everything after this place is unread",
+    let mut parser = JsonParser { text, at: start, open: Vec::new(), tree: TreeBuilder::new(diagnostics) };
+    if let Err(error) = parser.document() {
+        // Report a missing delimiter at the end of the last token, not in the white space behind it.
+        let at = error.at.min(text.trim_end().len());
+        let span = Span { start: at, end: at };
+        parser.tree.report_fatal(
+            span,
+            format!("invalid JSON: {}", error.message),
+            "fix the syntax error; the rest of the file was not read",
         );
     }
-    reading.tree.finish()
+    parser.tree.finish()
 }
 
-struct Fault {
+struct JsonSyntaxError {
     at: usize,
     message: String,
 }
 
-/// A collection that is open: a list or a mapping.
+/// A collection whose end has not been parsed yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum CollectionKind {
     List,
     Mapping,
 }
 
-struct Reading<'a> {
+struct JsonParser<'a> {
     text: &'a str,
     at: usize,
-    open: Vec<Open>,
-    tree: Builder<'a>,
+    open: Vec<CollectionKind>,
+    tree: TreeBuilder<'a>,
 }
 
-impl Reading<'_> {
+impl JsonParser<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -67,41 +67,42 @@ impl Reading<'_> {
         }
     }
 
-    fn fault<T>(&self, message: impl Into<String>) -> Result<T, Fault> {
-        Err(Fault { at: self.boundary(self.at), message: message.into() })
+    fn error<T>(&self, message: impl Into<String>) -> Result<T, JsonSyntaxError> {
+        Err(JsonSyntaxError { at: self.boundary(self.at), message: message.into() })
     }
 
     fn boundary(&self, at: usize) -> usize {
         (0..=at.min(self.text.len())).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or(0)
     }
 
-    /// Values one after another; what is open is a list of its own, so that depth costs no stack.
-    fn document(&mut self) -> Result<(), Fault> {
+    /// Parses the values one after another. Open collections are in `open` instead of on the call stack, so that deep
+    /// nesting cannot overflow the stack.
+    fn document(&mut self) -> Result<(), JsonSyntaxError> {
         loop {
             self.skip_space();
             self.begin_value()?;
-            if self.tree.is_stopped() || !self.after_value()? {
+            if self.tree.has_fatal_error() || !self.after_value()? {
                 break;
             }
         }
         self.skip_space();
-        if !self.tree.is_stopped() && self.at < self.text.len() {
-            return self.fault("something follows the document");
+        if !self.tree.has_fatal_error() && self.at < self.text.len() {
+            return self.error("expected the end of the file");
         }
         Ok(())
     }
 
-    /// A scalar, or the head of a collection down to its first value.
-    fn begin_value(&mut self) -> Result<(), Fault> {
+    /// Parses a scalar, or the start of a collection up to its first value.
+    fn begin_value(&mut self) -> Result<(), JsonSyntaxError> {
         loop {
             let start = self.at;
             match self.peek() {
                 Some(b'{') => {
                     self.at += 1;
                     self.tree.begin_mapping(start, 0);
-                    self.open.push(Open::Mapping);
+                    self.open.push(CollectionKind::Mapping);
                     self.skip_space();
-                    if self.tree.is_stopped() || self.peek() == Some(b'}') {
+                    if self.tree.has_fatal_error() || self.peek() == Some(b'}') {
                         return Ok(());
                     }
                     self.key()?;
@@ -109,9 +110,9 @@ impl Reading<'_> {
                 Some(b'[') => {
                     self.at += 1;
                     self.tree.begin_sequence(start, 0);
-                    self.open.push(Open::List);
+                    self.open.push(CollectionKind::List);
                     self.skip_space();
-                    if self.tree.is_stopped() || self.peek() == Some(b']') {
+                    if self.tree.has_fatal_error() || self.peek() == Some(b']') {
                         return Ok(());
                     }
                 }
@@ -124,17 +125,17 @@ impl Reading<'_> {
         }
     }
 
-    /// Goes to the next value; false when the document is over.
-    fn after_value(&mut self) -> Result<bool, Fault> {
+    /// Advances to the next value. Returns `false` at the end of the document.
+    fn after_value(&mut self) -> Result<bool, JsonSyntaxError> {
         loop {
             let Some(open) = self.open.last() else { return Ok(false) };
-            let (end, name) = if *open == Open::List { (b']', "`]`") } else { (b'}', "`}`") };
+            let (end, name) = if *open == CollectionKind::List { (b']', "`]`") } else { (b'}', "`}`") };
             self.skip_space();
             match self.peek() {
                 Some(b',') => {
                     self.at += 1;
                     self.skip_space();
-                    if self.open.last() == Some(&Open::Mapping) {
+                    if self.open.last() == Some(&CollectionKind::Mapping) {
                         self.key()?;
                     }
                     return Ok(true);
@@ -144,48 +145,48 @@ impl Reading<'_> {
                     self.open.pop();
                     self.tree.end(self.at);
                 }
-                _ => return self.fault(format!("a comma or {name} must stand here")),
+                _ => return self.error(format!("expected `,` or {name}")),
             }
         }
     }
 
-    fn key(&mut self) -> Result<(), Fault> {
+    fn key(&mut self) -> Result<(), JsonSyntaxError> {
         let start = self.at;
         if self.peek() != Some(b'"') {
-            return self.fault("a key in double quotes must stand here");
+            return self.error("expected a key in double quotes");
         }
         let key = self.string()?;
         self.tree.key(key, Span { start, end: self.at });
         self.skip_space();
         if self.peek() != Some(b':') {
-            return self.fault("a colon must stand here");
+            return self.error("expected `:`");
         }
         self.at += 1;
         self.skip_space();
         Ok(())
     }
 
-    fn scalar(&mut self) -> Result<Value, Fault> {
+    fn scalar(&mut self) -> Result<Value, JsonSyntaxError> {
         match self.peek() {
             Some(b'"') => self.string().map(Value::String),
             Some(b'-' | b'0'..=b'9') => self.number(),
-            _ => self.word(),
+            _ => self.literal(),
         }
     }
 
-    fn word(&mut self) -> Result<Value, Fault> {
-        for (word, value) in
+    fn literal(&mut self) -> Result<Value, JsonSyntaxError> {
+        for (literal, value) in
             [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
         {
-            if self.text[self.at..].starts_with(word) {
-                self.at += word.len();
+            if self.text[self.at..].starts_with(literal) {
+                self.at += literal.len();
                 return Ok(value);
             }
         }
-        self.fault("a value must stand here")
+        self.error("expected a value")
     }
 
-    fn number(&mut self) -> Result<Value, Fault> {
+    fn number(&mut self) -> Result<Value, JsonSyntaxError> {
         let rest = &self.text[self.at..];
         let length = rest.find(|letter: char| !matches!(letter, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'));
         let digits = &rest[..length.unwrap_or(rest.len())];
@@ -193,15 +194,15 @@ impl Reading<'_> {
             Ok(value) => Value::Integer(value),
             Err(_) => match digits.parse::<f64>() {
                 Ok(value) if value.is_finite() => Value::Float(value),
-                _ => return self.fault(format!("`{digits}` is not a number")),
+                _ => return self.error(format!("`{digits}` is not a valid number")),
             },
         };
         self.at += digits.len();
         Ok(value)
     }
 
-    /// A string, from its opening to its closing quote. What has escapes is read by `serde_json`.
-    fn string(&mut self) -> Result<String, Fault> {
+    /// Parses a string, from the opening to the closing quote. `serde_json` decodes strings with escapes.
+    fn string(&mut self) -> Result<String, JsonSyntaxError> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut end = start + 1;
@@ -215,19 +216,19 @@ impl Reading<'_> {
                 }
                 Some(0..0x20) => {
                     self.at = end;
-                    return self.fault("a string ends before its closing quote");
+                    return self.error("unescaped control character in a string");
                 }
                 Some(_) => end += 1,
-                None => return self.fault("a string has no closing quote"),
+                None => return self.error("unterminated string"),
             }
         }
         self.at = end + 1;
         if plain {
             return Ok(self.text[start + 1..end].to_owned());
         }
-        serde_json::from_str(&self.text[start..=end]).map_err(|_| Fault {
+        serde_json::from_str(&self.text[start..=end]).map_err(|_| JsonSyntaxError {
             at: start,
-            message: "a string has an escape that JSON does not know".to_owned(),
+            message: "unknown escape sequence in a string".to_owned(),
         })
     }
 }
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_read_as_serde_reads_it() {
+    fn json_is_parsed_like_serde_json_parses_it() {
         let text = r#" {"a": [1, -2.5, true, null, {}], "b": {"c": "\ud83d\ude00\n"}, "d": [] } "#;
         assert_eq!(read_text(text), Some(serde_json::from_str(text).unwrap()));
         for wrong in
@@ -258,7 +259,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn no_text_makes_it_panic(text in "[\\[\\]{}:,\"\\\\a1eé \\n.-]{0,40}") {
+        fn no_input_causes_a_panic(text in "[\\[\\]{}:,\"\\\\a1eé \\n.-]{0,40}") {
             let ours = read_text(&text);
             if let Ok(value) = serde_json::from_str::<serde_json::Value>(&text)
                 && !matches!(&value, serde_json::Value::Object(object) if object.len() < text.matches(':').count())

@@ -1,67 +1,95 @@
-//! Which keywords may stand where.
+//! The keywords that each kind of OpenAPI object supports.
 //!
-//! Owns the profile of OpenAPI 3.1 that the generator understands, and the list of those it knows of and refuses, so that
-//! nothing is dropped in silence. It never reads what stands under a keyword.
+//! This module lists the keywords of OpenAPI 3.1 that the generator supports, and those that it rejects. An unsupported
+//! keyword is always reported, never ignored.
 
 use super::node::Node;
 use crate::diagnostic::{Code, Diagnostic};
 
-/// A kind of object of OpenAPI, with its keywords.
-pub(crate) struct Kind {
-    /// Its name, with an article, for messages.
+/// A kind of OpenAPI object, with its keywords.
+pub(crate) struct ObjectKind {
+    /// The name with an article, for messages.
     pub name: &'static str,
-    /// What is generated, or carried over into the served documents.
-    supported: &'static [&'static str],
-    /// What OpenAPI 3.1 allows here and the generator refuses, with what to do instead.
-    refused: &'static [(&'static str, &'static str)],
+    /// Keywords that the generator uses or copies to the served documents.
+    supported_keywords: &'static [&'static str],
+    /// Keywords that OpenAPI 3.1 defines and the generator rejects, each with a remedy.
+    unsupported_keywords: &'static [(&'static str, &'static str)],
 }
 
-const NO_USE: &str = "leave it out; nothing in the profile needs it";
-/// Why schemes that hand out tokens are refused.
-pub(crate) const NO_TOKENS: &str = "the server knows keys and hands out no tokens: use `http` or `apiKey`";
-const ONE_SERVER: &str = "name the servers once, at the top of the document";
-const SPLIT: &str =
-    "say what a value is with `properties`, `allOf` of objects, or `oneOf` of shapes that can be told apart";
-const BY_POST: &str = "write `post`: events are sent by POST alone";
-const CLOSED: &str = "use `additionalProperties` with one schema, or `false`";
+const UNSUPPORTED: &str = "remove it; the generator does not support it";
+/// The remedy for security schemes that issue tokens.
+pub(crate) const USE_KEYS: &str = "use `http` or `apiKey`: the server does not issue tokens";
+const USE_TOP_LEVEL_SERVERS: &str = "declare `servers` once, at the top level of the document";
+const USE_COMPOSITION: &str = "use `properties`, `allOf` of objects, or `oneOf` with a discriminator";
+const USE_POST: &str = "use `post`: events are sent with POST only";
+const USE_ADDITIONAL_PROPERTIES: &str = "use `additionalProperties` with one schema or `false`";
 
 /// The whole document.
-pub(crate) const DOCUMENT: Kind = Kind {
+pub(crate) const DOCUMENT: ObjectKind = ObjectKind {
     name: "the document",
-    supported: &["openapi", "info", "servers", "tags", "paths", "webhooks", "components", "externalDocs"],
-    refused: &[
-        ("security", "name the scheme and the scope at each operation"),
-        ("jsonSchemaDialect", "leave it out: the dialect is that of OpenAPI 3.1"),
+    supported_keywords: &[
+        "openapi",
+        "info",
+        "servers",
+        "tags",
+        "paths",
+        "webhooks",
+        "components",
+        "externalDocs",
+    ],
+    unsupported_keywords: &[
+        ("security", "declare the security scheme and the scope in each operation"),
+        ("jsonSchemaDialect", "remove it: the dialect of OpenAPI 3.1 is the default"),
     ],
 };
 /// `info`.
-pub(crate) const INFO: Kind = Kind {
+pub(crate) const INFO: ObjectKind = ObjectKind {
     name: "`info`",
-    supported: &["title", "version", "summary", "description", "termsOfService", "contact", "license"],
-    refused: &[],
+    supported_keywords: &[
+        "title",
+        "version",
+        "summary",
+        "description",
+        "termsOfService",
+        "contact",
+        "license",
+    ],
+    unsupported_keywords: &[],
 };
 /// `info.contact`.
-pub(crate) const CONTACT: Kind =
-    Kind { name: "a contact", supported: &["name", "url", "email"], refused: &[] };
+pub(crate) const CONTACT: ObjectKind = ObjectKind {
+    name: "a contact",
+    supported_keywords: &["name", "url", "email"],
+    unsupported_keywords: &[],
+};
 /// `info.license`.
-pub(crate) const LICENSE: Kind =
-    Kind { name: "a licence", supported: &["name", "identifier", "url"], refused: &[] };
+pub(crate) const LICENSE: ObjectKind = ObjectKind {
+    name: "a license",
+    supported_keywords: &["name", "identifier", "url"],
+    unsupported_keywords: &[],
+};
 /// A server.
-pub(crate) const SERVER: Kind = Kind {
+pub(crate) const SERVER: ObjectKind = ObjectKind {
     name: "a server",
-    supported: &["url", "description"],
-    refused: &[("variables", "write the whole URL")],
+    supported_keywords: &["url", "description"],
+    unsupported_keywords: &[("variables", "write the whole URL")],
 };
 /// A tag.
-pub(crate) const TAG: Kind =
-    Kind { name: "a tag", supported: &["name", "description", "externalDocs"], refused: &[] };
-/// A link to a document elsewhere.
-pub(crate) const EXTERNAL_DOCS: Kind =
-    Kind { name: "external documentation", supported: &["url", "description"], refused: &[] };
+pub(crate) const TAG: ObjectKind = ObjectKind {
+    name: "a tag",
+    supported_keywords: &["name", "description", "externalDocs"],
+    unsupported_keywords: &[],
+};
+/// A link to an external document.
+pub(crate) const EXTERNAL_DOCS: ObjectKind = ObjectKind {
+    name: "external documentation",
+    supported_keywords: &["url", "description"],
+    unsupported_keywords: &[],
+};
 /// `components`.
-pub(crate) const COMPONENTS: Kind = Kind {
+pub(crate) const COMPONENTS: ObjectKind = ObjectKind {
     name: "`components`",
-    supported: &[
+    supported_keywords: &[
         "schemas",
         "parameters",
         "headers",
@@ -70,44 +98,44 @@ pub(crate) const COMPONENTS: Kind = Kind {
         "examples",
         "securitySchemes",
     ],
-    refused: &[
-        ("links", NO_USE),
-        ("callbacks", "describe what the server sends under `webhooks`"),
-        ("pathItems", "write the operation under `paths`"),
+    unsupported_keywords: &[
+        ("links", UNSUPPORTED),
+        ("callbacks", "describe the events that the server sends in `webhooks`"),
+        ("pathItems", "move the operations to `paths`"),
     ],
 };
 /// A path.
-pub(crate) const PATH_ITEM: Kind = Kind {
+pub(crate) const PATH_ITEM: ObjectKind = ObjectKind {
     name: "a path",
-    supported: &["get", "put", "post", "delete", "patch", "summary", "description", "parameters"],
-    refused: &[
-        ("$ref", "write the operations here"),
-        ("servers", ONE_SERVER),
-        ("head", "leave it out: HEAD works wherever GET does"),
-        ("options", "leave it out: the server answers OPTIONS by itself"),
-        ("trace", NO_USE),
+    supported_keywords: &["get", "put", "post", "delete", "patch", "summary", "description", "parameters"],
+    unsupported_keywords: &[
+        ("$ref", "write the operations inline"),
+        ("servers", USE_TOP_LEVEL_SERVERS),
+        ("head", "remove it: each GET operation supports HEAD"),
+        ("options", "remove it: the server handles OPTIONS"),
+        ("trace", UNSUPPORTED),
     ],
 };
 /// A webhook.
-pub(crate) const WEBHOOK: Kind = Kind {
+pub(crate) const WEBHOOK: ObjectKind = ObjectKind {
     name: "a webhook",
-    supported: &["post", "summary", "description", "parameters"],
-    refused: &[
-        ("$ref", "write the operation here"),
-        ("servers", ONE_SERVER),
-        ("get", BY_POST),
-        ("put", BY_POST),
-        ("delete", BY_POST),
-        ("patch", BY_POST),
-        ("head", BY_POST),
-        ("options", BY_POST),
-        ("trace", BY_POST),
+    supported_keywords: &["post", "summary", "description", "parameters"],
+    unsupported_keywords: &[
+        ("$ref", "write the operation inline"),
+        ("servers", USE_TOP_LEVEL_SERVERS),
+        ("get", USE_POST),
+        ("put", USE_POST),
+        ("delete", USE_POST),
+        ("patch", USE_POST),
+        ("head", USE_POST),
+        ("options", USE_POST),
+        ("trace", USE_POST),
     ],
 };
 /// An operation.
-pub(crate) const OPERATION: Kind = Kind {
+pub(crate) const OPERATION: ObjectKind = ObjectKind {
     name: "an operation",
-    supported: &[
+    supported_keywords: &[
         "operationId",
         "tags",
         "summary",
@@ -120,12 +148,15 @@ pub(crate) const OPERATION: Kind = Kind {
         "deprecated",
         "x-sunset",
     ],
-    refused: &[("callbacks", "describe what the server sends under `webhooks`"), ("servers", ONE_SERVER)],
+    unsupported_keywords: &[
+        ("callbacks", "describe the events that the server sends in `webhooks`"),
+        ("servers", USE_TOP_LEVEL_SERVERS),
+    ],
 };
 /// A parameter.
-pub(crate) const PARAMETER: Kind = Kind {
+pub(crate) const PARAMETER: ObjectKind = ObjectKind {
     name: "a parameter",
-    supported: &[
+    supported_keywords: &[
         "name",
         "in",
         "description",
@@ -138,53 +169,64 @@ pub(crate) const PARAMETER: Kind = Kind {
         "example",
         "examples",
     ],
-    refused: &[
-        ("allowReserved", NO_USE),
-        ("allowEmptyValue", "give the parameter a schema that takes what is meant"),
+    unsupported_keywords: &[
+        ("allowReserved", UNSUPPORTED),
+        ("allowEmptyValue", "use a schema that allows the empty string"),
         ("content", "use `schema`"),
     ],
 };
 /// A response header.
-pub(crate) const HEADER: Kind = Kind {
+pub(crate) const HEADER: ObjectKind = ObjectKind {
     name: "a header",
-    supported: &["description", "required", "deprecated", "x-sunset", "schema", "example", "examples"],
-    refused: &[
-        ("style", "leave it out: scalars have one form only"),
-        ("explode", "leave it out: scalars have one form only"),
+    supported_keywords: &[
+        "description",
+        "required",
+        "deprecated",
+        "x-sunset",
+        "schema",
+        "example",
+        "examples",
+    ],
+    unsupported_keywords: &[
+        ("style", "remove it: scalars have only one serialization"),
+        ("explode", "remove it: scalars have only one serialization"),
         ("content", "use `schema`"),
     ],
 };
 /// A request body.
-pub(crate) const REQUEST_BODY: Kind =
-    Kind { name: "a request body", supported: &["description", "required", "content"], refused: &[] };
-/// What stands under a media type.
-pub(crate) const MEDIA_TYPE: Kind = Kind {
-    name: "a media type",
-    supported: &["schema", "example", "examples"],
-    refused: &[("encoding", "use `application/json`, which needs none")],
+pub(crate) const REQUEST_BODY: ObjectKind = ObjectKind {
+    name: "a request body",
+    supported_keywords: &["description", "required", "content"],
+    unsupported_keywords: &[],
 };
-/// One of several examples.
-pub(crate) const EXAMPLE: Kind = Kind {
+/// A media type object.
+pub(crate) const MEDIA_TYPE: ObjectKind = ObjectKind {
+    name: "a media type",
+    supported_keywords: &["schema", "example", "examples"],
+    unsupported_keywords: &[("encoding", "use `application/json`, which does not need it")],
+};
+/// An entry of `examples`.
+pub(crate) const EXAMPLE: ObjectKind = ObjectKind {
     name: "an example",
-    supported: &["summary", "description", "value"],
-    refused: &[("externalValue", "write the value here, so that it can be checked")],
+    supported_keywords: &["summary", "description", "value"],
+    unsupported_keywords: &[("externalValue", "write the value inline, so that it can be validated")],
 };
 /// A response.
-pub(crate) const RESPONSE: Kind = Kind {
+pub(crate) const RESPONSE: ObjectKind = ObjectKind {
     name: "a response",
-    supported: &["description", "headers", "content"],
-    refused: &[("links", NO_USE)],
+    supported_keywords: &["description", "headers", "content"],
+    unsupported_keywords: &[("links", UNSUPPORTED)],
 };
 /// A security scheme.
-pub(crate) const SECURITY_SCHEME: Kind = Kind {
+pub(crate) const SECURITY_SCHEME: ObjectKind = ObjectKind {
     name: "a security scheme",
-    supported: &["type", "description", "scheme", "bearerFormat", "name", "in"],
-    refused: &[("flows", NO_TOKENS), ("openIdConnectUrl", NO_TOKENS)],
+    supported_keywords: &["type", "description", "scheme", "bearerFormat", "name", "in"],
+    unsupported_keywords: &[("flows", USE_KEYS), ("openIdConnectUrl", USE_KEYS)],
 };
 /// A schema.
-pub(crate) const SCHEMA: Kind = Kind {
+pub(crate) const SCHEMA: ObjectKind = ObjectKind {
     name: "a schema",
-    supported: &[
+    supported_keywords: &[
         "$ref",
         "type",
         "title",
@@ -223,66 +265,69 @@ pub(crate) const SCHEMA: Kind = Kind {
         "discriminator",
         "x-extensible-enum",
     ],
-    refused: &[
-        ("not", SPLIT),
-        ("if", SPLIT),
-        ("then", SPLIT),
-        ("else", SPLIT),
-        ("dependentRequired", SPLIT),
-        ("dependentSchemas", SPLIT),
+    unsupported_keywords: &[
+        ("not", USE_COMPOSITION),
+        ("if", USE_COMPOSITION),
+        ("then", USE_COMPOSITION),
+        ("else", USE_COMPOSITION),
+        ("dependentRequired", USE_COMPOSITION),
+        ("dependentSchemas", USE_COMPOSITION),
         ("prefixItems", "use `items` with one schema"),
         ("contains", "use `items` with one schema"),
         ("minContains", "use `items` with one schema"),
         ("maxContains", "use `items` with one schema"),
         ("unevaluatedItems", "use `items` with one schema"),
-        ("patternProperties", CLOSED),
-        ("writeOnly", "give requests a schema of their own"),
-        ("nullable", "that is OpenAPI 3.0; write `type: [string, 'null']`"),
-        ("xml", NO_USE),
-        ("externalDocs", "write the link into the description"),
-        ("contentMediaType", NO_USE),
-        ("contentEncoding", "write `format: byte` for base64"),
-        ("contentSchema", NO_USE),
-        ("$id", NO_USE),
-        ("$schema", "leave it out: the dialect is that of OpenAPI 3.1"),
-        ("$anchor", NO_USE),
+        ("patternProperties", USE_ADDITIONAL_PROPERTIES),
+        ("writeOnly", "use a separate schema for requests"),
+        ("nullable", "write `type: [string, 'null']`: `nullable` is an OpenAPI 3.0 keyword"),
+        ("xml", UNSUPPORTED),
+        ("externalDocs", "move the link to the description"),
+        ("contentMediaType", UNSUPPORTED),
+        ("contentEncoding", "use `format: byte` for base64"),
+        ("contentSchema", UNSUPPORTED),
+        ("$id", UNSUPPORTED),
+        ("$schema", "remove it: the dialect of OpenAPI 3.1 is the default"),
+        ("$anchor", UNSUPPORTED),
         ("$dynamicRef", "use `$ref`"),
-        ("$dynamicAnchor", NO_USE),
-        ("$vocabulary", NO_USE),
-        ("$comment", "use a comment of YAML"),
-        ("$defs", "name the schema under `components.schemas`"),
+        ("$dynamicAnchor", UNSUPPORTED),
+        ("$vocabulary", UNSUPPORTED),
+        ("$comment", "use a YAML comment"),
+        ("$defs", "move the schema to `components.schemas`"),
     ],
 };
 
-/// What tells the members of a union apart.
-pub(crate) const DISCRIMINATOR: Kind =
-    Kind { name: "a discriminator", supported: &["propertyName", "mapping"], refused: &[] };
+/// A discriminator of a union.
+pub(crate) const DISCRIMINATOR: ObjectKind = ObjectKind {
+    name: "a discriminator",
+    supported_keywords: &["propertyName", "mapping"],
+    unsupported_keywords: &[],
+};
 
-/// Reports every key of a mapping that may not stand there.
-pub(crate) fn check(node: &Node, kind: &Kind, findings: &mut Vec<Diagnostic>) {
+/// Reports every key of a mapping that is not a supported keyword.
+pub(crate) fn check(node: &Node, kind: &ObjectKind, diagnostics: &mut Vec<Diagnostic>) {
     for entry in node.entries().unwrap_or_default() {
         let key = &*entry.key;
-        if kind.supported.contains(&key) {
+        if kind.supported_keywords.contains(&key) {
             continue;
         }
-        let refused = kind.refused.iter().find(|(name, _)| *name == key);
-        let finding = match refused {
+        let unsupported_keywords = kind.unsupported_keywords.iter().find(|(name, _)| *name == key);
+        let diagnostic = match unsupported_keywords {
             Some((_, help)) => {
-                unsupported(entry.key.span, format!("`{key}` of {} is not supported", kind.name), help)
+                unsupported(entry.key.span, format!("`{key}` in {} is not supported", kind.name), help)
             }
             None if key.starts_with("x-") => unsupported(
                 entry.key.span,
-                format!("the extension `{key}` of {} is not supported", kind.name),
-                "leave it out: an extension that nothing reads says nothing",
+                format!("the extension `{key}` in {} is not supported", kind.name),
+                "remove it: no tool reads it",
             ),
             None => Diagnostic::error(
                 Code::UnknownKeyword,
                 entry.key.span,
-                format!("{} has no keyword `{key}`", kind.name),
+                format!("unknown keyword `{key}` in {}", kind.name),
                 help(key, kind),
             ),
         };
-        findings.push(finding);
+        diagnostics.push(diagnostic);
     }
 }
 
@@ -290,27 +335,29 @@ fn unsupported(span: super::source::Span, message: String, help: &str) -> Diagno
     Diagnostic::error(Code::UnsupportedKeyword, span, message, help)
 }
 
-fn help(key: &str, kind: &Kind) -> String {
-    const FEW: usize = 12;
-    match nearest(key, kind.supported) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if kind.supported.len() <= FEW => format!("it takes {}", listed(kind.supported)),
-        None => "leave it out: what nothing understands is refused, not dropped in silence".into(),
+fn help(key: &str, kind: &ObjectKind) -> String {
+    const MAX_LISTED: usize = 12;
+    match nearest(key, kind.supported_keywords) {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None if kind.supported_keywords.len() <= MAX_LISTED => {
+            format!("supported keywords: {}", list(kind.supported_keywords))
+        }
+        None => "remove it, or correct the name".into(),
     }
 }
 
-fn listed(names: &[&str]) -> String {
+fn list(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The known word that is fewest edits away, when they are few.
+/// Returns the known keyword with the smallest edit distance, if it is at most 2.
 fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let near =
+    let similar =
         known.iter().map(|name| (distance(&word.to_lowercase(), &name.to_lowercase()), *name)).min()?;
-    (near.0 <= 2).then_some(near.1)
+    (similar.0 <= 2).then_some(similar.1)
 }
 
-/// The number of characters to insert, delete or replace between two words.
+/// Returns the Levenshtein distance between two strings.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

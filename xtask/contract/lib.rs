@@ -1,7 +1,8 @@
-//! The contract, read.
+//! Reads and validates OpenAPI contracts.
 //!
-//! Text becomes a tree with places ([`yaml`]), the tree a model ([`model`]), the model is judged by the `rules`. What is
-//! wrong is reported all at once. Nothing here generates or compares.
+//! The source is parsed into a tree with spans ([`yaml`]), the tree is read into a model ([`model`]), and the `rules`
+//! check the model. All problems are reported as [`diagnostic`]s at once. Code generation and comparison are in other
+//! crates.
 
 pub mod diagnostic;
 mod json;
@@ -12,9 +13,9 @@ mod read;
 mod reader;
 mod rules;
 pub mod rust_name;
-pub mod sites;
 pub mod source;
 mod tree;
+pub mod type_locations;
 pub mod version;
 pub mod yaml;
 
@@ -29,124 +30,128 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 
-use self::diagnostic::{Code, Diagnostic, Format};
+use self::diagnostic::{Code, Diagnostic, DiagnosticFormat};
 use self::model::Document;
 use self::node::Node;
 use self::source::Source;
 
-/// A contract without findings.
+/// A valid contract.
 #[derive(Debug)]
 pub struct Contract {
-    /// Its text.
+    /// The source.
     pub source: Source,
-    /// Its tree.
+    /// The parsed tree.
     pub root: Node,
-    /// Its model.
+    /// The model.
     pub document: Document,
 }
 
-/// A contract that cannot be used, and why: a text or a version that cannot be read is one finding, and the only one.
+/// An invalid contract with its diagnostics. If the source cannot be parsed or its version is not supported, there is
+/// exactly one diagnostic.
 #[derive(Debug)]
-pub struct Refused {
-    /// Its text.
+pub struct InvalidContract {
+    /// The source.
     pub source: Source,
-    /// What is wrong with it; never empty.
-    pub findings: Vec<Diagnostic>,
+    /// The problems; never empty.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Refused {
-    /// The findings as people or programs read them.
-    pub fn render(&self, format: Format) -> String {
-        let mut text = diagnostic::render(&self.source, &self.findings, format);
-        if format == Format::Text {
-            let count = self.findings.len();
-            text += &format!("{}: {count} finding{}\n", self.source.name, if count == 1 { "" } else { "s" });
+impl InvalidContract {
+    /// Renders the diagnostics in a format.
+    pub fn render(&self, format: DiagnosticFormat) -> String {
+        let mut text = diagnostic::render(&self.source, &self.diagnostics, format);
+        if format == DiagnosticFormat::Text {
+            let count = self.diagnostics.len();
+            text += &format!("{}: {count} error{}\n", self.source.name, if count == 1 { "" } else { "s" });
         }
         text
     }
 
-    /// Prints the findings of a contract that could be read.
+    /// Prints the diagnostics to standard output.
     ///
     /// # Errors
-    /// When it could not: there is nothing to judge then, and a program that looks for findings must not take it for judged.
-    pub fn told(&self, format: Format) -> anyhow::Result<()> {
+    /// Returns an error if the contract cannot be parsed or its version is not supported. The contract is not validated
+    /// then, so that a program that counts diagnostics must not treat it as validated.
+    pub fn print(&self, format: DiagnosticFormat) -> anyhow::Result<()> {
         let unreadable =
-            |finding: &Diagnostic| matches!(finding.code, Code::Syntax | Code::UnsupportedVersion);
-        if self.findings.iter().any(unreadable) {
-            let drawn = diagnostic::render(&self.source, &self.findings, Format::Text);
-            bail!("{} cannot be read\n{}", self.source.name, drawn.trim_end());
+            |diagnostic: &Diagnostic| matches!(diagnostic.code, Code::Syntax | Code::UnsupportedVersion);
+        if self.diagnostics.iter().any(unreadable) {
+            let rendered = diagnostic::render(&self.source, &self.diagnostics, DiagnosticFormat::Text);
+            bail!("{} cannot be read\n{}", self.source.name, rendered.trim_end());
         }
         print!("{}", self.render(format));
         Ok(())
     }
 }
 
-/// What the server of a contract asks of it beyond the rules for all.
+/// The conventions of a server, which its contract must follow in addition to the general rules.
 #[derive(Clone, Copy, Debug)]
-pub struct Customs<'a> {
-    /// How every path begins, such as `/api/v1/`.
-    pub beginning: &'a str,
-    /// Names of parameters and properties that are not spelled in snake_case.
-    pub spelled: &'a [&'a str],
+pub struct Conventions<'a> {
+    /// The prefix of every path, such as `/api/v1/`.
+    pub path_prefix: &'a str,
+    /// Names of parameters and properties that are not in snake_case.
+    pub spelling_exceptions: &'a [&'a str],
 }
 
-/// Reads and judges a contract.
+/// Reads and validates a contract.
 ///
 /// # Errors
-/// [`Refused`] with everything that was found.
-pub fn read(source: Source, customs: &Customs<'_>) -> Result<Contract, Box<Refused>> {
-    let mut findings = Vec::new();
-    let Some(root) = yaml::read(&source, &mut findings) else {
-        // What ended the reading counts, not what was found on the way.
-        findings.retain(|finding| finding.code == Code::Syntax);
-        return Err(Box::new(Refused { source, findings }));
+/// Returns [`InvalidContract`] with every problem.
+pub fn read(source: Source, conventions: &Conventions<'_>) -> Result<Contract, Box<InvalidContract>> {
+    let mut diagnostics = Vec::new();
+    let Some(root) = yaml::read(&source, &mut diagnostics) else {
+        // Report only the syntax error: diagnostics of a partially parsed source can be misleading.
+        diagnostics.retain(|diagnostic| diagnostic.code == Code::Syntax);
+        return Err(Box::new(InvalidContract { source, diagnostics }));
     };
-    if let Err(finding) = version::generated(&root) {
-        return Err(Box::new(Refused { source, findings: vec![*finding] }));
+    if let Err(diagnostic) = version::ensure_v31(&root) {
+        return Err(Box::new(InvalidContract { source, diagnostics: vec![*diagnostic] }));
     }
-    let mut reader = reader::Reader::new(&root);
+    let mut reader = reader::NodeReader::new(&root);
     let document = read::document(&mut reader);
-    findings.append(&mut reader.findings);
-    rules::judge(&root, &document, customs, &mut findings);
-    if findings.is_empty() {
+    diagnostics.append(&mut reader.diagnostics);
+    rules::check(&root, &document, conventions, &mut diagnostics);
+    if diagnostics.is_empty() {
         Ok(Contract { source, root, document })
     } else {
-        Err(Box::new(Refused { source, findings }))
+        Err(Box::new(InvalidContract { source, diagnostics }))
     }
 }
 
-/// How large a contract may be: four times the largest that is known.
-const LARGEST_BYTES: u64 = 32 * 1024 * 1024;
+/// The maximum size of a contract. The largest known contract has a quarter of it.
+const MAX_CONTRACT_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Takes the text of a file, named by its path relative to the workspace.
+/// Reads the file at `path`, which is relative to the workspace.
 ///
 /// # Errors
-/// When the file cannot be read, is larger than 32 MiB, or is not UTF-8.
-pub fn open(workspace: &Path, path: &str) -> anyhow::Result<Source> {
+/// Returns an error if the file cannot be read, is larger than 32 MiB or is not UTF-8.
+pub fn read_file(workspace: &Path, path: &str) -> anyhow::Result<Source> {
     let file = std::fs::File::open(workspace.join(path)).with_context(|| format!("cannot read {path}"))?;
     let metadata = file.metadata().with_context(|| format!("cannot read {path}"))?;
-    ensure!(!metadata.is_dir(), "cannot read {path}: it is a folder; name a file");
+    ensure!(!metadata.is_dir(), "cannot read {path}: expected a file, found a folder");
     let mut bytes = Vec::new();
-    file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {path}"))?;
-    take(path, bytes)
+    file.take(MAX_CONTRACT_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {path}"))?;
+    source_from_bytes(path, bytes)
 }
 
-/// Takes the bytes of a text that is called by a name.
+/// Creates a source from the bytes of a file.
 ///
 /// # Errors
-/// When they are more than 32 MiB, or not UTF-8.
-pub fn take(name: &str, bytes: Vec<u8>) -> anyhow::Result<Source> {
-    let limit = LARGEST_BYTES / (1024 * 1024);
-    ensure!(
-        bytes.len() as u64 <= LARGEST_BYTES,
-        "{name} is larger than {limit} MiB, which no contract needs to be"
-    );
+/// Returns an error if there are more than 32 MiB or they are not UTF-8.
+pub fn source_from_bytes(name: &str, bytes: Vec<u8>) -> anyhow::Result<Source> {
+    let limit = MAX_CONTRACT_BYTES / (1024 * 1024);
+    ensure!(bytes.len() as u64 <= MAX_CONTRACT_BYTES, "{name} is larger than the maximum of {limit} MiB");
     ensure!(
         !bytes.starts_with(&[0xff, 0xfe]) && !bytes.starts_with(&[0xfe, 0xff]),
-        "{name} is text in UTF-16; save it in UTF-8"
+        "{name} is encoded in UTF-16; save it as UTF-8"
     );
     let text = String::from_utf8(bytes).map_err(|error| {
-        anyhow::anyhow!("{name} is not text in UTF-8: byte {} is wrong", error.utf8_error().valid_up_to())
+        anyhow::anyhow!(
+            "{name} is not valid UTF-8 at byte {}; save it as UTF-8",
+            error.utf8_error().valid_up_to()
+        )
     })?;
     Ok(Source::new(name, text))
 }

@@ -1,21 +1,21 @@
-//! The contract as a tree of values, each with its place.
+//! A tree of JSON values with source spans.
 //!
-//! Owns values and ways through them. It never knows what OpenAPI is.
+//! This module does not depend on OpenAPI.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::source::Span;
 
-/// A string with its place.
+/// A string with its span.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct SpannedString {
     /// The string.
     pub text: String,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
 }
 
-impl std::ops::Deref for Text {
+impl std::ops::Deref for SpannedString {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -27,41 +27,41 @@ impl std::ops::Deref for Text {
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The key.
-    pub key: Text,
+    pub key: SpannedString,
     /// The value.
     pub value: Node,
 }
 
-/// A value with its place.
+/// A value with its span.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
-    /// What it is.
+    /// The value.
     pub value: Value,
 }
 
-/// What a node can be: JSON, with the order of keys kept.
+/// A JSON value. Objects keep the order of their keys.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number without a fraction.
+    /// A number without a fractional part.
     Integer(i64),
-    /// A number with one.
+    /// A number with a fractional part.
     Float(f64),
     /// A string.
     String(String),
-    /// A list.
+    /// An array.
     Sequence(Vec<Node>),
-    /// Keys with values, in the order of the text.
+    /// An object: entries in source order.
     Mapping(Vec<Entry>),
 }
 
 impl Value {
-    /// What the value is, in words.
+    /// Returns the type of the value with an article, for messages.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -76,42 +76,42 @@ impl Value {
 }
 
 impl Node {
-    /// A node that stands in no text.
-    pub const fn made(value: Value) -> Self {
+    /// Creates a node that does not come from a source.
+    pub const fn without_span(value: Value) -> Self {
         Self { span: Span { start: 0, end: 0 }, value }
     }
 
-    /// A string that stands in no text.
+    /// Creates a string that does not come from a source.
     pub fn string(text: impl Into<String>) -> Self {
-        Self::made(Value::String(text.into()))
+        Self::without_span(Value::String(text.into()))
     }
 
-    /// The entries, when this is a mapping.
+    /// Returns the entries of a mapping.
     pub fn entries(&self) -> Option<&[Entry]> {
         if let Value::Mapping(entries) = &self.value { Some(entries) } else { None }
     }
 
-    /// The items, when this is a list.
+    /// Returns the items of a sequence.
     pub fn items(&self) -> Option<&[Node]> {
         if let Value::Sequence(items) = &self.value { Some(items) } else { None }
     }
 
-    /// The string, when this is one.
+    /// Returns the string value.
     pub fn as_str(&self) -> Option<&str> {
         if let Value::String(text) = &self.value { Some(text) } else { None }
     }
 
-    /// The entry under a key, when this is a mapping that has it.
+    /// Returns the entry with this key, if the node is a mapping.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries()?.iter().find(|entry| entry.key.text == key)
     }
 
-    /// The value under a key, when this is a mapping that has it.
+    /// Returns the value of this key, if the node is a mapping.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The node that a JSON pointer (`/a/b~1c/0`) leads to.
+    /// Returns the node at a JSON pointer such as `/a/b~1c/0`.
     pub fn pointer(&self, pointer: &str) -> Option<&Self> {
         pointer.split('/').skip(1).try_fold(self, |node, step| match &node.value {
             Value::Mapping(_) => node.get(&step.replace("~1", "/").replace("~0", "~")),
@@ -120,8 +120,8 @@ impl Node {
         })
     }
 
-    /// Where the thing at a JSON pointer is named: its key, or itself in a list; the nearest parent's when absent.
-    pub fn place_of(&self, pointer: &str) -> Span {
+    /// Returns the span of the key or list item at a JSON pointer, or of its closest existing ancestor.
+    pub fn span_at(&self, pointer: &str) -> Span {
         let mut here = self;
         let mut span = self.span;
         for step in pointer.split('/').skip(1) {
@@ -143,14 +143,14 @@ impl Node {
         span
     }
 
-    /// The value as `serde_json` has it.
+    /// Converts the node to a `serde_json` value.
     pub fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(self).expect("a tree of plain values becomes JSON")
+        serde_json::to_value(self).expect("plain values serialize to JSON")
     }
 }
 
-/// One step of a JSON pointer, escaped.
-pub fn pointer_step(key: &str) -> String {
+/// Escapes one reference token of a JSON pointer (RFC 6901).
+pub fn escape_pointer_token(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 

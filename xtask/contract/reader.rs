@@ -1,40 +1,40 @@
-//! What every reader of a part of the contract needs: typed access to values, references, and a place for findings.
+//! Typed access to nodes and references, and the list of diagnostics.
 //!
-//! Owns how a value of the wrong kind and a reference that leads nowhere are reported. It never knows a keyword's meaning.
+//! This module reports values of the wrong type and invalid references. It does not depend on the meaning of keywords.
 
-use super::keywords::{self, Kind};
-use super::node::{Entry, Node, Text, Value, pointer_step};
+use super::keywords::{self, ObjectKind};
+use super::node::{Entry, Node, SpannedString, Value, escape_pointer_token};
 use super::source::Span;
 use crate::diagnostic::{Code, Diagnostic};
 
-/// A node and the JSON pointer that leads to it.
+/// A node and its location.
 #[derive(Clone, Debug)]
-pub(crate) struct At<'n> {
+pub(crate) struct Cursor<'n> {
     /// The node.
     pub node: &'n Node,
-    /// The pointer to it.
+    /// The JSON pointer of the node.
     pub pointer: String,
-    /// Where it is named, for findings about what it lacks.
-    pub named: Span,
+    /// The span of its key, for diagnostics about missing parts.
+    pub name_span: Span,
 }
 
-/// Reads values and collects findings.
-pub(crate) struct Reader<'n> {
-    /// The whole document, for references.
+/// Reads typed values and collects diagnostics.
+pub(crate) struct NodeReader<'n> {
+    /// The document, for resolving references.
     pub root: &'n Node,
-    /// What was found.
-    pub findings: Vec<Diagnostic>,
+    /// The diagnostics so far.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
-impl<'n> Reader<'n> {
-    /// A reader of one document.
+impl<'n> NodeReader<'n> {
+    /// Creates a reader of a document.
     pub(crate) const fn new(root: &'n Node) -> Self {
-        Self { root, findings: Vec::new() }
+        Self { root, diagnostics: Vec::new() }
     }
 
-    /// The document itself.
-    pub(crate) fn start(&self) -> At<'n> {
-        At { node: self.root, pointer: String::new(), named: self.root.span }
+    /// Returns the document node.
+    pub(crate) fn root_cursor(&self) -> Cursor<'n> {
+        Cursor { node: self.root, pointer: String::new(), name_span: self.root.span }
     }
 
     /// Reports an error.
@@ -45,155 +45,169 @@ impl<'n> Reader<'n> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.findings.push(Diagnostic::error(code, span, message, help));
+        self.diagnostics.push(Diagnostic::error(code, span, message, help));
     }
 
-    /// Reports the keys that may not stand in a mapping, and whether it is one at all.
-    pub(crate) fn object(&mut self, at: &At<'n>, kind: &Kind) -> bool {
-        if at.node.entries().is_none() {
-            self.wrong(at.node, "a mapping");
+    /// Reports unsupported keys of a mapping. Returns `false` if the node is not a mapping.
+    pub(crate) fn check_keywords(&mut self, cursor: &Cursor<'n>, kind: &ObjectKind) -> bool {
+        if cursor.node.entries().is_none() {
+            self.wrong_type(cursor.node, "a mapping");
             return false;
         }
-        keywords::check(at.node, kind, &mut self.findings);
+        keywords::check(cursor.node, kind, &mut self.diagnostics);
         true
     }
 
-    /// Reports a value of the wrong kind.
-    pub(crate) fn wrong(&mut self, node: &Node, wanted: &str) {
+    /// Reports a value of the wrong type.
+    pub(crate) fn wrong_type(&mut self, node: &Node, expected: &str) {
         self.error(
             Code::WrongType,
             node.span,
-            format!("{wanted} must stand here, this is {}", node.value.kind()),
+            format!("expected {expected}, found {}", node.value.kind()),
             "",
         );
     }
 
-    /// The value under a key.
-    pub(crate) fn child(&self, at: &At<'n>, key: &str) -> Option<At<'n>> {
-        at.node.entry(key).map(|entry| Self::under(at, entry))
+    /// Returns the value of a key.
+    pub(crate) fn child(&self, cursor: &Cursor<'n>, key: &str) -> Option<Cursor<'n>> {
+        cursor.node.entry(key).map(|entry| Self::under(cursor, entry))
     }
 
-    /// The value under a key that must be there.
-    pub(crate) fn needed(&mut self, at: &At<'n>, key: &str, of: &str) -> Option<At<'n>> {
-        let child = self.child(at, key);
-        if child.is_none() && at.node.entries().is_some() {
-            self.error(Code::MissingKeyword, at.named, format!("{of} needs `{key}`"), format!("add `{key}`"));
+    /// Returns the value of a required key. Reports a missing key.
+    pub(crate) fn required_child(
+        &mut self,
+        cursor: &Cursor<'n>,
+        key: &str,
+        parent: &str,
+    ) -> Option<Cursor<'n>> {
+        let child = self.child(cursor, key);
+        if child.is_none() && cursor.node.entries().is_some() {
+            self.error(
+                Code::MissingKeyword,
+                cursor.name_span,
+                format!("{parent} is missing `{key}`"),
+                format!("add `{key}`"),
+            );
         }
         child
     }
 
-    /// The values of a mapping, with their keys.
-    pub(crate) fn children(&mut self, at: &At<'n>) -> Vec<(&'n Text, At<'n>)> {
-        let Some(entries) = at.node.entries() else {
-            self.wrong(at.node, "a mapping");
+    /// Returns the keys and values of a mapping.
+    pub(crate) fn children(&mut self, cursor: &Cursor<'n>) -> Vec<(&'n SpannedString, Cursor<'n>)> {
+        let Some(entries) = cursor.node.entries() else {
+            self.wrong_type(cursor.node, "a mapping");
             return Vec::new();
         };
-        entries.iter().map(|entry| (&entry.key, Self::under(at, entry))).collect()
+        entries.iter().map(|entry| (&entry.key, Self::under(cursor, entry))).collect()
     }
 
-    fn under(at: &At<'n>, entry: &'n Entry) -> At<'n> {
-        let pointer = format!("{}/{}", at.pointer, pointer_step(&entry.key.text));
-        At { node: &entry.value, pointer, named: entry.key.span }
+    fn under(cursor: &Cursor<'n>, entry: &'n Entry) -> Cursor<'n> {
+        let pointer = format!("{}/{}", cursor.pointer, escape_pointer_token(&entry.key.text));
+        Cursor { node: &entry.value, pointer, name_span: entry.key.span }
     }
 
-    /// The items of a list.
-    pub(crate) fn items(&mut self, at: &At<'n>) -> Vec<At<'n>> {
-        let Some(items) = at.node.items() else {
-            self.wrong(at.node, "a list");
+    /// Returns the items of a list.
+    pub(crate) fn items(&mut self, cursor: &Cursor<'n>) -> Vec<Cursor<'n>> {
+        let Some(items) = cursor.node.items() else {
+            self.wrong_type(cursor.node, "a list");
             return Vec::new();
         };
         let numbered = items.iter().enumerate();
         numbered
-            .map(|(index, node)| At { node, pointer: format!("{}/{index}", at.pointer), named: node.span })
+            .map(|(index, node)| Cursor {
+                node,
+                pointer: format!("{}/{index}", cursor.pointer),
+                name_span: node.span,
+            })
             .collect()
     }
 
-    /// A string.
-    pub(crate) fn text(&mut self, at: &At<'n>) -> Option<Text> {
-        match &at.node.value {
-            Value::String(text) => Some(Text { text: text.clone(), span: at.node.span }),
+    /// Returns a string.
+    pub(crate) fn string(&mut self, cursor: &Cursor<'n>) -> Option<SpannedString> {
+        match &cursor.node.value {
+            Value::String(text) => Some(SpannedString { text: text.clone(), span: cursor.node.span }),
             _ => {
-                self.wrong(at.node, "a string");
+                self.wrong_type(cursor.node, "a string");
                 None
             }
         }
     }
 
-    /// The string under a key, when there is one.
-    pub(crate) fn text_of(&mut self, at: &At<'n>, key: &str) -> Option<Text> {
-        let child = self.child(at, key)?;
-        self.text(&child)
+    /// Returns the string value of a key, if present.
+    pub(crate) fn string_child(&mut self, cursor: &Cursor<'n>, key: &str) -> Option<SpannedString> {
+        let child = self.child(cursor, key)?;
+        self.string(&child)
     }
 
-    /// The boolean under a key; `false` when absent.
-    pub(crate) fn flag(&mut self, at: &At<'n>, key: &str) -> bool {
-        match self.child(at, key) {
+    /// Returns the boolean value of a key; `false` if absent.
+    pub(crate) fn flag(&mut self, cursor: &Cursor<'n>, key: &str) -> bool {
+        match self.child(cursor, key) {
             None => false,
-            Some(At { node: Node { value: Value::Bool(flag), .. }, .. }) => *flag,
+            Some(Cursor { node: Node { value: Value::Bool(flag), .. }, .. }) => *flag,
             Some(other) => {
-                self.wrong(other.node, "a boolean");
+                self.wrong_type(other.node, "a boolean");
                 false
             }
         }
     }
 
-    /// The count under a key.
-    pub(crate) fn count(&mut self, at: &At<'n>, key: &str) -> Option<u64> {
-        let child = self.child(at, key)?;
+    /// Returns the non-negative integer value of a key.
+    pub(crate) fn count(&mut self, cursor: &Cursor<'n>, key: &str) -> Option<u64> {
+        let child = self.child(cursor, key)?;
         match child.node.value {
             Value::Integer(count) if count >= 0 => Some(count.unsigned_abs()),
             _ => {
-                self.wrong(child.node, "a whole number that is not negative");
+                self.wrong_type(child.node, "a non-negative integer");
                 None
             }
         }
     }
 
-    /// The number under a key.
-    #[allow(clippy::cast_precision_loss)] // JSON's numbers are doubles; a bound beyond 2^53 has no other form.
-    pub(crate) fn number(&mut self, at: &At<'n>, key: &str) -> Option<f64> {
-        let child = self.child(at, key)?;
+    /// Returns the number value of a key.
+    #[allow(clippy::cast_precision_loss)] // Bounds beyond 2^53 are rounded, like all JSON numbers.
+    pub(crate) fn number(&mut self, cursor: &Cursor<'n>, key: &str) -> Option<f64> {
+        let child = self.child(cursor, key)?;
         match child.node.value {
             Value::Integer(number) => Some(number as f64),
             Value::Float(number) => Some(number),
             _ => {
-                self.wrong(child.node, "a number");
+                self.wrong_type(child.node, "a number");
                 None
             }
         }
     }
 
-    /// The thing that stands here, or that a `$ref` to one of `components.<section>` leads to.
-    pub(crate) fn followed(&mut self, at: At<'n>, section: &str) -> Option<At<'n>> {
-        let Some(entry) = at.node.entry("$ref") else { return Some(at) };
-        for other in at.node.entries().unwrap_or_default() {
+    /// Returns the node, or the entry of `components.<section>` that its `$ref` targets.
+    pub(crate) fn resolve(&mut self, cursor: Cursor<'n>, section: &str) -> Option<Cursor<'n>> {
+        let Some(entry) = cursor.node.entry("$ref") else { return Some(cursor) };
+        for other in cursor.node.entries().unwrap_or_default() {
             if other.key.text != "$ref" {
                 self.error(
                     Code::UnsupportedKeyword,
                     other.key.span,
-                    format!("`{}` stands beside `$ref`", other.key.text),
-                    "a reference stands alone; change what it leads to, or write the thing out here",
+                    format!("`{}` cannot be used with `$ref`", other.key.text),
+                    "remove it; change the referenced object, or write the object inline",
                 );
             }
         }
         let name = self.reference(&entry.value, section)?;
-        let pointer = format!("/components/{section}/{}", pointer_step(&name.text));
+        let pointer = format!("/components/{section}/{}", escape_pointer_token(&name.text));
         let node = self.root.pointer(&pointer)?;
-        Some(At { node, named: self.root.place_of(&pointer), pointer })
+        Some(Cursor { node, name_span: self.root.span_at(&pointer), pointer })
     }
 
-    /// The name that a `$ref` gives, when it leads to an entry of `components.<section>`.
-    pub(crate) fn reference(&mut self, node: &Node, section: &str) -> Option<Text> {
+    /// Returns the name of the entry of `components.<section>` that a `$ref` targets.
+    pub(crate) fn reference(&mut self, node: &Node, section: &str) -> Option<SpannedString> {
         let Some(target) = node.as_str() else {
-            self.wrong(node, "a string");
+            self.wrong_type(node, "a string");
             return None;
         };
         let Some(local) = target.strip_prefix('#') else {
             self.error(
                 Code::ExternalRef,
                 node.span,
-                format!("`{target}` leads into another document"),
-                format!("copy what is needed to `components.{section}` and refer to it there"),
+                format!("`{target}` references another document"),
+                format!("copy the object to `components.{section}` and reference it there"),
             );
             return None;
         };
@@ -201,19 +215,14 @@ impl<'n> Reader<'n> {
         if let Some(name) = name
             && self.root.pointer(local).is_some()
         {
-            return Some(Text { text: name.replace("~1", "/").replace("~0", "~"), span: node.span });
+            return Some(SpannedString { text: name.replace("~1", "/").replace("~0", "~"), span: node.span });
         }
         let help = if name.is_none() {
-            format!("refer to an entry of `components.{section}`: `#/components/{section}/...`")
+            format!("reference an entry of `components.{section}`: `#/components/{section}/...`")
         } else {
             format!("add the entry to `components.{section}`, or correct the name")
         };
-        self.error(
-            Code::UnresolvedRef,
-            node.span,
-            format!("`{target}` leads nowhere that can stand here"),
-            help,
-        );
+        self.error(Code::UnresolvedRef, node.span, format!("unresolved reference `{target}`"), help);
         None
     }
 }

@@ -1,11 +1,11 @@
-//! The names in Rust of what the contract names.
+//! Rust names for names of the contract.
 //!
-//! Owns the spelling rules between the two, so that the rule against collisions and the generator agree.
+//! The rule about name collisions and the generator both use these functions, so that they agree.
 
 use heck::{ToSnakeCase, ToUpperCamelCase};
 
-/// A type or a variant: `order.paid` is `OrderPaid`, `-created_at` is `CreatedAtDescending`.
-pub fn upper(name: &str) -> String {
+/// Returns a type or variant name: `order.paid` becomes `OrderPaid`, `-created_at` becomes `CreatedAtDescending`.
+pub fn upper_camel_case(name: &str) -> String {
     let (name, suffix) = match name.strip_prefix('-') {
         Some(rest) => (rest, "Descending"),
         None => (name, ""),
@@ -17,10 +17,11 @@ pub fn upper(name: &str) -> String {
     }
 }
 
-/// A field, a method, a module or a variable: `studentId` is `student_id`, `If-None-Match` is `if_none_match`.
+/// Returns a field, method, module or variable name: `studentId` becomes `student_id`, `If-None-Match` becomes
+/// `if_none_match`.
 ///
-/// Keywords of Rust are written raw (`r#type`).
-pub fn lower(name: &str) -> String {
+/// Rust keywords become raw identifiers (`r#type`).
+pub fn snake_case(name: &str) -> String {
     let snake = name.to_snake_case();
     if !snake.starts_with(char::is_alphabetic) {
         return format!("value_{snake}");
@@ -28,38 +29,39 @@ pub fn lower(name: &str) -> String {
     if matches!(&*snake, "self" | "super" | "crate") {
         return snake + "_";
     }
-    if can_be_written(&snake) { snake } else { format!("r#{snake}") }
+    if is_identifier(&snake) { snake } else { format!("r#{snake}") }
 }
 
-/// A variable beside others that the generated code has for itself: one of those names gets an underscore behind it, which
-/// no name of a contract ends in.
-pub fn apart(name: &str, own: &[&str]) -> String {
-    let name = lower(name);
-    if own.contains(&&*name) { name + "_" } else { name }
+/// Returns a variable name that is not `reserved` by the generated code. A reserved name gets a trailing underscore,
+/// which no converted name has.
+pub fn variable(name: &str, reserved: &[&str]) -> String {
+    let name = snake_case(name);
+    if reserved.contains(&&*name) { name + "_" } else { name }
 }
 
-/// Whether Rust can write a name that was made here: `m²` is `M²`, and superscripts stand in no identifier.
-pub fn can_be_written(name: &str) -> bool {
+/// Returns whether a converted name is a Rust identifier. `m²` becomes `M²`, which is not.
+pub fn is_identifier(name: &str) -> bool {
     syn::parse_str::<syn::Ident>(name).is_ok()
 }
 
-/// The function that makes the default of a field; `owner` is the name of a type for it.
-pub fn default(owner: &str) -> String {
-    lower(owner) + "_default"
+/// Returns the name of the function that creates the default of a field. `owner` is the type name of the field's
+/// schema.
+pub fn default_function(owner: &str) -> String {
+    snake_case(owner) + "_default"
 }
 
-/// The function that makes the default of a parameter.
-pub fn default_of_parameter(operation: &str, parameter: &str) -> String {
-    default(&format!("{operation}_{parameter}"))
+/// Returns the name of the function that creates the default of a parameter.
+pub fn parameter_default_function(operation: &str, parameter: &str) -> String {
+    default_function(&format!("{operation}_{parameter}"))
 }
 
-/// A constant or a static: `listCourses` is `LIST_COURSES`.
+/// Returns the name of a constant or static: `listCourses` becomes `LIST_COURSES`.
 pub fn constant(name: &str) -> String {
-    lower(name).trim_start_matches("r#").to_uppercase()
+    snake_case(name).trim_start_matches("r#").to_uppercase()
 }
 
-/// The variant of a response enum for a status.
-pub fn status(status: u16) -> String {
+/// Returns the variant of a response enum for a status.
+pub fn status_variant(status: u16) -> String {
     let known = match status {
         200 => "Ok",
         201 => "Created",
@@ -106,7 +108,7 @@ mod tests {
     #[test]
     fn types_and_variants_are_upper_camel_case() {
         let names = ["Course", "order.paid", "read:courses", "-created_at", "2xx", "self", "listCourses"];
-        let rust: Vec<_> = names.into_iter().map(upper).collect();
+        let rust: Vec<_> = names.into_iter().map(upper_camel_case).collect();
         let expected = [
             "Course",
             "OrderPaid",
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn fields_and_methods_are_snake_case_and_never_keywords() {
         let names = ["studentId", "type", "If-None-Match", "self", "4th", "in", "X-RateLimit-Daily-Limit"];
-        let rust: Vec<_> = names.into_iter().map(lower).collect();
+        let rust: Vec<_> = names.into_iter().map(snake_case).collect();
         let expected = [
             "student_id",
             "r#type",
@@ -136,21 +138,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_letter_nor_digit_to_rust_stays_and_cannot_be_written() {
+    fn names_with_other_characters_are_not_identifiers() {
         for name in ["m²", "area_m²", "²", "①", "ⓐ", "½"] {
-            assert!(!can_be_written(&upper(name)), "{name}");
-            assert!(!can_be_written(&lower(name)), "{name}");
+            assert!(!is_identifier(&upper_camel_case(name)), "{name}");
+            assert!(!is_identifier(&snake_case(name)), "{name}");
         }
         for name in ["", "-", "é", "größe", "名", "type", "self", "Self", "4th", "_", "a\u{301}"] {
-            assert!(can_be_written(&upper(name)), "{name}");
-            assert!(can_be_written(&lower(name)), "{name}");
+            assert!(is_identifier(&upper_camel_case(name)), "{name}");
+            assert!(is_identifier(&snake_case(name)), "{name}");
         }
     }
 
     #[test]
-    fn a_variable_never_has_a_name_of_the_generated_code() {
+    fn a_variable_never_has_a_reserved_name() {
         let names = ["call", "Call_", "_call", "calls", "body"];
-        let rust: Vec<_> = names.into_iter().map(|name| apart(name, &["call", "value"])).collect();
+        let rust: Vec<_> = names.into_iter().map(|name| variable(name, &["call", "value"])).collect();
         assert_eq!(rust, ["call_", "call_", "call_", "calls", "body"]);
     }
 }

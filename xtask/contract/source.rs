@@ -1,6 +1,6 @@
-//! A text with its name, and places in it.
+//! A source file and positions in it.
 //!
-//! Owns the way from a byte range to `file:line:column`. It never reads YAML.
+//! This module converts byte ranges to `file:line:column`.
 
 use std::ops::Range;
 
@@ -9,46 +9,46 @@ use std::ops::Range;
 pub struct Span {
     /// The first byte.
     pub start: usize,
-    /// The byte after the last.
+    /// The byte after the last one.
     pub end: usize,
 }
 
-/// A line and a column, both counted from 1; the column in characters.
+/// A line and a column, counted from 1. Columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct LineColumn {
     /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
 }
 
-/// A text and the name under which people know it.
+/// The contents and the name of a file.
 #[derive(Debug)]
 pub struct Source {
-    /// The path as given, for `file:line:column`.
+    /// The path for `file:line:column`.
     pub name: String,
-    /// The whole text.
+    /// The contents.
     pub text: String,
     line_starts: Vec<usize>,
 }
 
 impl Source {
-    /// Takes a text under a name.
+    /// Creates a source.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { name: name.into(), text, line_starts }
     }
 
-    /// Where a span begins.
-    pub fn place(&self, span: Span) -> Place {
+    /// Returns the position of the start of a span.
+    pub fn position(&self, span: Span) -> LineColumn {
         let line = self.line_starts.partition_point(|start| *start <= span.start).max(1);
         let start = self.line_starts[line - 1];
-        Place { line, column: self.text[start..span.start].chars().count() + 1 }
+        LineColumn { line, column: self.text[start..span.start].chars().count() + 1 }
     }
 
-    /// The span cut off at the end of its first line, and at least one character wide where the text allows it.
-    pub fn on_one_line(&self, span: Span) -> Range<usize> {
+    /// Returns the part of the span in its first line: at least one character, unless the line ends there.
+    pub fn first_line_range(&self, span: Span) -> Range<usize> {
         let rest = &self.text[span.start..];
         let line_end = span.start + rest.find('\n').unwrap_or(rest.len());
         let end = span.end.min(line_end);
@@ -63,10 +63,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_without_width_is_drawn_one_character_wide() {
+    fn an_empty_span_is_extended_to_one_character() {
         let source = Source::new("a.yaml", "é: [\nb");
-        assert_eq!(source.on_one_line(Span { start: 0, end: 0 }), 0..2);
-        assert_eq!(source.on_one_line(Span { start: 5, end: 5 }), 5..5);
-        assert_eq!(source.on_one_line(Span { start: 6, end: 7 }), 6..7);
+        assert_eq!(source.first_line_range(Span { start: 0, end: 0 }), 0..2);
+        assert_eq!(source.first_line_range(Span { start: 5, end: 5 }), 5..5);
+        assert_eq!(source.first_line_range(Span { start: 6, end: 7 }), 6..7);
     }
 }

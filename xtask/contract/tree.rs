@@ -1,107 +1,113 @@
-//! Builds the tree of a text from what a parser meets in it.
+//! Builds a tree from parser events.
 //!
-//! Owns what holds for YAML and JSON alike: every key once, nesting and size within bounds. It never reads characters.
+//! This module enforces the rules for both YAML and JSON: unique keys, and limits on nesting and size.
 
 use std::collections::{HashMap, HashSet};
 
-use super::node::{Entry, Node, Text, Value};
+use super::node::{Entry, Node, SpannedString, Value};
 use super::source::Span;
 use crate::diagnostic::{Code, Diagnostic};
 
-/// How deep values may nest: deeper than any contract, and far from the end of a stack.
-pub(super) const DEEPEST: usize = 192;
-/// How many values aliases may add: a bomb of nine lines would add billions.
-const MOST_FROM_ALIASES: usize = 200_000;
-/// Keys of a mapping from which on they are looked up by hash.
-const MANY_KEYS: usize = 16;
+/// The maximum nesting depth. Deeper trees could overflow the stack.
+pub(super) const MAX_DEPTH: usize = 192;
+/// The maximum number of values that aliases can add. Nested aliases grow exponentially: nine lines can add billions of
+/// values.
+const MAX_ALIASED_VALUES: usize = 200_000;
+/// The number of keys from which on a mapping uses a hash set to find duplicates.
+const HASHED_KEYS: usize = 16;
 
-const WRITTEN_OUT: &str = "write it out in the JSON subset of YAML; share parts with `$ref`";
+const USE_JSON_SUBSET: &str = "use the JSON subset of YAML; share parts with `$ref`";
 
-/// What is being built.
-pub(super) struct Builder<'a> {
-    open: Vec<Open>,
+/// Builds a tree.
+pub(super) struct TreeBuilder<'a> {
+    open: Vec<OpenCollection>,
     root: Option<Node>,
     anchors: HashMap<usize, (Node, usize)>,
-    from_aliases: usize,
-    /// True once nothing more can be read.
-    stopped: bool,
-    pub(super) findings: &'a mut Vec<Diagnostic>,
+    aliased_values: usize,
+    /// Whether a fatal error was reported.
+    has_fatal_error: bool,
+    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-/// A collection that is being read.
-struct Open {
+/// A collection whose end has not been parsed yet.
+struct OpenCollection {
     start: usize,
-    /// The anchor that names it, or 0.
+    /// The anchor, or 0.
     anchor: usize,
-    content: Content,
+    content: CollectionContent,
 }
 
-enum Content {
+enum CollectionContent {
     Sequence(Vec<Node>),
-    Mapping { entries: Vec<Entry>, key: Option<Text>, seen: HashSet<String> },
+    Mapping { entries: Vec<Entry>, key: Option<SpannedString>, seen: HashSet<String> },
 }
 
-impl<'a> Builder<'a> {
-    pub(super) fn new(findings: &'a mut Vec<Diagnostic>) -> Self {
+impl<'a> TreeBuilder<'a> {
+    pub(super) fn new(diagnostics: &'a mut Vec<Diagnostic>) -> Self {
         Self {
             open: Vec::new(),
             root: None,
             anchors: HashMap::new(),
-            from_aliases: 0,
-            stopped: false,
-            findings,
+            aliased_values: 0,
+            has_fatal_error: false,
+            diagnostics,
         }
     }
 
-    /// The finished tree. Reports a text without any value: one that is empty, or holds only comments.
+    /// Returns the tree. Reports a source without a value: empty, or only comments.
     pub(super) fn finish(mut self) -> Option<Node> {
         if self.root.is_none() {
-            let place = Span { start: 0, end: 0 };
-            self.stop(place, "the file is empty", "begin with `openapi: 3.1.0`");
+            let span = Span { start: 0, end: 0 };
+            self.report_fatal(span, "the file is empty", "start with `openapi: 3.1.0`");
         }
-        if self.stopped { None } else { self.root }
+        if self.has_fatal_error { None } else { self.root }
     }
 
-    /// Whether reading on is of no use.
-    pub(super) const fn is_stopped(&self) -> bool {
-        self.stopped
+    /// Returns whether a fatal error was reported.
+    pub(super) const fn has_fatal_error(&self) -> bool {
+        self.has_fatal_error
     }
 
-    /// Whether something stands at the top already.
+    /// Returns whether the document has a value.
     pub(super) const fn has_root(&self) -> bool {
         self.root.is_some()
     }
 
-    /// Whether the next scalar is a key.
-    pub(super) fn wants_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { content: Content::Mapping { key: None, .. }, .. }))
+    /// Returns whether the next scalar is a key.
+    pub(super) fn expects_key(&self) -> bool {
+        matches!(
+            self.open.last(),
+            Some(OpenCollection { content: CollectionContent::Mapping { key: None, .. }, .. })
+        )
     }
 
-    /// Takes a key.
+    /// Adds a key.
     pub(super) fn key(&mut self, text: String, span: Span) {
-        if let Some(Open { content: Content::Mapping { key, .. }, .. }) = self.open.last_mut() {
-            *key = Some(Text { text, span });
+        if let Some(OpenCollection { content: CollectionContent::Mapping { key, .. }, .. }) =
+            self.open.last_mut()
+        {
+            *key = Some(SpannedString { text, span });
         }
     }
 
-    /// Begins a list.
+    /// Starts a list.
     pub(super) fn begin_sequence(&mut self, start: usize, anchor: usize) {
-        self.begin(start, anchor, Content::Sequence(Vec::new()));
+        self.begin(start, anchor, CollectionContent::Sequence(Vec::new()));
     }
 
-    /// Begins a mapping.
+    /// Starts a mapping.
     pub(super) fn begin_mapping(&mut self, start: usize, anchor: usize) {
-        let content = Content::Mapping { entries: Vec::new(), key: None, seen: HashSet::new() };
+        let content = CollectionContent::Mapping { entries: Vec::new(), key: None, seen: HashSet::new() };
         self.begin(start, anchor, content);
     }
 
-    fn begin(&mut self, start: usize, anchor: usize, content: Content) {
-        self.open.push(Open { start, anchor, content });
-        if self.open.len() > DEEPEST {
-            self.stop(
+    fn begin(&mut self, start: usize, anchor: usize, content: CollectionContent) {
+        self.open.push(OpenCollection { start, anchor, content });
+        if self.open.len() > MAX_DEPTH {
+            self.report_fatal(
                 Span { start, end: start },
-                format!("values nest more than {DEEPEST} deep"),
-                "name inner parts under `components` and refer to them by `$ref`",
+                format!("values are nested deeper than {MAX_DEPTH} levels"),
+                "move nested parts to `components` and reference them with `$ref`",
             );
         }
     }
@@ -110,79 +116,84 @@ impl<'a> Builder<'a> {
     pub(super) fn end(&mut self, end: usize) {
         let Some(open) = self.open.pop() else { return };
         let value = match open.content {
-            Content::Sequence(items) => Value::Sequence(items),
-            Content::Mapping { entries, .. } => Value::Mapping(entries),
+            CollectionContent::Sequence(items) => Value::Sequence(items),
+            CollectionContent::Mapping { entries, .. } => Value::Mapping(entries),
         };
         self.value(Node { span: Span { start: open.start, end }, value }, open.anchor);
     }
 
-    /// Takes a value that is whole.
+    /// Adds a complete value.
     pub(super) fn value(&mut self, node: Node, anchor: usize) {
         if anchor != 0 {
             let size = size(&node);
             self.anchors.insert(anchor, (node.clone(), size));
         }
-        self.put(node);
+        self.insert(node);
     }
 
-    /// Takes a copy of what an anchor names.
+    /// Adds a copy of the value of an anchor.
     pub(super) fn alias(&mut self, anchor: usize, span: Span) {
         let Some((node, size)) = self.anchors.get(&anchor) else {
-            self.stop(span, "an alias stands inside the very value that it names", "write the value out");
+            self.report_fatal(
+                span,
+                "an alias cannot be used inside the value of its anchor",
+                "write the value out",
+            );
             return;
         };
-        self.from_aliases = self.from_aliases.saturating_add(*size);
-        if self.from_aliases > MOST_FROM_ALIASES {
-            self.stop(
+        self.aliased_values = self.aliased_values.saturating_add(*size);
+        if self.aliased_values > MAX_ALIASED_VALUES {
+            self.report_fatal(
                 span,
-                format!("aliases repeat more than {MOST_FROM_ALIASES} values"),
-                "share parts with `$ref`, which repeats nothing",
+                format!("aliases add more than {MAX_ALIASED_VALUES} values"),
+                "share parts with `$ref`",
             );
             return;
         }
-        self.put(node.clone());
+        self.insert(node.clone());
     }
 
-    fn put(&mut self, node: Node) {
+    fn insert(&mut self, node: Node) {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return;
         };
         match &mut open.content {
-            Content::Sequence(items) => items.push(node),
-            Content::Mapping { entries, key, seen } => match key.take() {
-                None => self.refuse("a key that is not a plain word", node.span),
+            CollectionContent::Sequence(items) => items.push(node),
+            CollectionContent::Mapping { entries, key, seen } => match key.take() {
+                None => self.report_unsupported("a key that is not a scalar", node.span),
                 Some(key) => match find(entries, seen, &key.text) {
                     None => entries.push(Entry { key, value: node }),
-                    Some(first) => self.findings.push(twice(&key, first)),
+                    Some(first) => self.diagnostics.push(duplicate_key(&key, first)),
                 },
             },
         }
     }
 
-    /// Reports something of YAML that a contract does without.
-    pub(super) fn refuse(&mut self, what: &str, span: Span) {
-        let message = format!("the contract uses {what} of YAML");
-        self.findings.push(Diagnostic::error(Code::UnsupportedKeyword, span, message, WRITTEN_OUT));
+    /// Reports a YAML feature that contracts cannot use.
+    pub(super) fn report_unsupported(&mut self, feature: &str, span: Span) {
+        let message = format!("{feature} is not supported in YAML contracts");
+        self.diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, span, message, USE_JSON_SUBSET));
     }
 
-    /// Reports such a thing that would come in thousands.
-    pub(super) fn stop_at(&mut self, what: &str, span: Span) {
-        self.stop(span, format!("the contract uses {what} of YAML"), WRITTEN_OUT);
+    /// Reports a YAML feature that contracts cannot use, as a fatal error, because there can be thousands of uses.
+    pub(super) fn report_fatal_unsupported(&mut self, feature: &str, span: Span) {
+        self.report_fatal(span, format!("{feature} is not supported in YAML contracts"), USE_JSON_SUBSET);
     }
 
-    /// Reports what ends the reading.
-    pub(super) fn stop(&mut self, span: Span, message: impl Into<String>, help: &str) {
-        if !self.stopped {
-            self.findings.push(Diagnostic::error(Code::Syntax, span, message, help));
+    /// Reports a fatal error.
+    pub(super) fn report_fatal(&mut self, span: Span, message: impl Into<String>, help: &str) {
+        if !self.has_fatal_error {
+            self.diagnostics.push(Diagnostic::error(Code::Syntax, span, message, help));
         }
-        self.stopped = true;
+        self.has_fatal_error = true;
     }
 }
 
-/// The entry that has this key already. Many keys are remembered in `seen`, so that a long mapping takes linear time.
+/// Returns the entry with the same key, if any. From `HASHED_KEYS` keys on, `seen` contains them, so that a long
+/// mapping takes linear time.
 fn find<'e>(entries: &'e [Entry], seen: &mut HashSet<String>, key: &str) -> Option<&'e Entry> {
-    if entries.len() >= MANY_KEYS {
+    if entries.len() >= HASHED_KEYS {
         if seen.is_empty() {
             seen.extend(entries.iter().map(|entry| entry.key.text.clone()));
         }
@@ -193,18 +204,18 @@ fn find<'e>(entries: &'e [Entry], seen: &mut HashSet<String>, key: &str) -> Opti
     entries.iter().find(|entry| entry.key.text == key)
 }
 
-fn twice(key: &Text, first: &Entry) -> Diagnostic {
+fn duplicate_key(key: &SpannedString, first: &Entry) -> Diagnostic {
     Diagnostic::error(
         Code::DuplicateKey,
         key.span,
-        format!("the key `{}` stands twice in one mapping", key.text),
-        "keep one of the two; readers of YAML disagree on which of them counts",
+        format!("duplicate key `{}`", key.text),
+        "remove one of them",
     )
-    .labelled("again here")
-    .related(first.key.span, "first here")
+    .with_label("duplicate")
+    .with_related(first.key.span, "first used here")
 }
 
-/// How many values a tree holds.
+/// Returns the number of values in a tree.
 fn size(node: &Node) -> usize {
     1 + match &node.value {
         Value::Sequence(items) => items.iter().map(size).sum(),

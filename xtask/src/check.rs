@@ -1,6 +1,6 @@
-//! `cargo xtask check`: the generated files are fresh, and contract, code, tests and tables agree.
+//! `cargo xtask check`: checks that the generated files are up to date, and that contract, code, tests and tables agree.
 //!
-//! The second half links the server, so it is a program of its own (the crate `check`), built when it is needed.
+//! The second part links the server, so it is a separate program (the crate `check`), which is built on demand.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,54 +8,59 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use codegen::stale;
-use contract::diagnostic::Format;
+use contract::diagnostic::DiagnosticFormat;
 
-use crate::Outcome;
+use crate::TaskOutcome;
 use crate::test::steps::cargo_command;
 
-/// Runs both halves.
+/// Runs both parts.
 ///
 /// # Errors
-/// When the contract cannot be read, or the server not built.
-pub fn run(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result<Outcome> {
+/// When a contract cannot be read or the server does not compile.
+pub fn run(workspace: &Path, format: DiagnosticFormat, print_code: bool) -> anyhow::Result<TaskOutcome> {
     if print_code {
-        return compare(workspace, format, true);
+        return run_check_program(workspace, format, true);
     }
-    let mut outcome = Outcome::Fine;
-    for names in codegen::CONTRACTS {
-        let contract = match contract::read(contract::open(workspace, names.contract)?, &names.customs) {
-            Ok(contract) => contract,
-            Err(refused) => {
-                refused.told(format)?;
-                return Ok(Outcome::Findings);
-            }
-        };
-        let stale = stale::of(workspace, &contract, names)?;
+    let mut outcome = TaskOutcome::Success;
+    for config in codegen::CONTRACTS {
+        let contract =
+            match contract::read(contract::read_file(workspace, config.contract)?, &config.conventions) {
+                Ok(contract) => contract,
+                Err(refused) => {
+                    refused.print(format)?;
+                    return Ok(TaskOutcome::Findings);
+                }
+            };
+        let stale = stale::find(workspace, &contract, config)?;
         print!("{}", stale::render(&stale, format));
         if !stale.is_empty() {
-            outcome = Outcome::Findings;
+            outcome = TaskOutcome::Findings;
         }
     }
-    let compared = compare(workspace, format, false)?;
-    Ok(if outcome == Outcome::Fine { compared } else { outcome })
+    let program_outcome = run_check_program(workspace, format, false)?;
+    Ok(if outcome == TaskOutcome::Success { program_outcome } else { outcome })
 }
 
-/// Builds and runs the comparisons.
-fn compare(workspace: &Path, format: Format, print_code: bool) -> anyhow::Result<Outcome> {
-    let format = format.to_possible_value().context("every format has a name")?;
+/// Builds and runs the second part.
+fn run_check_program(
+    workspace: &Path,
+    format: DiagnosticFormat,
+    print_code: bool,
+) -> anyhow::Result<TaskOutcome> {
+    let format = format.to_possible_value().context("the format has no name")?;
     let mut command = Command::new(build(workspace)?);
     command.current_dir(workspace).args(["--format", format.get_name()]);
     if print_code {
         command.arg("--print-code");
     }
-    match command.status().context("cannot start the comparisons")?.code() {
-        Some(0) => Ok(Outcome::Fine),
-        Some(1) => Ok(Outcome::Findings),
-        _ => bail!("the comparisons could not run; see above"),
+    match command.status().context("cannot start the program `check`")?.code() {
+        Some(0) => Ok(TaskOutcome::Success),
+        Some(1) => Ok(TaskOutcome::Findings),
+        _ => bail!("the program `check` could not run; see above"),
     }
 }
 
-/// Builds the comparisons, with the features of all tests, and returns the program.
+/// Builds the program with the features of all tests, and returns its path.
 fn build(workspace: &Path) -> anyhow::Result<PathBuf> {
     let output = cargo_command()
         .current_dir(workspace)
@@ -64,12 +69,12 @@ fn build(workspace: &Path) -> anyhow::Result<PathBuf> {
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start cargo")?;
-    ensure!(output.status.success(), "the server could not be built; see above");
-    let text = String::from_utf8(output.stdout).context("cargo does not write UTF-8")?;
+    ensure!(output.status.success(), "the server does not compile; see above");
+    let text = String::from_utf8(output.stdout).context("the output of cargo is not UTF-8")?;
     let program = text.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         (message["target"]["name"] == "check").then_some(())?;
         Some(PathBuf::from(message["executable"].as_str()?))
     });
-    program.context("cargo did not name the program that it built")
+    program.context("cargo does not report the path of `check`")
 }

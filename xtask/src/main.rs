@@ -1,8 +1,8 @@
-//! `cargo xtask`: the project's own tools.
+//! `cargo xtask`: the development tools of the project.
 //!
-//! Parses the command line and turns outcomes into exit codes: 0 fine, 1 findings, 2 could not run.
+//! Parses the command line and runs the command. Exit codes: 0 success, 1 findings, 2 the command could not run.
 
-// A binary exports nothing: `pub` says here what a module offers to its neighbours.
+// A binary exports nothing. Here `pub` marks what a module provides to the other modules.
 #![allow(unreachable_pub)]
 
 mod bench;
@@ -15,99 +15,102 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use contract::diagnostic::Format;
+use contract::diagnostic::DiagnosticFormat;
 
-/// The project's own tools. Exit codes: 0 fine, 1 findings, 2 could not run.
+/// Development tools of the project. Exit codes: 0 success, 1 findings, 2 the command could not run.
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
-struct Arguments {
+struct CommandLine {
     #[command(subcommand)]
-    command: Command,
+    command: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum XtaskCommand {
     /// Generate src/api/generated from openapi/v1.yaml, and tests/second/generated from tests/second/contract.yaml.
     ///
-    /// A contract that cannot be generated is drawn with what to do instead, and exits 1; one that cannot be read exits 2.
-    /// Another version of the API is one entry more of CONTRACTS (xtask/codegen/lib.rs).
+    /// Exits with code 1 if the contract uses a construct that is not supported, and shows the source and a remedy. Exits
+    /// with code 2 if the contract cannot be read. To add a version of the API, add an entry to CONTRACTS
+    /// (xtask/codegen/lib.rs).
     ///
-    /// With --contract and --out, it generates from a contract of your own, by the same rules: OpenAPI 3.1, names in
-    /// snake_case, one tag and one scope for each operation, the error envelope of this project. The code is the HTTP side of
-    /// a server: one trait for each tag, with one method for each operation. It names the crates contract_runtime (a path
-    /// dependency on src/contract_runtime), poem_openapi, serde, serde_json and bytes. Implement the traits and
-    /// `contract_runtime::service::Service`, then hand the adapter to `contract_runtime::router::Router`, which finds the
-    /// operation of a request, validates it (`Route::read`) and calls it (`Route::call`). Headers that this project's server
-    /// sets on all responses, such as ETag and X-Request-Id, are declared and not set.
+    /// Use --contract and --out to generate code from your own contract. The same rules apply: OpenAPI 3.1, names in
+    /// snake_case, one tag and one scope for each operation, and the error envelope of this project. The generated code is the
+    /// HTTP side of a server: one trait for each tag, with one method for each operation. It depends on the crates
+    /// contract_runtime (use a path dependency on src/contract_runtime), poem_openapi, serde, serde_json and bytes. Implement
+    /// the traits and `contract_runtime::service::Service`, then pass the adapter to `contract_runtime::router::Router`, which
+    /// finds the operation of a request, validates the request (`Route::validate`) and calls the operation (`Route::call`).
+    /// Headers that this project's server sets on all responses, such as ETag and X-Request-Id, are declared but not set.
     ///
-    /// tests/second shows how a second version is served beside v1: its paths begin with /api/, the contract's name and a
-    /// slash. With --contract nothing checks that.
-    Codegen(codegen::Args),
-    /// Compare the generated files with the contract, and the contract with the code, the tests and the tables.
+    /// tests/second shows how to serve a second version beside v1. Its paths begin with /api/, the name of the contract and a
+    /// slash. This is not checked with --contract.
+    Codegen(codegen::CodegenArgs),
+    /// Check that the generated files, the contract, the code, the tests and the tables agree.
     Check {
-        /// How findings are printed.
+        /// Output format of findings.
         #[arg(long, value_enum, default_value = "text")]
-        format: Format,
-        /// Print the code's own OpenAPI document and stop.
+        format: DiagnosticFormat,
+        /// Print the OpenAPI document of the code and exit.
         #[arg(long)]
         print_code: bool,
     },
-    /// Compare the contract with what was promised, and exit 1 when a client breaks.
+    /// Find breaking changes of the contract.
     ///
-    /// Prints what breaks and what may break: where, which operations reach it, who breaks and why, and how to do without.
-    /// The base is a file, or a git revision of the contract. A finding that someone has judged is let pass by a waiver in
-    /// `openapi/released/waivers.toml`: `[[waiver]]` with `fingerprint` (or `rule` and `path`), `reason` and `expires`.
-    /// A change cannot waive itself. Waivers are read from the revision that is the base; for a file as base, from
-    /// origin/HEAD, the branch that changes are merged into; never from the working tree, unless --waivers names a file. So
-    /// merge the waiver first, then the change. One that has expired and still matches ends in exit code 2; so does one of a
-    /// file named by --waivers that matches nothing.
+    /// Compares the contract with a base: the released contract, another file, or a git revision. Exits with code 1 if a
+    /// change breaks clients. Each finding shows its location, the affected operations and clients, the reason, and a
+    /// compatible alternative.
     ///
-    /// In CI, compare a change with the branch that it goes to, which the change cannot edit either:
+    /// To accept a finding, add a waiver to `openapi/released/waivers.toml`: `[[waiver]]` with `fingerprint` (or `rule` and
+    /// `path`), `reason` and `expires`. A change cannot waive itself: waivers are read from the base revision or, if the base
+    /// is a file, from origin/HEAD. They are not read from the working tree, unless --waivers specifies a file. So merge the
+    /// waiver before the change. The exit code is 2 if a matching waiver has expired, or if a waiver of the --waivers file
+    /// matches nothing.
+    ///
+    /// In CI, compare a change with its target branch, which the change cannot edit:
     /// `cargo xtask breaking --base origin/main`.
-    Breaking(breaking::Args),
-    /// Print every difference between the contract and what was promised that a client can notice, grouped.
-    Changelog(breaking::Args),
-    /// Make the contract the released one, which the gate compares with; refused while clients would break.
+    Breaking(breaking::BreakingArgs),
+    /// Print all changes of the contract that are visible to clients, in groups.
+    Changelog(breaking::BreakingArgs),
+    /// Copy the contract to openapi/released, the base of the breaking-change gate. Fails if clients would break.
     ReleaseContract,
-    /// Make clients of the served contract with other people's generators; or lint it with their linters.
-    Clients(clients::Args),
-    /// Hold the house rules that a compiler does not know.
+    /// Test the API with clients from third-party generators, or lint the contract with third-party linters.
+    Clients(clients::ClientsArgs),
+    /// Check project rules that the compiler does not check.
     Tidy,
     /// Run everything that CI runs.
-    Test(test::Args),
-    /// Measure what has a goal, each figure beside its limit.
-    Bench(bench::Args),
+    Test(test::TestArgs),
+    /// Run the benchmarks and compare the results with their goals.
+    Bench(bench::BenchArgs),
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Nothing to complain about.
-    Fine,
-    /// Something was found, and printed.
+pub enum TaskOutcome {
+    /// No findings.
+    Success,
+    /// There are findings. They are printed.
     Findings,
 }
 
-impl From<breaking::Verdict> for Outcome {
-    fn from(verdict: breaking::Verdict) -> Self {
+impl From<breaking::Compatibility> for TaskOutcome {
+    fn from(verdict: breaking::Compatibility) -> Self {
         match verdict {
-            breaking::Verdict::Compatible => Self::Fine,
-            breaking::Verdict::Breaking => Self::Findings,
+            breaking::Compatibility::Compatible => Self::Success,
+            breaking::Compatibility::Breaking => Self::Findings,
         }
     }
 }
 
-impl From<codegen::Verdict> for Outcome {
-    fn from(verdict: codegen::Verdict) -> Self {
+impl From<codegen::CodegenOutcome> for TaskOutcome {
+    fn from(verdict: codegen::CodegenOutcome) -> Self {
         match verdict {
-            codegen::Verdict::Fresh => Self::Fine,
-            codegen::Verdict::Findings => Self::Findings,
+            codegen::CodegenOutcome::UpToDate => Self::Success,
+            codegen::CodegenOutcome::Findings => Self::Findings,
         }
     }
 }
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match CommandLine::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
@@ -115,8 +118,8 @@ fn main() -> ExitCode {
         }
     };
     match run(arguments.command) {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::Findings) => ExitCode::from(1),
+        Ok(TaskOutcome::Success) => ExitCode::SUCCESS,
+        Ok(TaskOutcome::Findings) => ExitCode::from(1),
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(2)
@@ -124,23 +127,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> anyhow::Result<Outcome> {
+fn run(command: XtaskCommand) -> anyhow::Result<TaskOutcome> {
     let workspace = workspace();
     match command {
-        Command::Codegen(args) => codegen::run(&workspace, &args).map(Outcome::from),
-        Command::Check { format, print_code } => check::run(&workspace, format, print_code),
-        Command::Breaking(args) => breaking::run(&workspace, &args).map(Outcome::from),
-        Command::Changelog(args) => breaking::changelog(&workspace, &args).map(|()| Outcome::Fine),
-        Command::ReleaseContract => breaking::release(&workspace).map(Outcome::from),
-        Command::Clients(args) => clients::run(&args, &workspace),
-        Command::Tidy => tidy::run(&workspace),
-        Command::Test(args) => test::run(&args, &workspace),
-        Command::Bench(args) => bench::run(&args, &workspace),
+        XtaskCommand::Codegen(args) => codegen::run(&workspace, &args).map(TaskOutcome::from),
+        XtaskCommand::Check { format, print_code } => check::run(&workspace, format, print_code),
+        XtaskCommand::Breaking(args) => breaking::run(&workspace, &args).map(TaskOutcome::from),
+        XtaskCommand::Changelog(args) => {
+            breaking::changelog(&workspace, &args).map(|()| TaskOutcome::Success)
+        }
+        XtaskCommand::ReleaseContract => breaking::release(&workspace).map(TaskOutcome::from),
+        XtaskCommand::Clients(args) => clients::run(&args, &workspace),
+        XtaskCommand::Tidy => tidy::run(&workspace),
+        XtaskCommand::Test(args) => test::run(&args, &workspace),
+        XtaskCommand::Bench(args) => bench::run(&args, &workspace),
     }
 }
 
-/// The root of the workspace: the parent of this crate's folder.
+/// Returns the root of the workspace: the parent of this crate's folder.
 fn workspace() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    folder.parent().unwrap_or(folder).to_owned()
 }

@@ -1,13 +1,13 @@
-//! Pages and filters.
+//! Pagination and filters of lists.
 
 use entity::{
-    Keyset, Span,
-    courses::{self, CourseFilter},
-    enrollments::{self, Standing},
+    Keyset, SpanMs,
+    courses::{self, CourseRowFilter},
+    enrollments::{self, EffectiveStatus},
     order_items,
-    orders::{self, OrderFilter},
+    orders::{self, OrderRowFilter},
     student_tags,
-    students::{self, StudentFilter},
+    students::{self, StudentRowFilter},
 };
 use sea_orm::DatabaseConnection;
 use uuid::Uuid;
@@ -18,66 +18,66 @@ fn newest<C>(column: C) -> Keyset<C> {
     Keyset { column, descending: true, after: None, to: None, limit: 100, below_updated_at: None }
 }
 
-/// Follows the pages of two to the end.
-async fn walk(
+/// Reads all pages with two rows each.
+async fn read_all_pages(
     database: &DatabaseConnection,
-    filter: &StudentFilter,
+    filter: &StudentRowFilter,
     mut keyset: Keyset<students::Column>,
 ) -> Vec<Uuid> {
     keyset.limit = 2;
-    let mut seen = Vec::new();
+    let mut ids = Vec::new();
     loop {
         let page = students::in_workspace(OURS).page(database, filter, keyset).await.unwrap();
-        let Some(last) = page.last() else { return seen };
+        let Some(last) = page.last() else { return ids };
         keyset.after = Some((last.created_at, last.id));
-        seen.extend(page.iter().map(|student| student.id));
+        ids.extend(page.iter().map(|student| student.id));
     }
 }
 
 #[tokio::test]
-async fn pages_follow_the_time_and_then_the_id_in_both_directions() {
+async fn pages_are_ordered_by_time_then_id_in_both_directions() {
     for database in databases().await {
         let rows = (0..7_u8)
             .map(|n| students::Model { created_at: 100 + i64::from(n / 3), ..student(10 + u128::from(n)) });
         let rows: Vec<students::Model> = rows.map(|row| students::Model { key: None, ..row }).collect();
         students::in_workspace(OURS).insert_many(&database, rows).await.unwrap();
-        let all = StudentFilter::default();
+        let all = StudentRowFilter::default();
         let ascending: Vec<Uuid> = (10..17).map(id).collect();
         let keyset = Keyset { descending: false, ..newest(students::Column::CreatedAt) };
-        assert_eq!(walk(&database, &all, keyset).await, ascending);
+        assert_eq!(read_all_pages(&database, &all, keyset).await, ascending);
         let descending: Vec<Uuid> = ascending.iter().rev().copied().collect();
-        assert_eq!(walk(&database, &all, newest(students::Column::CreatedAt)).await, descending);
-        let window = StudentFilter { created: Span::between(100, 101), ..all };
+        assert_eq!(read_all_pages(&database, &all, newest(students::Column::CreatedAt)).await, descending);
+        let window = StudentRowFilter { created: SpanMs::between(100, 101), ..all };
         assert_eq!(
-            walk(&database, &window, newest(students::Column::CreatedAt)).await,
+            read_all_pages(&database, &window, newest(students::Column::CreatedAt)).await,
             [id(12), id(11), id(10)]
         );
     }
 }
 
 #[tokio::test]
-async fn a_delta_sync_stops_at_the_horizon() {
+async fn a_delta_sync_excludes_rows_changed_after_its_upper_bound() {
     for database in databases().await {
         let people = students::in_workspace(OURS);
         people.insert_many(&database, vec![student(10), student(11)]).await.unwrap();
         people.touch(&database, &[id(11)], 50).await.unwrap();
         people.touch(&database, &[id(11)], 40).await.unwrap();
         let keyset = Keyset { descending: false, ..newest(students::Column::UpdatedAt) };
-        let upto = |horizon| Keyset { below_updated_at: Some(horizon), ..keyset };
+        let below = |horizon| Keyset { below_updated_at: Some(horizon), ..keyset };
         let page = |keyset| {
             let database = &database;
             async move {
-                let page = people.page(database, &StudentFilter::default(), keyset).await.unwrap();
+                let page = people.page(database, &StudentRowFilter::default(), keyset).await.unwrap();
                 page.iter().map(|student| (student.id, student.updated_at)).collect::<Vec<_>>()
             }
         };
-        assert_eq!(page(upto(50)).await, [(id(10), 21)]);
-        assert_eq!(page(upto(51)).await, [(id(10), 21), (id(11), 50)]);
+        assert_eq!(page(below(50)).await, [(id(10), 21)]);
+        assert_eq!(page(below(51)).await, [(id(10), 21), (id(11), 50)]);
     }
 }
 
 #[tokio::test]
-async fn students_are_filtered_by_all_that_is_offered() {
+async fn students_can_be_filtered_by_every_field() {
     for database in databases().await {
         let database = &database;
         courses::in_workspace(OURS).insert_many(database, vec![course(1), course(2)]).await.unwrap();
@@ -86,53 +86,59 @@ async fn students_are_filtered_by_all_that_is_offered() {
         students::in_workspace(OURS).insert_many(database, vec![student(10), other]).await.unwrap();
         student_tags::insert(database, OURS, id(10), &["vip".to_owned(), "beta".to_owned()]).await.unwrap();
         let expiring = enrollments::Model { expires_at: Some(1000), ..enrollment(20, 10, 1) };
-        let revoked = enrollments::Model { status: enrollments::Status::Revoked, ..enrollment(21, 11, 2) };
+        let revoked = enrollments::Model {
+            status: enrollments::StoredEnrollmentStatus::Revoked,
+            ..enrollment(21, 11, 2)
+        };
         enrollments::in_workspace(OURS).insert_many(database, vec![expiring.clone(), revoked]).await.unwrap();
-        assert_eq!(expiring.standing_at(999), Standing::Active);
-        assert_eq!(expiring.standing_at(1000), Standing::Expired);
+        assert_eq!(expiring.status_at(999), EffectiveStatus::Active);
+        assert_eq!(expiring.status_at(1000), EffectiveStatus::Expired);
 
-        let found = async |filter: StudentFilter| {
+        let found = async |filter: StudentRowFilter| {
             let page =
                 students::in_workspace(OURS).page(database, &filter, newest(students::Column::CreatedAt));
             page.await.unwrap().iter().map(|student| student.id.as_u128()).collect::<Vec<_>>()
         };
-        let standing = |standing, now| StudentFilter { standing: Some(standing), now, ..Default::default() };
-        assert_eq!(found(StudentFilter::default()).await, [11, 10]);
+        let with_status =
+            |status, now| StudentRowFilter { enrollment_status: Some(status), now, ..Default::default() };
+        assert_eq!(found(StudentRowFilter::default()).await, [11, 10]);
         assert_eq!(
-            found(StudentFilter { email_folded: Some("s10@example.com".into()), ..Default::default() }).await,
+            found(StudentRowFilter { email_folded: Some("s10@example.com".into()), ..Default::default() })
+                .await,
             [10]
         );
         assert_eq!(
-            found(StudentFilter { external_id: Some("crm-1".into()), ..Default::default() }).await,
+            found(StudentRowFilter { external_id: Some("crm-1".into()), ..Default::default() }).await,
             [10]
         );
-        assert_eq!(found(StudentFilter { tag: Some("beta".into()), ..Default::default() }).await, [10]);
-        assert_eq!(found(StudentFilter { course_id: Some(id(2)), ..Default::default() }).await, [11]);
-        assert_eq!(found(standing(Standing::Active, 999)).await, [10]);
-        assert_eq!(found(standing(Standing::Active, 1000)).await, []);
-        assert_eq!(found(standing(Standing::Expired, 1000)).await, [10]);
-        assert_eq!(found(standing(Standing::Revoked, 0)).await, [11]);
-        let both = StudentFilter { course_id: Some(id(1)), ..standing(Standing::Revoked, 0) };
+        assert_eq!(found(StudentRowFilter { tag: Some("beta".into()), ..Default::default() }).await, [10]);
+        assert_eq!(found(StudentRowFilter { course_id: Some(id(2)), ..Default::default() }).await, [11]);
+        assert_eq!(found(with_status(EffectiveStatus::Active, 999)).await, [10]);
+        assert_eq!(found(with_status(EffectiveStatus::Active, 1000)).await, []);
+        assert_eq!(found(with_status(EffectiveStatus::Expired, 1000)).await, [10]);
+        assert_eq!(found(with_status(EffectiveStatus::Revoked, 0)).await, [11]);
+        let both = StudentRowFilter { course_id: Some(id(1)), ..with_status(EffectiveStatus::Revoked, 0) };
         assert_eq!(found(both).await, []);
 
         let enrolled = enrollments::in_workspace(OURS);
-        let span = Span::between(30, 31);
+        let span = SpanMs::between(30, 31);
         assert_eq!(enrolled.count_expired(database, None, span, 1000).await.unwrap(), 1);
         assert_eq!(enrolled.count_expired(database, Some(id(2)), span, 1000).await.unwrap(), 0);
         assert_eq!(enrolled.created_in(database, Some(id(1)), span).await.unwrap(), [expiring]);
         let of = enrolled.of_students(database, &[id(10), id(11)]).await.unwrap();
-        assert_eq!(of.iter().map(|one| one.id).collect::<Vec<_>>(), [id(20), id(21)]);
+        assert_eq!(of.iter().map(|enrollment| enrollment.id).collect::<Vec<_>>(), [id(20), id(21)]);
     }
 }
 
 #[tokio::test]
-async fn orders_are_filtered_by_all_that_is_offered() {
+async fn orders_can_be_filtered_by_every_field() {
     for database in databases().await {
         let database = &database;
         courses::in_workspace(OURS).insert(database, course(1)).await.unwrap();
         students::in_workspace(OURS).insert(database, student(10)).await.unwrap();
         let mut other = order(31, None);
-        (other.currency, other.status, other.paid_at) = ("USD".to_owned(), orders::Status::Paid, 90);
+        (other.currency, other.status, other.paid_at) =
+            ("USD".to_owned(), orders::StoredOrderStatus::Paid, 90);
         orders::in_workspace(OURS).insert_many(database, vec![order(30, Some(10)), other]).await.unwrap();
         let item = order_items::Model {
             id: id(40),
@@ -146,51 +152,56 @@ async fn orders_are_filtered_by_all_that_is_offered() {
             total_amount: 2000,
         };
         order_items::in_workspace(OURS).insert(database, item).await.unwrap();
-        let found = async |filter: OrderFilter| {
+        let found = async |filter: OrderRowFilter| {
             let page = orders::in_workspace(OURS).page(database, &filter, newest(orders::Column::PaidAt));
             page.await.unwrap().iter().map(|order| order.id.as_u128()).collect::<Vec<_>>()
         };
-        assert_eq!(found(OrderFilter::default()).await, [31, 30]);
-        assert_eq!(found(OrderFilter { student_id: Some(id(10)), ..Default::default() }).await, [30]);
-        assert_eq!(found(OrderFilter { course_id: Some(id(1)), ..Default::default() }).await, [30]);
+        assert_eq!(found(OrderRowFilter::default()).await, [31, 30]);
+        assert_eq!(found(OrderRowFilter { student_id: Some(id(10)), ..Default::default() }).await, [30]);
+        assert_eq!(found(OrderRowFilter { course_id: Some(id(1)), ..Default::default() }).await, [30]);
         assert_eq!(
-            found(OrderFilter { status: Some(orders::Status::Paid), ..Default::default() }).await,
+            found(OrderRowFilter { status: Some(orders::StoredOrderStatus::Paid), ..Default::default() })
+                .await,
             [31]
         );
-        assert_eq!(found(OrderFilter { currency: Some("EUR".into()), ..Default::default() }).await, [30]);
-        assert_eq!(found(OrderFilter { number: Some("A-31".into()), ..Default::default() }).await, [31]);
-        assert_eq!(found(OrderFilter { paid: Span::between(40, 90), ..Default::default() }).await, [30]);
-        let paid =
-            orders::in_workspace(OURS).paid_in(database, Some(id(1)), Span::between(0, 1000)).await.unwrap();
+        assert_eq!(found(OrderRowFilter { currency: Some("EUR".into()), ..Default::default() }).await, [30]);
+        assert_eq!(found(OrderRowFilter { number: Some("A-31".into()), ..Default::default() }).await, [31]);
+        assert_eq!(found(OrderRowFilter { paid: SpanMs::between(40, 90), ..Default::default() }).await, [30]);
+        let paid = orders::in_workspace(OURS)
+            .paid_in(database, Some(id(1)), SpanMs::between(0, 1000))
+            .await
+            .unwrap();
         assert_eq!(paid, [order(30, Some(10))]);
     }
 }
 
 #[tokio::test]
-async fn courses_are_filtered_by_all_that_is_offered() {
+async fn courses_can_be_filtered_by_every_field() {
     for database in databases().await {
         let mut draft = course(2);
-        (draft.status, draft.language) = (courses::Status::Draft, Some("de".to_owned()));
+        (draft.status, draft.language) = (courses::StoredCourseStatus::Draft, Some("de".to_owned()));
         courses::in_workspace(OURS).insert_many(&database, vec![course(1), draft]).await.unwrap();
-        let found = async |filter: CourseFilter| {
+        let found = async |filter: CourseRowFilter| {
             let page =
                 courses::in_workspace(OURS).page(&database, &filter, newest(courses::Column::UpdatedAt));
             page.await.unwrap().iter().map(|course| course.id.as_u128()).collect::<Vec<_>>()
         };
-        assert_eq!(found(CourseFilter::default()).await, [2, 1]);
-        let published = CourseFilter { status: Some(courses::Status::Published), ..Default::default() };
+        assert_eq!(found(CourseRowFilter::default()).await, [2, 1]);
+        let published =
+            CourseRowFilter { status: Some(courses::StoredCourseStatus::Published), ..Default::default() };
         assert_eq!(found(published.clone()).await, [1]);
-        assert_eq!(found(CourseFilter { slug: Some("slug-2".into()), ..Default::default() }).await, [2]);
-        assert_eq!(found(CourseFilter { language: Some("de".into()), ..published }).await, []);
+        assert_eq!(found(CourseRowFilter { slug: Some("slug-2".into()), ..Default::default() }).await, [2]);
+        assert_eq!(found(CourseRowFilter { language: Some("de".into()), ..published }).await, []);
         assert_eq!(
-            found(CourseFilter { updated: Span { from: Some(13), until: None }, ..Default::default() }).await,
+            found(CourseRowFilter { updated: SpanMs { from: Some(13), until: None }, ..Default::default() })
+                .await,
             []
         );
     }
 }
 
 #[tokio::test]
-async fn a_tag_that_many_have_gives_the_same_pages_as_one_that_few_have() {
+async fn common_and_rare_tags_give_correct_pages() {
     for database in databases().await {
         let people = students::in_workspace(OURS);
         let rows = (0..2_100_u16)
@@ -205,7 +216,7 @@ async fn a_tag_that_many_have_gives_the_same_pages_as_one_that_few_have() {
             student_tags::insert(&database, OURS, id(1_000 + number), &tags).await.unwrap();
         }
         for (tag, first) in [("all", [3_099, 3_098]), ("few", [2_405, 1_705])] {
-            let filter = StudentFilter { tag: Some(tag.to_owned()), ..Default::default() };
+            let filter = StudentRowFilter { tag: Some(tag.to_owned()), ..Default::default() };
             let keyset = Keyset { limit: 2, ..newest(students::Column::CreatedAt) };
             let page = people.page(&database, &filter, keyset).await.unwrap();
             assert_eq!(page.iter().map(|student| student.id.as_u128()).collect::<Vec<_>>(), first);
@@ -214,10 +225,10 @@ async fn a_tag_that_many_have_gives_the_same_pages_as_one_that_few_have() {
 }
 
 #[tokio::test]
-async fn finders_can_be_awaited_on_any_thread() {
+async fn query_futures_are_send() {
     let database = databases().await.remove(0);
     let reading = tokio::spawn(async move {
-        let filter = StudentFilter::default();
+        let filter = StudentRowFilter::default();
         let page =
             students::in_workspace(OURS).page(&database, &filter, newest(students::Column::CreatedAt)).await;
         let orders = orders::in_workspace(OURS).by_ids(&database, &[id(1)]).await.unwrap();

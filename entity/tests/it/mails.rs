@@ -1,6 +1,6 @@
-//! The queue of mail: taken by one worker at a time, settled under its lease, pruned once settled.
+//! The mail queue: claims, settlements under a lease, and pruning.
 
-use entity::mails::{self, Lease, Model, Settled, State};
+use entity::mails::{self, MailLease, MailOutcome, MailState, Model};
 use sea_orm::{DatabaseConnection, TransactionTrait};
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ fn mail(number: u128, due_at: i64) -> Model {
         subject: "It is off".to_owned(),
         text_body: "It is off.\n".to_owned(),
         html_body: "<p>It is off.</p>".to_owned(),
-        state: State::Pending,
+        state: MailState::Pending,
         attempts: 0,
         due_at: Some(due_at),
         lease_token: None,
@@ -25,64 +25,68 @@ fn mail(number: u128, due_at: i64) -> Model {
     }
 }
 
-fn lease(token: u128, until: i64) -> Lease {
-    Lease { token: id(token), until }
+fn lease(token: u128, until: i64) -> MailLease {
+    MailLease { token: id(token), until }
 }
 
-async fn claim(database: &DatabaseConnection, by: i64, lease: Lease, limit: u64) -> Vec<Uuid> {
+async fn claim(database: &DatabaseConnection, by: i64, lease: MailLease, limit: u64) -> Vec<Uuid> {
     let transaction = database.begin().await.unwrap();
-    let taken = mails::claim(&transaction, by, lease, limit).await.unwrap();
+    let claimed = mails::claim(&transaction, by, lease, limit).await.unwrap();
     transaction.commit().await.unwrap();
-    for mail in &taken {
+    for mail in &claimed {
         assert_eq!((mail.lease_token, mail.due_at), (Some(lease.token), Some(lease.until)));
     }
-    taken.iter().map(|mail| mail.id).collect()
+    claimed.iter().map(|mail| mail.id).collect()
 }
 
 #[tokio::test]
-async fn a_mail_is_taken_once_until_its_lease_runs_out() {
+async fn a_mail_is_claimed_once_until_its_lease_expires() {
     for database in databases().await {
         for (number, due) in [(11, 20), (12, 10), (13, 30)] {
             mails::in_workspace(OURS).insert(&database, mail(number, due)).await.unwrap();
         }
         assert!(!mails::any_due(&database, 9).await.unwrap());
         assert!(mails::any_due(&database, 10).await.unwrap());
-        assert_eq!(claim(&database, 20, lease(1, 50), 1).await, [id(12)], "the longest waiting first");
+        assert_eq!(claim(&database, 20, lease(1, 50), 1).await, [id(12)], "longest waiting first");
         assert_eq!(claim(&database, 20, lease(2, 51), 9).await, [id(11)]);
         assert!(claim(&database, 20, lease(3, 52), 9).await.is_empty());
 
-        assert_eq!(claim(&database, 50, lease(4, 90), 9).await, [id(13), id(12)], "a lease ran out");
-        let late = mails::settle(&database, id(12), id(1), Settled::Sent(50)).await.unwrap();
+        assert_eq!(claim(&database, 50, lease(4, 90), 9).await, [id(13), id(12)], "a lease expired");
+        let late = mails::settle(&database, id(12), id(1), MailOutcome::Sent(50)).await.unwrap();
         assert!(!late, "fenced by the token");
-        assert!(mails::settle(&database, id(12), id(4), Settled::Sent(51)).await.unwrap());
+        assert!(mails::settle(&database, id(12), id(4), MailOutcome::Sent(51)).await.unwrap());
         let sent = mails::in_workspace(OURS).by_id(&database, id(12)).await.unwrap().unwrap();
-        let gone = Model { text_body: String::new(), html_body: String::new(), ..mail(12, 10) };
-        let expected = Model { state: State::Sent, attempts: 1, due_at: None, sent_at: Some(51), ..gone };
+        let without_content = Model { text_body: String::new(), html_body: String::new(), ..mail(12, 10) };
+        let expected =
+            Model { state: MailState::Sent, attempts: 1, due_at: None, sent_at: Some(51), ..without_content };
         assert_eq!(sent, expected);
     }
 }
 
 #[tokio::test]
-async fn a_failure_is_tried_again_and_a_settled_mail_is_pruned() {
+async fn a_failed_mail_is_retried_and_a_settled_mail_is_pruned() {
     for database in databases().await {
         let ours = mails::in_workspace(OURS);
         ours.insert(&database, mail(11, 10)).await.unwrap();
         ours.insert(&database, mail(12, 10)).await.unwrap();
         claim(&database, 10, lease(1, 50), 9).await;
-        let again = Settled::Again { due_at: 70, error: "451".to_owned() };
-        assert!(mails::settle(&database, id(11), id(1), again.clone()).await.unwrap());
-        assert!(!mails::settle(&database, id(11), id(1), again).await.unwrap(), "settled once a lease");
-        assert!(mails::settle(&database, id(12), id(1), Settled::Dead("550".to_owned())).await.unwrap());
+        let retry = MailOutcome::Retry { due_at: 70, error: "451".to_owned() };
+        assert!(mails::settle(&database, id(11), id(1), retry.clone()).await.unwrap());
+        assert!(!mails::settle(&database, id(11), id(1), retry).await.unwrap(), "settled once per lease");
+        assert!(mails::settle(&database, id(12), id(1), MailOutcome::Dead("550".to_owned())).await.unwrap());
 
-        let kept = ours.list(&database, 9).await.unwrap();
-        let seen: Vec<_> =
-            kept.iter().map(|mail| (mail.state, mail.due_at, mail.last_error.as_deref())).collect();
-        assert_eq!(seen, [(State::Pending, Some(70), Some("451")), (State::Dead, None, Some("550"))]);
-        let texts = kept.iter().map(|mail| (mail.text_body.as_str(), mail.html_body.as_str()));
+        let remaining = ours.list(&database, 9).await.unwrap();
+        let states: Vec<_> =
+            remaining.iter().map(|mail| (mail.state, mail.due_at, mail.last_error.as_deref())).collect();
+        assert_eq!(
+            states,
+            [(MailState::Pending, Some(70), Some("451")), (MailState::Dead, None, Some("550"))]
+        );
+        let texts = remaining.iter().map(|mail| (mail.text_body.as_str(), mail.html_body.as_str()));
         let texts: Vec<_> = texts.collect();
-        assert_eq!(texts, [("It is off.\n", "<p>It is off.</p>"), ("", "")], "no text outlives its mail");
+        assert_eq!(texts, [("It is off.\n", "<p>It is off.</p>"), ("", "")], "a settled mail has no content");
         assert_eq!(mails::delete_settled(&database, 10, 9).await.unwrap(), 0);
-        assert_eq!(mails::delete_settled(&database, 11, 9).await.unwrap(), 1, "the pending one stays");
+        assert_eq!(mails::delete_settled(&database, 11, 9).await.unwrap(), 1, "the pending mail remains");
         assert_eq!(mails::in_workspace(THEIRS).list(&database, 9).await.unwrap(), []);
     }
 }

@@ -1,5 +1,5 @@
-//! The finders against the migrated schema: on SQLite always, on PostgreSQL when `TEST_POSTGRES_URL` names a server
-//! on which databases may be made.
+//! Tests the queries on the migrated schema: always on SQLite, and on PostgreSQL if `TEST_POSTGRES_URL` names a server on which
+//! databases can be created.
 
 mod lists;
 mod mails;

@@ -1,18 +1,18 @@
-//! What must happen once: claims, applied changes, enrolments, counts.
+//! Operations that take effect once: idempotency claims, applied changes, enrollments, request counts.
 
 use entity::{
     api_keys, applied_changes, courses, enrollments,
-    idempotency_records::{self, Answer, Claim, Claimed, State},
+    idempotency_records::{self, ClaimRequest, ClaimResult, IdempotencyState, RecordedResponse},
     rate_usage, students,
 };
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, TransactionTrait};
 
 use crate::support::{OURS, api_key, course, databases, enrollment, id, student};
 
-fn claim(token: u128, now: i64) -> Claim {
+fn claim(token: u128, now: i64) -> ClaimRequest {
     let key = "abc".to_owned();
     let fingerprint = [7; 32];
-    Claim {
+    ClaimRequest {
         api_key_id: id(5),
         idempotency_key: key,
         fingerprint,
@@ -24,41 +24,48 @@ fn claim(token: u128, now: i64) -> Claim {
 }
 
 #[tokio::test]
-async fn a_key_is_claimed_by_one_and_its_answer_kept() {
+async fn an_idempotency_key_is_claimed_once_and_its_response_stored() {
     for database in databases().await {
         api_keys::in_workspace(OURS).insert(&database, api_key(5)).await.unwrap();
         let first = claim(1, 0);
-        assert_eq!(first.take(&database).await.unwrap(), Claimed::Mine);
-        let Claimed::Taken(record) = claim(2, 5).take(&database).await.unwrap() else {
+        assert_eq!(first.acquire(&database).await.unwrap(), ClaimResult::Acquired);
+        let ClaimResult::Taken(record) = claim(2, 5).acquire(&database).await.unwrap() else {
             panic!("claimed twice")
         };
-        assert_eq!((record.state, record.claim_token, record.status), (State::Running, id(1), None));
+        assert_eq!(
+            (record.state, record.claim_token, record.status),
+            (IdempotencyState::Running, id(1), None)
+        );
 
         let second = claim(3, 10);
-        assert_eq!(second.take(&database).await.unwrap(), Claimed::Mine, "the first claim ran out");
-        let answer = Answer { status: 201, headers: "{}".to_owned(), body: b"{}".to_vec() };
-        assert!(!first.finish(&database, answer.clone()).await.unwrap(), "fenced by the token");
+        assert_eq!(
+            second.acquire(&database).await.unwrap(),
+            ClaimResult::Acquired,
+            "the first claim expired"
+        );
+        let response = RecordedResponse { status: 201, headers: "{}".to_owned(), body: b"{}".to_vec() };
+        assert!(!first.finish(&database, response.clone()).await.unwrap(), "fenced by the token");
         first.release(&database).await.unwrap();
-        assert!(second.finish(&database, answer).await.unwrap());
+        assert!(second.finish(&database, response).await.unwrap());
         second.release(&database).await.unwrap();
 
-        let Claimed::Taken(record) = claim(4, 50).take(&database).await.unwrap() else {
-            panic!("the answer is lost")
+        let ClaimResult::Taken(record) = claim(4, 50).acquire(&database).await.unwrap() else {
+            panic!("the response was not stored")
         };
         assert_eq!(
             (record.state, record.status, record.body),
-            (State::Done, Some(201), Some(b"{}".to_vec()))
+            (IdempotencyState::Done, Some(201), Some(b"{}".to_vec()))
         );
-        assert_eq!(claim(5, 110).take(&database).await.unwrap(), Claimed::Mine, "a day later");
+        assert_eq!(claim(5, 110).acquire(&database).await.unwrap(), ClaimResult::Acquired, "a day later");
         claim(5, 110).release(&database).await.unwrap();
-        assert_eq!(claim(6, 111).take(&database).await.unwrap(), Claimed::Mine, "released");
+        assert_eq!(claim(6, 111).acquire(&database).await.unwrap(), ClaimResult::Acquired, "released");
         assert_eq!(idempotency_records::delete_expired(&database, 210, 9).await.unwrap(), 0);
         assert_eq!(idempotency_records::delete_expired(&database, 211, 9).await.unwrap(), 1);
     }
 }
 
-/// Returns once a statement waits for another transaction's row.
-async fn somebody_waits(database: &DatabaseConnection) {
+/// Returns as soon as a statement waits for another transaction's row lock.
+async fn wait_for_blocked_transaction(database: &DatabaseConnection) {
     let waiting =
         "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let waiting = Statement::from_string(DbBackend::Postgres, waiting);
@@ -68,22 +75,22 @@ async fn somebody_waits(database: &DatabaseConnection) {
 }
 
 #[tokio::test]
-async fn a_key_claimed_anew_is_not_forgotten_with_its_old_record() {
+async fn a_key_claimed_again_is_not_deleted_with_its_expired_record() {
     for database in databases().await {
         if database.get_database_backend() != DbBackend::Postgres {
-            continue; // There a deletion is alone.
+            continue; // On SQLite, a deletion is exclusive.
         }
         api_keys::in_workspace(OURS).insert(&database, api_key(5)).await.unwrap();
-        assert_eq!(claim(1, 0).take(&database).await.unwrap(), Claimed::Mine);
+        assert_eq!(claim(1, 0).acquire(&database).await.unwrap(), ClaimResult::Acquired);
 
-        let anew = database.begin().await.unwrap();
-        assert_eq!(claim(2, 100).take(&anew).await.unwrap(), Claimed::Mine);
-        let (forgotten, ()) = tokio::join!(idempotency_records::delete_expired(&database, 100, 9), async {
-            somebody_waits(&database).await;
-            anew.commit().await.unwrap();
+        let new_claim = database.begin().await.unwrap();
+        assert_eq!(claim(2, 100).acquire(&new_claim).await.unwrap(), ClaimResult::Acquired);
+        let (deleted, ()) = tokio::join!(idempotency_records::delete_expired(&database, 100, 9), async {
+            wait_for_blocked_transaction(&database).await;
+            new_claim.commit().await.unwrap();
         });
-        assert_eq!(forgotten.unwrap(), 0);
-        assert!(matches!(claim(3, 105).take(&database).await.unwrap(), Claimed::Taken(_)));
+        assert_eq!(deleted.unwrap(), 0);
+        assert!(matches!(claim(3, 105).acquire(&database).await.unwrap(), ClaimResult::Taken(_)));
     }
 }
 
@@ -103,7 +110,7 @@ async fn a_change_is_applied_once() {
 }
 
 #[tokio::test]
-async fn a_pair_is_enrolled_once_and_a_refusal_leaves_the_transaction_usable() {
+async fn a_pair_is_enrolled_once_and_a_conflict_leaves_the_transaction_usable() {
     for database in databases().await {
         courses::in_workspace(OURS).insert(&database, course(3)).await.unwrap();
         let transaction = database.begin().await.unwrap();
@@ -121,7 +128,7 @@ async fn a_pair_is_enrolled_once_and_a_refusal_leaves_the_transaction_usable() {
 }
 
 #[tokio::test]
-async fn calls_are_added_up_by_subject_and_day() {
+async fn requests_are_counted_by_subject_and_day() {
     for database in databases().await {
         let calls = |subject: &str, day, used| rate_usage::Model { subject: subject.to_owned(), day, used };
         rate_usage::add(&database, vec![calls("b", 0, 2), calls("a", 0, 1)]).await.unwrap();
@@ -138,7 +145,7 @@ async fn calls_are_added_up_by_subject_and_day() {
 }
 
 #[tokio::test]
-async fn a_key_is_found_by_its_secret_until_it_is_revoked_once() {
+async fn a_key_is_found_by_its_secret_hash_and_revoked_once() {
     for database in databases().await {
         let keys = api_keys::in_workspace(OURS);
         keys.insert(&database, api_key(5)).await.unwrap();

@@ -1,13 +1,13 @@
-//! What came of a subscription's deliveries, step by step.
+//! Outcome counts of a subscription's deliveries, per time step.
 
-use entity::webhook_deliveries::{self, State, outcomes::Outcomes};
+use entity::webhook_deliveries::{self, StoredDeliveryState, outcomes::OutcomeCounts};
 use entity::{events, webhook_subscriptions};
 
 use crate::support::{OURS, THEIRS, databases, id};
 use crate::webhooks::{delivery, event, subscription};
 
 #[tokio::test]
-async fn outcomes_are_those_of_all_deliveries_of_a_subscription_or_of_the_newest_where_many_wait() {
+async fn outcomes_count_all_deliveries_or_the_newest_when_many_are_pending() {
     for database in databases().await {
         events::in_workspace(OURS).insert(&database, event(500)).await.unwrap();
         let both = vec![subscription(1), subscription(2)];
@@ -22,11 +22,11 @@ async fn outcomes_are_those_of_all_deliveries_of_a_subscription_or_of_the_newest
         let retried = webhook_deliveries::Model { attempts: 2, ..delivery(12, 1, 210) };
         let rows = webhook_deliveries::in_workspace(OURS);
         let all = vec![
-            settled(10, State::Delivered, 100),
-            settled(11, State::Dead, 205),
+            settled(10, StoredDeliveryState::Delivered, 100),
+            settled(11, StoredDeliveryState::Dead, 205),
             retried,
-            settled(13, State::Delivered, 220),
-            settled(14, State::Delivered, 299),
+            settled(13, StoredDeliveryState::Delivered, 220),
+            settled(14, StoredDeliveryState::Delivered, 299),
             delivery(15, 1, 300),
             delivery(16, 2, 210),
         ];
@@ -36,20 +36,23 @@ async fn outcomes_are_those_of_all_deliveries_of_a_subscription_or_of_the_newest
             found.sort_by_key(|outcomes| (outcomes.starts_at, outcomes.state as u8));
             (found, newest)
         };
-        let of = |starts_at, state, attempted, count| Outcomes { starts_at, state, attempted, count };
+        let of = |starts_at, state, attempted, count| OutcomeCounts { starts_at, state, attempted, count };
         assert_eq!(
             counted(1, (200, 300), 100).await,
             (
                 vec![
-                    of(200, State::Pending, true, 1),
-                    of(200, State::Delivered, true, 2),
-                    of(200, State::Dead, true, 1)
+                    of(200, StoredDeliveryState::Pending, true, 1),
+                    of(200, StoredDeliveryState::Delivered, true, 2),
+                    of(200, StoredDeliveryState::Dead, true, 1)
                 ],
                 false
             )
         );
-        // Two wait, which is too many for a limit of two.
-        let newest = vec![of(200, State::Delivered, true, 1), of(300, State::Pending, false, 1)];
+        // Two deliveries are pending, which is too many for a limit of two.
+        let newest = vec![
+            of(200, StoredDeliveryState::Delivered, true, 1),
+            of(300, StoredDeliveryState::Pending, false, 1),
+        ];
         assert_eq!(counted(1, (0, 400), 2).await, (newest, true));
         let theirs = webhook_deliveries::in_workspace(THEIRS);
         assert_eq!(theirs.outcomes(&database, id(1), (0, 400), 100, 9).await.unwrap(), (vec![], false));

@@ -1,7 +1,7 @@
-//! The log of API requests: its pages and filters, its sums, its end.
+//! The log of API requests: pages, filters, daily counts and pruning.
 
-use entity::api_requests::{self, Column, Model, RequestFilter};
-use entity::{Keyset, Span, StringMap, api_request_days};
+use entity::api_requests::{self, Column, Model, RequestRowFilter};
+use entity::{Keyset, SpanMs, StringMap, api_request_days};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sea_orm::DatabaseConnection;
@@ -41,7 +41,7 @@ fn newest(limit: u64) -> Keyset<Column> {
 }
 
 #[tokio::test]
-async fn a_request_comes_back_as_it_went_and_stays_in_its_workspace() {
+async fn a_request_is_stored_unchanged_and_visible_only_in_its_workspace() {
     for database in databases().await {
         let failed =
             Model { status: 422, error: Some(b"{\"error\":\0}".to_vec()), operation: None, ..request(10) };
@@ -49,18 +49,18 @@ async fn a_request_comes_back_as_it_went_and_stays_in_its_workspace() {
         let (ours, theirs) = (api_requests::in_workspace(OURS), api_requests::in_workspace(THEIRS));
         assert_eq!(ours.by_id(&database, id(10)).await.unwrap(), Some(failed.clone()));
         assert_eq!(ours.by_request_id(&database, "req-10").await.unwrap(), Some(failed.clone()));
-        let all = RequestFilter::default();
+        let all = RequestRowFilter::default();
         assert_eq!(ours.page(&database, &all, newest(9)).await.unwrap(), [request(11), failed]);
         assert_eq!(theirs.by_id(&database, id(10)).await.unwrap(), None);
         assert_eq!(theirs.by_request_id(&database, "req-10").await.unwrap(), None);
-        for filter in [all, RequestFilter { key_id: Some(id(7)), ..RequestFilter::default() }] {
+        for filter in [all, RequestRowFilter { key_id: Some(id(7)), ..RequestRowFilter::default() }] {
             assert_eq!(theirs.page(&database, &filter, newest(9)).await.unwrap(), []);
         }
     }
 }
 
 #[tokio::test]
-async fn the_latest_of_a_repeated_request_id_is_found() {
+async fn a_repeated_request_id_finds_the_latest_request() {
     for database in databases().await {
         let same = |number, received_at| Model { request_id: "mine".into(), received_at, ..request(number) };
         api_requests::insert_many(&database, vec![same(10, 5), same(11, 7), same(12, 6)]).await.unwrap();
@@ -70,20 +70,20 @@ async fn the_latest_of_a_repeated_request_id_is_found() {
 }
 
 #[tokio::test]
-async fn what_is_old_goes_in_steps() {
+async fn old_requests_are_pruned_in_batches() {
     for database in databases().await {
         api_requests::insert_many(&database, (10..15).map(request).collect()).await.unwrap();
         assert_eq!(api_requests::prune(&database, id(14), 3).await.unwrap(), 3);
         assert_eq!(api_requests::prune(&database, id(14), 3).await.unwrap(), 1);
         assert_eq!(api_requests::prune(&database, id(14), 3).await.unwrap(), 0);
-        let all = RequestFilter::default();
+        let all = RequestRowFilter::default();
         let left = api_requests::in_workspace(OURS).page(&database, &all, newest(9)).await.unwrap();
         assert_eq!(left, [request(14)]);
     }
 }
 
 #[tokio::test]
-async fn the_days_add_up() {
+async fn daily_counts_add_up_per_workspace() {
     for database in databases().await {
         let day = |workspace_id, day: i64, succeeded| api_request_days::Model {
             workspace_id,
@@ -100,16 +100,16 @@ async fn the_days_add_up() {
         let of = |span| api_request_days::of_workspace(&database, OURS, span);
         let second =
             api_request_days::Model { succeeded: 11, refused: 2, limited: 4, failed: 6, ..day(OURS, 2, 0) };
-        assert_eq!(of(Span::default()).await.unwrap(), [day(OURS, 1, 7), second.clone()]);
-        assert_eq!(of(Span::between(0, 2 * DAY_MS)).await.unwrap(), [day(OURS, 1, 7)]);
+        assert_eq!(of(SpanMs::default()).await.unwrap(), [day(OURS, 1, 7), second.clone()]);
+        assert_eq!(of(SpanMs::between(0, 2 * DAY_MS)).await.unwrap(), [day(OURS, 1, 7)]);
         assert_eq!(api_request_days::delete_before(&database, 2 * DAY_MS).await.unwrap(), 1);
-        assert_eq!(of(Span::default()).await.unwrap(), [second]);
+        assert_eq!(of(SpanMs::default()).await.unwrap(), [second]);
     }
 }
 
-/// What a log may hold, and what somebody may look for in it.
+/// A log and a search in it.
 #[derive(Clone, Debug)]
-struct Look {
+struct LogSearch {
     log: Vec<(i64, u128, i32, bool)>,
     key: Option<u128>,
     statuses: Option<(i32, i32)>,
@@ -119,7 +119,7 @@ struct Look {
     limit: u64,
 }
 
-fn looks() -> impl Strategy<Value = Look> {
+fn log_searches() -> impl Strategy<Value = LogSearch> {
     let status = prop::sample::select(vec![200, 201, 404, 429, 500]);
     let statuses = prop::sample::select(vec![(200, 300), (400, 500), (404, 405), (500, 600)]);
     let log = prop::collection::vec((0_i64..8, 1_u128..4, status, any::<bool>()), 0..30);
@@ -130,7 +130,7 @@ fn looks() -> impl Strategy<Value = Look> {
         prop::option::of(0_i64..8),
         prop::option::of(0_i64..8),
     );
-    (log, filters, 1_u64..6).prop_map(|(log, (key, statuses, listing, from, until), limit)| Look {
+    (log, filters, 1_u64..6).prop_map(|(log, (key, statuses, listing, from, until), limit)| LogSearch {
         log,
         key,
         statuses,
@@ -145,33 +145,33 @@ fn operation(listing: bool) -> Option<String> {
     Some(if listing { "listCourses" } else { "getCourse" }.to_owned())
 }
 
-/// The ids page after page.
-async fn walk(database: &DatabaseConnection, workspace: Uuid, look: &Look) -> Vec<Uuid> {
-    let filter = RequestFilter {
-        key_id: look.key.map(id),
-        statuses: look.statuses,
-        operation: look.listing.and_then(operation),
-        received: Span { from: look.from, until: look.until },
+/// Reads all pages of the search.
+async fn read_all_pages(database: &DatabaseConnection, workspace: Uuid, search: &LogSearch) -> Vec<Uuid> {
+    let filter = RequestRowFilter {
+        key_id: search.key.map(id),
+        statuses: search.statuses,
+        operation: search.listing.and_then(operation),
+        received: SpanMs { from: search.from, until: search.until },
     };
-    let (mut keyset, mut seen) = (newest(look.limit), Vec::new());
+    let (mut keyset, mut ids) = (newest(search.limit), Vec::new());
     loop {
         let page = api_requests::in_workspace(workspace).page(database, &filter, keyset).await.unwrap();
-        assert!(page.len() as u64 <= look.limit);
-        let Some(last) = page.last() else { return seen };
+        assert!(page.len() as u64 <= search.limit);
+        let Some(last) = page.last() else { return ids };
         keyset.after = Some((last.received_at, last.id));
-        seen.extend(page.iter().map(|row| row.id));
+        ids.extend(page.iter().map(|row| row.id));
     }
 }
 
-/// The same, found by looking at every request.
-fn expected(rows: &[Model], look: &Look) -> Vec<Uuid> {
+/// Returns the expected ids, found by checking every request.
+fn expected(rows: &[Model], search: &LogSearch) -> Vec<Uuid> {
     let mut found: Vec<&Model> = rows
         .iter()
-        .filter(|row| look.key.is_none_or(|key| row.key_id == id(key)))
-        .filter(|row| look.statuses.is_none_or(|(from, until)| (from..until).contains(&row.status)))
-        .filter(|row| look.listing.is_none_or(|listing| row.operation == operation(listing)))
-        .filter(|row| look.from.is_none_or(|from| row.received_at >= from))
-        .filter(|row| look.until.is_none_or(|until| row.received_at < until))
+        .filter(|row| search.key.is_none_or(|key| row.key_id == id(key)))
+        .filter(|row| search.statuses.is_none_or(|(from, until)| (from..until).contains(&row.status)))
+        .filter(|row| search.listing.is_none_or(|listing| row.operation == operation(listing)))
+        .filter(|row| search.from.is_none_or(|from| row.received_at >= from))
+        .filter(|row| search.until.is_none_or(|until| row.received_at < until))
         .collect();
     found.sort_by_key(|row| std::cmp::Reverse((row.received_at, row.id)));
     found.iter().map(|row| row.id).collect()
@@ -179,21 +179,21 @@ fn expected(rows: &[Model], look: &Look) -> Vec<Uuid> {
 
 #[allow(clippy::result_large_err, reason = "the error is proptest's own")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pages_under_any_filter_hold_each_request_once_newest_first() {
+async fn pages_with_any_filter_contain_each_request_once_newest_first() {
     for database in databases().await {
         let handle = tokio::runtime::Handle::current();
-        let turn = std::cell::Cell::new(0);
+        let case_number = std::cell::Cell::new(0);
         let mut runner =
             TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
         let outcome = tokio::task::block_in_place(|| {
-            runner.run(&looks(), |look| {
-                // A workspace of its own for each case.
-                turn.set(turn.get() + 1);
-                let workspace = id(1_000_000 + turn.get());
+            runner.run(&log_searches(), |search| {
+                // A separate workspace for each case.
+                case_number.set(case_number.get() + 1);
+                let workspace = id(1_000_000 + case_number.get());
                 let rows: Vec<Model> = (0_u128..)
-                    .zip(&look.log)
+                    .zip(&search.log)
                     .map(|(number, &(received_at, key, status, listing))| Model {
-                        id: id(turn.get() * 1000 + number),
+                        id: id(case_number.get() * 1000 + number),
                         workspace_id: workspace,
                         key_id: id(key),
                         operation: operation(listing),
@@ -202,11 +202,11 @@ async fn pages_under_any_filter_hold_each_request_once_newest_first() {
                         ..request(1)
                     })
                     .collect();
-                let seen = handle.block_on(async {
+                let ids = handle.block_on(async {
                     api_requests::insert_many(&database, rows.clone()).await.unwrap();
-                    walk(&database, workspace, &look).await
+                    read_all_pages(&database, workspace, &search).await
                 });
-                prop_assert_eq!(seen, expected(&rows, &look));
+                prop_assert_eq!(ids, expected(&rows, &search));
                 Ok(())
             })
         });

@@ -1,9 +1,9 @@
-//! What people find by a piece of text.
+//! Substring search.
 
-use entity::courses::{self, CourseFilter};
-use entity::orders::{self, OrderFilter};
-use entity::students::{self, StudentFilter};
-use entity::{Keyset, Span, enrollments, rate_usage};
+use entity::courses::{self, CourseRowFilter};
+use entity::orders::{self, OrderRowFilter};
+use entity::students::{self, StudentRowFilter};
+use entity::{Keyset, SpanMs, enrollments, rate_usage};
 use uuid::Uuid;
 
 use crate::support::{OURS, THEIRS, course, databases, enrollment, id, order, student};
@@ -17,7 +17,7 @@ fn numbers(ids: impl Iterator<Item = Uuid>) -> Vec<u128> {
 }
 
 #[tokio::test]
-async fn students_are_found_by_any_part_of_address_or_name() {
+async fn students_are_found_by_any_part_of_email_or_name() {
     for database in databases().await {
         let mut other = student(11);
         (other.name, other.key) = (Some("100%_Ada \\ Müller".to_owned()), None);
@@ -25,7 +25,7 @@ async fn students_are_found_by_any_part_of_address_or_name() {
         people.insert_many(&database, vec![student(10), other]).await.unwrap();
         let found = async |text: &str, exactly: Option<Uuid>| {
             let search = Some((text.to_owned(), exactly));
-            let filter = StudentFilter { search, ..StudentFilter::default() };
+            let filter = StudentRowFilter { search, ..StudentRowFilter::default() };
             let page = people.page(&database, &filter, newest(students::Column::CreatedAt)).await.unwrap();
             let foreign = theirs.page(&database, &filter, newest(students::Column::CreatedAt)).await.unwrap();
             assert_eq!(foreign, []);
@@ -58,7 +58,8 @@ async fn orders_and_courses_are_found_by_text() {
         (other.customer_email, other.customer_name) = ("Bob@Other.org".into(), Some("Bob Stone".into()));
         orders::in_workspace(OURS).insert_many(&database, vec![order(30, None), other]).await.unwrap();
         let found = async |text: &str, exactly: Option<Uuid>| {
-            let filter = OrderFilter { search: Some((text.to_owned(), exactly)), ..OrderFilter::default() };
+            let filter =
+                OrderRowFilter { search: Some((text.to_owned(), exactly)), ..OrderRowFilter::default() };
             let rows = orders::in_workspace(OURS);
             let page = rows.page(&database, &filter, newest(orders::Column::PaidAt)).await.unwrap();
             numbers(page.iter().map(|order| order.id))
@@ -70,10 +71,10 @@ async fn orders_and_courses_are_found_by_text() {
         assert_eq!(found("nothing", Some(id(30))).await, [30]);
 
         let mut draft = course(2);
-        (draft.status, draft.title) = (courses::Status::Draft, "Drawing in Ink".to_owned());
+        (draft.status, draft.title) = (courses::StoredCourseStatus::Draft, "Drawing in Ink".to_owned());
         courses::in_workspace(OURS).insert_many(&database, vec![course(1), draft]).await.unwrap();
         let found = async |text: &str| {
-            let filter = CourseFilter { search: Some(text.to_owned()), ..CourseFilter::default() };
+            let filter = CourseRowFilter { search: Some(text.to_owned()), ..CourseRowFilter::default() };
             let rows = courses::in_workspace(OURS);
             let page = rows.page(&database, &filter, newest(courses::Column::CreatedAt)).await.unwrap();
             numbers(page.iter().map(|course| course.id))
@@ -85,44 +86,48 @@ async fn orders_and_courses_are_found_by_text() {
 }
 
 #[tokio::test]
-async fn a_list_of_orders_reaches_back_to_the_order_so_many_places_down() {
+async fn the_position_of_the_nth_order_of_a_list_is_found() {
     for database in databases().await {
         let paid = |number, paid_at| orders::Model { paid_at, ..order(number, None) };
         let rows = vec![paid(30, 100), paid(31, 300), paid(32, 200), paid(33, 200)];
         orders::in_workspace(OURS).insert_many(&database, rows).await.unwrap();
         let page = newest(orders::Column::PaidAt);
-        let reach = async |paid, page, many| {
-            orders::in_workspace(OURS).reach(&database, paid, page, many).await.unwrap()
+        let position_at = async |paid, page, row_count| {
+            orders::in_workspace(OURS).position_at(&database, paid, page, row_count).await.unwrap()
         };
-        assert_eq!(reach(Span::default(), page, 1).await, Some((300, id(31))));
+        assert_eq!(position_at(SpanMs::default(), page, 1).await, Some((300, id(31))));
         assert_eq!(
-            reach(Span::default(), page, 2).await,
+            position_at(SpanMs::default(), page, 2).await,
             Some((200, id(33))),
-            "of those of one time, the first"
+            "the first of two with the same time"
         );
-        assert_eq!(reach(Span::default(), page, 3).await, Some((200, id(32))));
-        assert_eq!(reach(Span::default(), page, 4).await, None, "nothing is left behind it");
-        assert_eq!(reach(Span::between(101, 301), page, 2).await, Some((200, id(33))));
-        assert_eq!(reach(Span::between(101, 301), page, 3).await, None);
+        assert_eq!(position_at(SpanMs::default(), page, 3).await, Some((200, id(32))));
+        assert_eq!(position_at(SpanMs::default(), page, 4).await, None, "no order follows");
+        assert_eq!(position_at(SpanMs::between(101, 301), page, 2).await, Some((200, id(33))));
+        assert_eq!(position_at(SpanMs::between(101, 301), page, 3).await, None);
         let second = Keyset { after: Some((200, id(33))), ..page };
-        assert_eq!(reach(Span::default(), second, 1).await, Some((200, id(32))), "from where a page begins");
+        assert_eq!(
+            position_at(SpanMs::default(), second, 1).await,
+            Some((200, id(32))),
+            "counted from the start of a page"
+        );
         let cut = async |page, paid| {
-            let filter = OrderFilter { paid, ..OrderFilter::default() };
+            let filter = OrderRowFilter { paid, ..OrderRowFilter::default() };
             let found = orders::in_workspace(OURS).page(&database, &filter, page).await.unwrap();
             numbers(found.iter().map(|order| order.id))
         };
         let to = Keyset { to: Some((200, id(33))), ..page };
-        assert_eq!(cut(to, Span::default()).await, [31, 33], "and no other of the same time");
-        assert_eq!(cut(Keyset { after: Some((300, id(31))), ..to }, Span::between(150, 301)).await, [33]);
+        assert_eq!(cut(to, SpanMs::default()).await, [31, 33], "without the other order of the same time");
+        assert_eq!(cut(Keyset { after: Some((300, id(31))), ..to }, SpanMs::between(150, 301)).await, [33]);
         let oldest_first = Keyset { descending: false, to: Some((200, id(32))), ..page };
-        assert_eq!(cut(oldest_first, Span::default()).await, [30, 32]);
+        assert_eq!(cut(oldest_first, SpanMs::default()).await, [30, 32]);
         let theirs = orders::in_workspace(THEIRS);
-        assert_eq!(theirs.reach(&database, Span::default(), page, 1).await.unwrap(), None);
+        assert_eq!(theirs.position_at(&database, SpanMs::default(), page, 1).await.unwrap(), None);
     }
 }
 
 #[tokio::test]
-async fn completions_and_calls_are_counted() {
+async fn completions_and_requests_are_counted() {
     for database in databases().await {
         courses::in_workspace(OURS).insert_many(&database, vec![course(1), course(2)]).await.unwrap();
         students::in_workspace(OURS).insert(&database, student(10)).await.unwrap();

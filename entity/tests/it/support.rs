@@ -1,4 +1,4 @@
-//! Databases to try things on, and rows to fill them with.
+//! Test databases and rows.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,14 +8,14 @@ use uuid::Uuid;
 
 /// The workspace of most rows.
 pub(crate) const OURS: Uuid = Uuid::from_u128(1);
-/// Somebody else's workspace.
+/// Another workspace.
 pub(crate) const THEIRS: Uuid = Uuid::from_u128(2);
 
 pub(crate) fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
-/// Migrated databases with the two workspaces in them, of each kind that can be had.
+/// Creates migrated databases with the two workspaces: one on SQLite and, if available, one on PostgreSQL.
 pub(crate) async fn databases() -> Vec<DatabaseConnection> {
     let mut memory = ConnectOptions::new("sqlite::memory:");
     memory.max_connections(1);
@@ -80,7 +80,7 @@ pub(crate) fn course(number: u128) -> courses::Model {
         title: "Rust".to_owned(),
         description: Some("From the beginning".to_owned()),
         language: Some("en".to_owned()),
-        status: courses::Status::Published,
+        status: courses::StoredCourseStatus::Published,
         image_url: None,
         url: Some("https://example.com".to_owned()),
         price_amount: Some(1999),
@@ -117,8 +117,8 @@ pub(crate) fn enrollment(number: u128, student: u128, course: u128) -> enrollmen
         workspace_id: OURS,
         student_id: id(student),
         course_id: id(course),
-        status: enrollments::Status::Active,
-        source: enrollments::Source::Order,
+        status: enrollments::StoredEnrollmentStatus::Active,
+        source: enrollments::StoredEnrollmentSource::Order,
         order_id: None,
         completed_lessons: 1,
         total_lessons: 2,
@@ -143,7 +143,7 @@ pub(crate) fn order(number: u128, student: Option<u128>) -> orders::Model {
         student_id: student.map(id),
         customer_email: "s@example.com".to_owned(),
         customer_name: None,
-        status: orders::Status::PartiallyRefunded,
+        status: orders::StoredOrderStatus::PartiallyRefunded,
         currency: "EUR".to_owned(),
         subtotal_amount: 2000,
         discount_amount: 100,

@@ -1,4 +1,4 @@
-//! Every row comes back as it went, and stays in its workspace.
+//! Every row is stored unchanged and visible only in its workspace.
 
 use entity::{
     ActiveValue, Set, StringList, Tenant, api_keys, audit_entries, certificates, courses, enrollments,
@@ -9,8 +9,8 @@ use sea_orm::{ConnectionTrait, DatabaseConnection};
 
 use crate::support::{OURS, THEIRS, api_key, course, databases, enrollment, id, order, student, workspace};
 
-/// Writes the row, finds it in its workspace by each way there is, and not in the other one.
-pub(crate) async fn kept<E>(database: &DatabaseConnection, number: u128, row: E::Model)
+/// Inserts a row and asserts that every query finds it in its workspace and not in another one.
+pub(crate) async fn assert_stored_in_workspace<E>(database: &DatabaseConnection, number: u128, row: E::Model)
 where
     E: Tenant<Model: PartialEq + Clone>,
 {
@@ -28,35 +28,35 @@ where
 }
 
 #[tokio::test]
-async fn every_row_comes_back_as_it_went() {
+async fn every_row_is_stored_unchanged() {
     for database in databases().await {
         let database = &database;
-        kept::<users::Entity>(database, 100, a_user()).await;
-        kept::<api_keys::Entity>(database, 101, api_key(101)).await;
-        kept::<courses::Entity>(database, 102, course(102)).await;
-        kept::<modules::Entity>(database, 103, a_module()).await;
-        kept::<lessons::Entity>(database, 104, a_lesson()).await;
-        kept::<students::Entity>(database, 105, student(105)).await;
-        kept::<orders::Entity>(database, 106, order(106, Some(105))).await;
-        kept::<order_items::Entity>(database, 107, an_item()).await;
-        kept::<refunds::Entity>(database, 108, a_refund()).await;
-        kept::<enrollments::Entity>(database, 109, enrollment(109, 105, 102)).await;
-        kept::<entitlements::Entity>(database, 110, an_entitlement()).await;
-        kept::<certificates::Entity>(database, 111, a_certificate()).await;
-        kept::<live_sessions::Entity>(database, 112, a_live_session()).await;
-        kept::<recordings::Entity>(database, 113, a_recording()).await;
-        kept::<events::Entity>(database, 114, an_event()).await;
-        kept::<sessions::Entity>(database, 115, a_session()).await;
-        kept::<password_links::Entity>(database, 116, a_link()).await;
-        kept::<audit_entries::Entity>(database, 117, an_entry()).await;
-        children_are_found(database).await;
-        what_belongs_to_a_person_goes_with_them(database).await;
-        a_deleted_student_leaves_the_order(database).await;
+        assert_stored_in_workspace::<users::Entity>(database, 100, a_user()).await;
+        assert_stored_in_workspace::<api_keys::Entity>(database, 101, api_key(101)).await;
+        assert_stored_in_workspace::<courses::Entity>(database, 102, course(102)).await;
+        assert_stored_in_workspace::<modules::Entity>(database, 103, a_module()).await;
+        assert_stored_in_workspace::<lessons::Entity>(database, 104, a_lesson()).await;
+        assert_stored_in_workspace::<students::Entity>(database, 105, student(105)).await;
+        assert_stored_in_workspace::<orders::Entity>(database, 106, order(106, Some(105))).await;
+        assert_stored_in_workspace::<order_items::Entity>(database, 107, an_item()).await;
+        assert_stored_in_workspace::<refunds::Entity>(database, 108, a_refund()).await;
+        assert_stored_in_workspace::<enrollments::Entity>(database, 109, enrollment(109, 105, 102)).await;
+        assert_stored_in_workspace::<entitlements::Entity>(database, 110, an_entitlement()).await;
+        assert_stored_in_workspace::<certificates::Entity>(database, 111, a_certificate()).await;
+        assert_stored_in_workspace::<live_sessions::Entity>(database, 112, a_live_session()).await;
+        assert_stored_in_workspace::<recordings::Entity>(database, 113, a_recording()).await;
+        assert_stored_in_workspace::<events::Entity>(database, 114, an_event()).await;
+        assert_stored_in_workspace::<sessions::Entity>(database, 115, a_session()).await;
+        assert_stored_in_workspace::<password_links::Entity>(database, 116, a_link()).await;
+        assert_stored_in_workspace::<audit_entries::Entity>(database, 117, an_entry()).await;
+        assert_children_are_found(database).await;
+        deleting_a_user_deletes_sessions_and_links(database).await;
+        deleting_a_student_keeps_the_order(database).await;
     }
 }
 
 #[tokio::test]
-async fn many_rows_come_back_as_they_went() {
+async fn many_rows_are_stored_unchanged() {
     let texts =
         ["", "null", "\\x41", "O'Neil \"\\/\" {},[]", "\t\n\u{7f}\u{2028}", "Zoë \u{1f980}", "\u{202e}ab"];
     let student = |number: u128| {
@@ -66,7 +66,7 @@ async fn many_rows_come_back_as_they_went() {
     };
     let key = |number: u128| api_keys::Model { per_minute: Some(i32::MAX), ..api_key(number) };
     for database in databases().await {
-        // More than one statement takes, and one that is left over.
+        // More rows than one statement inserts, and not a multiple of that.
         let rows: Vec<_> = (1_000..1_513).map(student).collect();
         let ours = students::in_workspace(OURS);
         ours.insert_many(&database, rows.clone()).await.unwrap();
@@ -91,7 +91,7 @@ async fn many_rows_come_back_as_they_went() {
     }
 }
 
-async fn children_are_found(database: &DatabaseConnection) {
+async fn assert_children_are_found(database: &DatabaseConnection) {
     let done = lesson_completions::Model {
         enrollment_id: id(109),
         lesson_id: id(104),
@@ -125,7 +125,7 @@ async fn children_are_found(database: &DatabaseConnection) {
     );
 }
 
-async fn what_belongs_to_a_person_goes_with_them(database: &DatabaseConnection) {
+async fn deleting_a_user_deletes_sessions_and_links(database: &DatabaseConnection) {
     assert_eq!(sessions::by_token_hash(database, &[1; 32]).await.unwrap(), Some(a_session()));
     assert_eq!(password_links::by_token_hash(database, &[2; 32]).await.unwrap(), Some(a_link()));
     assert_eq!(sessions::in_workspace(THEIRS).end_others(database, id(100), None).await.unwrap(), 0);
@@ -133,10 +133,10 @@ async fn what_belongs_to_a_person_goes_with_them(database: &DatabaseConnection) 
     assert!(users::in_workspace(OURS).delete(database, id(100)).await.unwrap());
     assert_eq!(sessions::in_workspace(OURS).count(database).await.unwrap(), 0);
     assert_eq!(password_links::in_workspace(OURS).count(database).await.unwrap(), 0);
-    assert_eq!(audit_entries::in_workspace(OURS).count(database).await.unwrap(), 1, "the log stays");
+    assert_eq!(audit_entries::in_workspace(OURS).count(database).await.unwrap(), 1, "the log remains");
 }
 
-async fn a_deleted_student_leaves_the_order(database: &DatabaseConnection) {
+async fn deleting_a_student_keeps_the_order(database: &DatabaseConnection) {
     student_tags::replace(database, OURS, id(105), &["vip".to_owned()]).await.unwrap();
     assert!(students::in_workspace(OURS).delete(database, id(105)).await.unwrap());
     assert_eq!(enrollments::in_workspace(OURS).count(database).await.unwrap(), 0);
@@ -150,7 +150,7 @@ async fn a_deleted_student_leaves_the_order(database: &DatabaseConnection) {
 }
 
 #[tokio::test]
-async fn a_change_writes_what_is_set_and_only_inside_the_workspace() {
+async fn an_update_writes_only_set_columns_of_rows_in_the_workspace() {
     for database in databases().await {
         let courses = courses::in_workspace(OURS);
         courses.insert(&database, courses::Model { workspace_id: THEIRS, ..course(1) }).await.unwrap();
@@ -161,7 +161,7 @@ async fn a_change_writes_what_is_set_and_only_inside_the_workspace() {
         };
         assert!(
             courses.update(&database, id(1), change()).await.unwrap(),
-            "the model's workspace is not believed"
+            "the model's workspace is ignored"
         );
         assert!(!courses.update(&database, id(2), change()).await.unwrap());
         assert!(!courses::in_workspace(THEIRS).update(&database, id(1), change()).await.unwrap());
@@ -173,7 +173,7 @@ async fn a_change_writes_what_is_set_and_only_inside_the_workspace() {
 }
 
 #[tokio::test]
-async fn a_workspace_is_found_by_its_key_and_changed() {
+async fn a_workspace_is_found_by_its_key_and_updated() {
     for database in databases().await {
         assert_eq!(workspaces::by_key(&database, "ours").await.unwrap(), Some(workspace(OURS, "ours")));
         assert_eq!(workspaces::lock_by_key(&database, "none").await.unwrap(), None);
@@ -185,7 +185,7 @@ async fn a_workspace_is_found_by_its_key_and_changed() {
 }
 
 #[tokio::test]
-async fn a_status_outside_its_list_is_refused_by_the_schema() {
+async fn the_schema_rejects_an_unknown_status() {
     for database in databases().await {
         courses::in_workspace(OURS).insert(&database, course(1)).await.unwrap();
         let wrong = "UPDATE courses SET status = 'sold'";
@@ -265,7 +265,7 @@ fn a_lesson() -> lessons::Model {
         module_id: id(103),
         key: "l1".to_owned(),
         title: "First".to_owned(),
-        kind: lessons::Kind::Quiz,
+        kind: lessons::StoredLessonType::Quiz,
         position: 1,
         duration_seconds: Some(60),
         free_preview: true,
@@ -298,7 +298,7 @@ fn an_entitlement() -> entitlements::Model {
         order_id: id(106),
         course_id: id(102),
         enrollment_id: Some(id(109)),
-        status: entitlements::Status::Active,
+        status: entitlements::StoredEntitlementStatus::Active,
         granted_at: 40,
         expires_at: Some(90),
         revoked_at: None,
@@ -325,7 +325,7 @@ fn a_live_session() -> live_sessions::Model {
         key: "live-1".to_owned(),
         course_id: Some(id(102)),
         title: "Questions".to_owned(),
-        status: live_sessions::Status::Scheduled,
+        status: live_sessions::StoredLiveSessionStatus::Scheduled,
         scheduled_at: Some(80),
         started_at: None,
         ended_at: None,

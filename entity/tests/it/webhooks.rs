@@ -1,24 +1,26 @@
-//! Webhooks: rows come back as they went, subscriptions are found by what they want, old rows go.
+//! Webhooks: rows are stored unchanged, events find their subscriptions, and old rows are pruned.
 
-use entity::webhook_deliveries::{Dead, Origin, State, Wanted};
-use entity::webhook_subscriptions::State as Standing;
+use entity::webhook_deliveries::{
+    DeadRowFilter, DeliveryRowFilter, StoredDeliveryOrigin, StoredDeliveryState,
+};
+use entity::webhook_subscriptions::StoredSubscriptionState;
 use entity::{
-    Keyset, Set, Span, StringList, StringMap, events, webhook_attempts, webhook_deliveries, webhook_fanouts,
-    webhook_replays, webhook_secrets, webhook_subscriptions, webhook_topics,
+    Keyset, Set, SpanMs, StringList, StringMap, events, webhook_attempts, webhook_deliveries,
+    webhook_fanouts, webhook_replays, webhook_secrets, webhook_subscriptions, webhook_topics,
 };
 use sea_orm::DatabaseConnection;
 
 use crate::support::{OURS, THEIRS, databases, id};
-use crate::tables::kept;
+use crate::tables::assert_stored_in_workspace;
 
-/// A subscription to `order.paid`.
+/// Returns a subscription to `order.paid`.
 pub(crate) fn subscription(number: u128) -> webhook_subscriptions::Model {
     webhook_subscriptions::Model {
         id: id(number),
         workspace_id: OURS,
         url: format!("https://example.com/{number}"),
         event_types: StringList(vec!["order.paid".to_owned()]),
-        state: Standing::Enabled,
+        state: StoredSubscriptionState::Enabled,
         failing_since: None,
         warned_at: None,
         disabled_at: None,
@@ -33,15 +35,15 @@ pub(crate) fn event(number: u128) -> events::Model {
     events::Model { id: id(number), workspace_id: OURS, kind: "order.paid".to_owned(), created_at: 70, body }
 }
 
-/// A delivery of event 500 that is due at once.
+/// Returns a delivery of event 500 that is due immediately.
 pub(crate) fn delivery(number: u128, subscription: u128, now: i64) -> webhook_deliveries::Model {
     webhook_deliveries::Model::new(id(number), id(subscription), &event(500), true, now)
 }
 
-/// A delivery that was given up.
+/// Returns a dead delivery.
 fn dead(number: u128, at: i64) -> webhook_deliveries::Model {
     webhook_deliveries::Model {
-        state: State::Dead,
+        state: StoredDeliveryState::Dead,
         next_attempt_at: None,
         attempts: 7,
         settled_at: Some(at + 9),
@@ -66,8 +68,8 @@ fn attempt(number: u128, delivery: u128) -> webhook_attempts::Model {
     }
 }
 
-/// Subscriptions 1 and 2, and event 500.
-pub(crate) async fn ground(database: &DatabaseConnection) {
+/// Inserts subscriptions 1 and 2, and event 500.
+pub(crate) async fn insert_subscriptions_and_event(database: &DatabaseConnection) {
     for number in [1, 2] {
         webhook_subscriptions::in_workspace(OURS).insert(database, subscription(number)).await.unwrap();
     }
@@ -75,17 +77,17 @@ pub(crate) async fn ground(database: &DatabaseConnection) {
 }
 
 #[tokio::test]
-async fn every_row_of_webhooks_comes_back_as_it_went() {
+async fn every_webhook_row_is_stored_unchanged() {
     for database in databases().await {
         let database = &database;
         let changed = webhook_subscriptions::Model {
-            state: Standing::Disabled,
+            state: StoredSubscriptionState::Disabled,
             failing_since: Some(3),
             warned_at: Some(4),
             disabled_at: Some(5),
             ..subscription(1)
         };
-        kept::<webhook_subscriptions::Entity>(database, 1, changed).await;
+        assert_stored_in_workspace::<webhook_subscriptions::Entity>(database, 1, changed).await;
         events::in_workspace(OURS).insert(database, event(500)).await.unwrap();
         let secret = webhook_secrets::Model {
             id: id(2),
@@ -95,9 +97,9 @@ async fn every_row_of_webhooks_comes_back_as_it_went() {
             created_at: 6,
             expires_at: Some(7),
         };
-        kept::<webhook_secrets::Entity>(database, 2, secret).await;
+        assert_stored_in_workspace::<webhook_secrets::Entity>(database, 2, secret).await;
         let leased = webhook_deliveries::Model {
-            origin: Origin::Replay,
+            origin: StoredDeliveryOrigin::Replay,
             replayed_from: Some(id(9)),
             job_id: Some(id(10)),
             lease_token: Some(id(11)),
@@ -105,8 +107,8 @@ async fn every_row_of_webhooks_comes_back_as_it_went() {
             last_error: Some("timeout".to_owned()),
             ..delivery(3, 1, 8)
         };
-        kept::<webhook_deliveries::Entity>(database, 3, leased).await;
-        kept::<webhook_attempts::Entity>(database, 4, attempt(4, 3)).await;
+        assert_stored_in_workspace::<webhook_deliveries::Entity>(database, 3, leased).await;
+        assert_stored_in_workspace::<webhook_attempts::Entity>(database, 4, attempt(4, 3)).await;
         let job = webhook_replays::Model {
             id: id(5),
             workspace_id: OURS,
@@ -114,7 +116,7 @@ async fn every_row_of_webhooks_comes_back_as_it_went() {
             event_type: Some("order.paid".to_owned()),
             from_ms: Some(1),
             to_ms: Some(2),
-            state: webhook_replays::State::Running,
+            state: webhook_replays::StoredReplayState::Running,
             total: 3,
             done: 2,
             position_at: Some(4),
@@ -123,23 +125,23 @@ async fn every_row_of_webhooks_comes_back_as_it_went() {
             updated_at: 6,
             ended_at: None,
         };
-        kept::<webhook_replays::Entity>(database, 5, job.clone()).await;
+        assert_stored_in_workspace::<webhook_replays::Entity>(database, 5, job.clone()).await;
         assert_eq!(webhook_replays::running(database, 9).await.unwrap(), [job]);
 
         assert!(webhook_subscriptions::in_workspace(OURS).delete(database, id(1)).await.unwrap());
         assert_eq!(
             webhook_attempts::in_workspace(OURS).count(database).await.unwrap(),
             0,
-            "all goes with it"
+            "deleted with the subscription"
         );
         assert_eq!(webhook_secrets::in_workspace(OURS).count(database).await.unwrap(), 0);
     }
 }
 
 #[tokio::test]
-async fn an_event_finds_who_wants_it() {
+async fn an_event_finds_its_subscriptions() {
     for database in databases().await {
-        ground(&database).await;
+        insert_subscriptions_and_event(&database).await;
         let types = |types: &[&str]| types.iter().map(|&kind| kind.to_owned()).collect::<Vec<_>>();
         webhook_topics::insert(&database, OURS, id(1), &types(&["order.paid", "order.refunded"]))
             .await
@@ -147,29 +149,35 @@ async fn an_event_finds_who_wants_it() {
         webhook_topics::insert(&database, OURS, id(2), &types(&["order.paid"])).await.unwrap();
         webhook_subscriptions::disable(&database, id(2), 9).await.unwrap();
         let ours = webhook_subscriptions::in_workspace(OURS);
-        let mut paid = ours.listening(&database, "order.paid", 9).await.unwrap().0;
+        let mut paid = ours.subscribed_to(&database, "order.paid", 9).await.unwrap().0;
         paid.sort_by_key(|(subscription, _)| *subscription);
-        assert_eq!(paid, [(id(1), Standing::Enabled), (id(2), Standing::Disabled)]);
-        let refunded = ours.listening(&database, "order.refunded", 9).await.unwrap().0;
-        assert_eq!(refunded, [(id(1), Standing::Enabled)]);
-        assert_eq!(ours.listening(&database, "student.created", 9).await.unwrap().0, []);
-        let (some, more) = ours.listening(&database, "order.paid", 1).await.unwrap();
-        assert_eq!((some.len(), more), (1, true), "the rest is told of");
-        assert!(!ours.listening(&database, "order.paid", paid.len()).await.unwrap().1);
+        assert_eq!(
+            paid,
+            [(id(1), StoredSubscriptionState::Enabled), (id(2), StoredSubscriptionState::Disabled)]
+        );
+        let refunded = ours.subscribed_to(&database, "order.refunded", 9).await.unwrap().0;
+        assert_eq!(refunded, [(id(1), StoredSubscriptionState::Enabled)]);
+        assert_eq!(ours.subscribed_to(&database, "student.created", 9).await.unwrap().0, []);
+        let (some, more) = ours.subscribed_to(&database, "order.paid", 1).await.unwrap();
+        assert_eq!((some.len(), more), (1, true), "more subscriptions are reported");
+        assert!(!ours.subscribed_to(&database, "order.paid", paid.len()).await.unwrap().1);
         let theirs = webhook_subscriptions::in_workspace(THEIRS);
-        assert_eq!(theirs.listening(&database, "order.paid", 9).await.unwrap(), (Vec::new(), false));
+        assert_eq!(theirs.subscribed_to(&database, "order.paid", 9).await.unwrap(), (Vec::new(), false));
     }
 }
 
 #[tokio::test]
-async fn health_is_written_by_the_first_and_cleared_by_any() {
+async fn health_is_set_once_and_cleared_by_a_success() {
     for database in databases().await {
-        ground(&database).await;
+        insert_subscriptions_and_event(&database).await;
         let of = async |number| {
             webhook_subscriptions::lock_many(&database, &[id(number)]).await.unwrap().remove(0)
         };
         assert!(!webhook_subscriptions::clear_failing(&database, id(1)).await.unwrap());
-        assert!(!webhook_subscriptions::set_warned(&database, id(1), 5).await.unwrap(), "it does not fail");
+        assert!(
+            !webhook_subscriptions::set_warned(&database, id(1), 5).await.unwrap(),
+            "the subscription is not failing"
+        );
         assert!(webhook_subscriptions::set_failing(&database, id(1), 10).await.unwrap());
         assert!(!webhook_subscriptions::set_failing(&database, id(1), 20).await.unwrap());
         assert!(webhook_subscriptions::set_warned(&database, id(1), 30).await.unwrap());
@@ -179,15 +187,18 @@ async fn health_is_written_by_the_first_and_cleared_by_any() {
         assert_eq!((of(1).await.failing_since, of(1).await.warned_at), (None, None));
         assert!(webhook_subscriptions::disable(&database, id(1), 40).await.unwrap());
         assert!(!webhook_subscriptions::disable(&database, id(1), 41).await.unwrap());
-        assert_eq!((of(1).await.state, of(1).await.disabled_at), (Standing::Disabled, Some(40)));
+        assert_eq!(
+            (of(1).await.state, of(1).await.disabled_at),
+            (StoredSubscriptionState::Disabled, Some(40))
+        );
         assert_eq!(of(2).await, subscription(2));
     }
 }
 
 #[tokio::test]
-async fn secrets_live_until_they_end_and_come_newest_first() {
+async fn secrets_are_valid_until_they_expire_and_sorted_newest_first() {
     for database in databases().await {
-        ground(&database).await;
+        insert_subscriptions_and_event(&database).await;
         let secrets = webhook_secrets::in_workspace(OURS);
         let secret = |number, created_at, expires_at| webhook_secrets::Model {
             id: id(number),
@@ -201,29 +212,29 @@ async fn secrets_live_until_they_end_and_come_newest_first() {
             secrets.insert(&database, row).await.unwrap();
         }
         let live = async |now| {
-            let live = webhook_secrets::live(&database, &[id(1), id(2)], now).await.unwrap();
+            let live = webhook_secrets::active(&database, &[id(1), id(2)], now).await.unwrap();
             live.into_iter().map(|secret| (secret.id, secret.expires_at)).collect::<Vec<_>>()
         };
         assert_eq!(live(99).await, [(id(12), None), (id(11), Some(300)), (id(10), Some(100))]);
         assert_eq!(live(100).await, [(id(12), None), (id(11), Some(300))]);
         assert_eq!(secrets.expire(&database, id(1), 100, 200).await.unwrap(), 2);
         assert_eq!(live(100).await, [(id(12), Some(200)), (id(11), Some(200))]);
-        assert_eq!(secrets.count(&database).await.unwrap(), 2, "what ended is gone");
-        assert_eq!(secrets.expire(&database, id(1), 100, 100).await.unwrap(), 0, "at once");
+        assert_eq!(secrets.count(&database).await.unwrap(), 2, "expired secrets are deleted");
+        assert_eq!(secrets.expire(&database, id(1), 100, 100).await.unwrap(), 0, "expired immediately");
     }
 }
 
 #[tokio::test]
 async fn dead_deliveries_are_searched_and_counted() {
     for database in databases().await {
-        ground(&database).await;
+        insert_subscriptions_and_event(&database).await;
         let ours = webhook_deliveries::in_workspace(OURS);
         let other = webhook_deliveries::Model { subscription_id: id(2), ..dead(13, 30) };
         let refunded = webhook_deliveries::Model { event_type: "order.refunded".to_owned(), ..dead(12, 20) };
-        let again = dead(11, 10).again(id(14), Origin::Replay, true, 40);
+        let again = dead(11, 10).send_again(id(14), StoredDeliveryOrigin::Replay, true, 40);
         let all = vec![dead(11, 10), refunded, other, again, delivery(15, 1, 50)];
         ours.insert_many(&database, all).await.unwrap();
-        let found = async |which: Dead, after| {
+        let found = async |which: DeadRowFilter, after| {
             let column = webhook_deliveries::Column::CreatedAt;
             let page = Keyset { column, descending: true, after, to: None, limit: 9, below_updated_at: None };
             let found = ours.dead(&database, &which, page).await.unwrap();
@@ -234,33 +245,60 @@ async fn dead_deliveries_are_searched_and_counted() {
             }
             found.into_iter().map(|row| row.id.as_u128()).collect::<Vec<_>>()
         };
-        assert_eq!(found(Dead::default(), None).await, [13, 12, 11]);
-        assert_eq!(found(Dead::default(), Some((30, id(13)))).await, [12, 11]);
-        assert_eq!(found(Dead { subscription: Some(id(2)), ..Dead::default() }, None).await, [13]);
+        assert_eq!(found(DeadRowFilter::default(), None).await, [13, 12, 11]);
+        assert_eq!(found(DeadRowFilter::default(), Some((30, id(13)))).await, [12, 11]);
+        assert_eq!(
+            found(DeadRowFilter { subscription: Some(id(2)), ..DeadRowFilter::default() }, None).await,
+            [13]
+        );
         let refunded = Some("order.refunded".to_owned());
-        assert_eq!(found(Dead { event_type: refunded, ..Dead::default() }, None).await, [12]);
-        assert_eq!(found(Dead { created: Span::between(10, 20), ..Dead::default() }, None).await, [11]);
-        assert_eq!(found(Dead { unreplayed: true, ..Dead::default() }, None).await, [13, 12]);
+        assert_eq!(
+            found(DeadRowFilter { event_type: refunded, ..DeadRowFilter::default() }, None).await,
+            [12]
+        );
+        assert_eq!(
+            found(DeadRowFilter { created: SpanMs::between(10, 20), ..DeadRowFilter::default() }, None).await,
+            [11]
+        );
+        assert_eq!(
+            found(DeadRowFilter { unreplayed: true, ..DeadRowFilter::default() }, None).await,
+            [13, 12]
+        );
         let change = webhook_deliveries::ActiveModel { job_id: Set(Some(id(9))), ..Default::default() };
         assert!(ours.update(&database, id(12), change).await.unwrap());
-        assert_eq!(found(Dead { not_of_job: Some(id(9)), ..Dead::default() }, None).await, [13, 11]);
+        assert_eq!(
+            found(DeadRowFilter { not_of_job: Some(id(9)), ..DeadRowFilter::default() }, None).await,
+            [13, 11]
+        );
         let column = webhook_deliveries::Column::CreatedAt;
         let page =
             Keyset { column, descending: false, after: None, to: None, limit: 2, below_updated_at: None };
-        let of_one = Wanted { subscription: id(1), state: None, event_type: None, created: Span::default() };
-        let found = async |which: &Wanted| {
+        let of_one = DeliveryRowFilter {
+            subscription: id(1),
+            state: None,
+            event_type: None,
+            created: SpanMs::default(),
+        };
+        let found = async |which: &DeliveryRowFilter| {
             let rows = ours.of_subscription(&database, which, page).await.unwrap();
             rows.iter().map(|row| row.id).collect::<Vec<_>>()
         };
         assert_eq!(found(&of_one).await, [id(11), id(12)]);
-        assert_eq!(found(&Wanted { state: Some(State::Dead), ..of_one.clone() }).await, [id(11), id(12)]);
-        assert!(found(&Wanted { state: Some(State::Held), ..of_one.clone() }).await.is_empty());
+        assert_eq!(
+            found(&DeliveryRowFilter { state: Some(StoredDeliveryState::Dead), ..of_one.clone() }).await,
+            [id(11), id(12)]
+        );
+        assert!(
+            found(&DeliveryRowFilter { state: Some(StoredDeliveryState::Held), ..of_one.clone() })
+                .await
+                .is_empty()
+        );
         let refunded = Some("order.refunded".to_owned());
-        assert_eq!(found(&Wanted { event_type: refunded, ..of_one.clone() }).await, [id(12)]);
-        assert_eq!(found(&Wanted { created: Span::between(10, 20), ..of_one }).await, [id(11)]);
+        assert_eq!(found(&DeliveryRowFilter { event_type: refunded, ..of_one.clone() }).await, [id(12)]);
+        assert_eq!(found(&DeliveryRowFilter { created: SpanMs::between(10, 20), ..of_one }).await, [id(11)]);
         assert_eq!(
             webhook_deliveries::in_workspace(THEIRS)
-                .count_dead(&database, &Dead::default(), None)
+                .count_dead(&database, &DeadRowFilter::default(), None)
                 .await
                 .unwrap(),
             0
@@ -269,9 +307,9 @@ async fn dead_deliveries_are_searched_and_counted() {
 }
 
 #[tokio::test]
-async fn how_far_a_list_reaches_is_for_its_own_workspace_to_know() {
+async fn list_positions_are_found_only_in_the_own_workspace() {
     for database in databases().await {
-        ground(&database).await;
+        insert_subscriptions_and_event(&database).await;
         let ours = webhook_deliveries::in_workspace(OURS);
         let other = webhook_deliveries::Model { subscription_id: id(2), ..dead(14, 25) };
         let all = vec![dead(11, 10), dead(12, 20), other, delivery(13, 1, 30)];
@@ -281,20 +319,20 @@ async fn how_far_a_list_reaches_is_for_its_own_workspace_to_know() {
             Keyset { column, descending: true, after: None, to: None, limit: 1, below_updated_at: None };
         let reach =
             async |created, page, many| ours.reach(&database, id(1), created, page, many).await.unwrap();
-        assert_eq!(reach(Span::default(), page, 1).await, Some((30, id(13))));
-        assert_eq!(reach(Span::default(), page, 2).await, Some((20, id(12))));
-        assert_eq!(reach(Span::default(), page, 3).await, None, "nothing is left behind it");
-        assert_eq!(reach(Span::between(10, 30), page, 1).await, Some((20, id(12))));
+        assert_eq!(reach(SpanMs::default(), page, 1).await, Some((30, id(13))));
+        assert_eq!(reach(SpanMs::default(), page, 2).await, Some((20, id(12))));
+        assert_eq!(reach(SpanMs::default(), page, 3).await, None, "no delivery follows");
+        assert_eq!(reach(SpanMs::between(10, 30), page, 1).await, Some((20, id(12))));
         let second = Keyset { after: Some((30, id(13))), ..page };
-        assert_eq!(reach(Span::default(), second, 1).await, Some((20, id(12))));
+        assert_eq!(reach(SpanMs::default(), second, 1).await, Some((20, id(12))));
         let theirs = webhook_deliveries::in_workspace(THEIRS);
-        assert_eq!(theirs.reach(&database, id(1), Span::default(), page, 1).await.unwrap(), None);
+        assert_eq!(theirs.reach(&database, id(1), SpanMs::default(), page, 1).await.unwrap(), None);
 
-        let all = Span::default();
+        let all = SpanMs::default();
         let dead = async |of, page, many| ours.reach_dead(&database, of, all, page, many).await.unwrap();
         assert_eq!(dead(None, page, 1).await, Some((25, id(14))));
         assert_eq!(dead(None, page, 2).await, Some((20, id(12))));
-        assert_eq!(dead(None, page, 3).await, None, "nothing is left behind it");
+        assert_eq!(dead(None, page, 3).await, None, "no delivery follows");
         assert_eq!(dead(Some(id(1)), page, 1).await, Some((20, id(12))));
         assert_eq!(dead(Some(id(1)), page, 2).await, None);
         for of in [None, Some(id(1))] {
@@ -304,9 +342,9 @@ async fn how_far_a_list_reaches_is_for_its_own_workspace_to_know() {
 }
 
 #[tokio::test]
-async fn what_is_old_goes_in_batches_and_what_waits_stays() {
+async fn old_rows_are_pruned_in_batches_and_pending_rows_remain() {
     for database in databases().await {
-        ground(&database).await;
+        insert_subscriptions_and_event(&database).await;
         let ours = webhook_deliveries::in_workspace(OURS);
         events::in_workspace(OURS).insert_many(&database, (501..504).map(event).collect()).await.unwrap();
         let held = webhook_deliveries::Model::new(id(20), id(1), &event(502), false, 1);
@@ -335,14 +373,14 @@ async fn what_is_old_goes_in_batches_and_what_waits_stays() {
 }
 
 #[tokio::test]
-async fn the_rest_of_an_event_s_subscriptions_is_kept_until_each_has_its_delivery() {
+async fn remaining_subscriptions_of_an_event_are_stored_until_each_has_its_delivery() {
     for database in databases().await {
         let database = &database;
-        ground(database).await;
+        insert_subscriptions_and_event(database).await;
         for number in [1, 2] {
             webhook_topics::insert(database, OURS, id(number), &["order.paid".to_owned()]).await.unwrap();
         }
-        let rest = |event: u128, after: u128| webhook_fanouts::Rest {
+        let rest = |event: u128, after: u128| webhook_fanouts::PendingFanout {
             event_id: id(event),
             workspace_id: OURS,
             event_type: "order.paid".to_owned(),
@@ -350,18 +388,29 @@ async fn the_rest_of_an_event_s_subscriptions_is_kept_until_each_has_its_deliver
             due_at: 7,
         };
         webhook_fanouts::insert(database, rest(500, 2)).await.unwrap();
-        assert_eq!(webhook_fanouts::next(database, id(0)).await.unwrap(), None, "each has its own");
+        assert_eq!(
+            webhook_fanouts::next(database, id(0)).await.unwrap(),
+            None,
+            "each subscription has its delivery"
+        );
         webhook_fanouts::insert(database, rest(500, 0)).await.unwrap();
         assert_eq!(webhook_fanouts::next(database, id(0)).await.unwrap(), Some((OURS, id(500))));
-        assert_eq!(webhook_fanouts::next(database, OURS).await.unwrap(), None, "no workspace behind it");
-        let row = webhook_fanouts::take(database, id(500)).await.unwrap().unwrap();
-        assert_eq!((row.first(1), row.first(9), row.due_at), (vec![id(1)], vec![id(1), id(2)], 7));
+        assert_eq!(webhook_fanouts::next(database, OURS).await.unwrap(), None, "no workspace follows");
+        let row = webhook_fanouts::lock(database, id(500)).await.unwrap().unwrap();
+        assert_eq!(
+            (row.first_subscriptions(1), row.first_subscriptions(9), row.due_at),
+            (vec![id(1)], vec![id(1), id(2)], 7)
+        );
         webhook_fanouts::advance(database, &row, 1).await.unwrap();
-        assert_eq!(events::prune(database, id(u128::MAX), None, 9).await.unwrap().0, 0, "it is still needed");
-        let row = webhook_fanouts::take(database, id(500)).await.unwrap().unwrap();
-        assert_eq!(row.first(9), [id(2)]);
+        assert_eq!(
+            events::prune(database, id(u128::MAX), None, 9).await.unwrap().0,
+            0,
+            "the event is still needed"
+        );
+        let row = webhook_fanouts::lock(database, id(500)).await.unwrap().unwrap();
+        assert_eq!(row.first_subscriptions(9), [id(2)]);
         webhook_fanouts::advance(database, &row, 9).await.unwrap();
-        assert_eq!(webhook_fanouts::take(database, id(500)).await.unwrap(), None);
+        assert_eq!(webhook_fanouts::lock(database, id(500)).await.unwrap(), None);
         assert_eq!(events::prune(database, id(u128::MAX), None, 9).await.unwrap().0, 1);
     }
 }

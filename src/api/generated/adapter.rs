@@ -1,6 +1,6 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
-//! The traits of all tags as one poem-openapi API.
+//! Serves the traits of all tags as one poem-openapi API.
 
 use poem_openapi::OpenApi;
 use super::operations;
@@ -10,30 +10,30 @@ use contract_runtime::call::Call;
 use contract_runtime::parameter::{Header, Path, Query};
 use contract_runtime::payload::JsonBody;
 use contract_runtime::scalar::Timestamp;
-use contract_runtime::security::{Key, Scheme};
+use contract_runtime::security::{SecurityRequirement, SecurityScheme};
 use contract_runtime::service::respond;
 
-/// The tags of the contract.
+/// A tag of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
 pub enum Tag {
-    /// Published courses, with their modules and the metadata of their lessons.
+    /// Published courses with their modules and lesson metadata.
     #[oai(rename = "courses")]
     Courses,
-    /// The people who take courses, with their progress and enrollment history.
+    /// Students with their progress and enrollment history.
     #[oai(rename = "students")]
     Students,
-    /// What was bought, with receipts, refunds and the entitlements that came of it.
+    /// Orders with their receipts, refunds and entitlements.
     #[oai(rename = "orders")]
     Orders,
-    /// The links of students to courses.
+    /// Enrollments of students in courses.
     #[oai(rename = "enrollments")]
     Enrollments,
-    /// Aggregate revenue and completion metrics over a window of time.
+    /// Aggregate revenue and completion metrics for a time window.
     #[oai(rename = "analytics")]
     Analytics,
 }
 
-/// The scopes of the contract.
+/// A scope of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, poem_openapi::OAuthScopes)]
 pub enum Scope {
     /// `read:courses`.
@@ -57,7 +57,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Every scope, in the order of the contract.
+    /// All scopes, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::ReadCourses,
         Self::ReadStudents,
@@ -66,7 +66,7 @@ impl Scope {
         Self::WriteEnrollments,
         Self::ReadAnalytics,
     ];
-    /// The scope as it is written.
+    /// Returns the scope as a string, such as `read:courses`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadCourses => "read:courses",
@@ -79,15 +79,15 @@ impl Scope {
     }
 }
 
-/// How callers send their keys: the security scheme `apiKey`.
+/// The security scheme `apiKey`: how clients send their API keys.
 pub struct Keys;
 
-impl Scheme for Keys {
+impl SecurityScheme for Keys {
     const NAME: &'static str = "apiKey";
     const CREDENTIAL: contract_runtime::contract::Credential = operations::CREDENTIAL;
 }
 
-/// The API over whoever implements the traits of its tags.
+/// Serves an implementation of the traits of all tags as a poem-openapi API.
 pub struct V1<S>(pub S);
 
 #[OpenApi]
@@ -105,7 +105,7 @@ impl<
     async fn list_courses(
         &self,
         #[oai(scope = "Scope::ReadCourses")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(
             name = "cursor",
@@ -163,7 +163,7 @@ impl<
         };
         respond(&self.0, &call, self.0.list_courses(call.clone(), request).await)
     }
-    /// Fetch one course
+    /// Retrieve a course
     #[oai(
         path = "/api/v1/courses/:id",
         method = "get",
@@ -173,7 +173,7 @@ impl<
     async fn get_course(
         &self,
         #[oai(scope = "Scope::ReadCourses")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(name = "id", validator(min_length = 1))]
         id: Path<String>,
@@ -196,7 +196,7 @@ impl<
     async fn list_students(
         &self,
         #[oai(scope = "Scope::ReadStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(
             name = "cursor",
@@ -283,7 +283,7 @@ impl<
     async fn create_student(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(
             name = "Idempotency-Key",
@@ -308,7 +308,7 @@ impl<
     async fn list_orders(
         &self,
         #[oai(scope = "Scope::ReadOrders")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(
             name = "cursor",
@@ -380,7 +380,7 @@ impl<
         };
         respond(&self.0, &call, self.0.list_orders(call.clone(), request).await)
     }
-    /// Enrol a student in a course
+    /// Enroll a student in a course
     #[oai(
         path = "/api/v1/enrollments",
         method = "post",
@@ -390,7 +390,7 @@ impl<
     async fn create_enrollment(
         &self,
         #[oai(scope = "Scope::WriteEnrollments")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(
             name = "Idempotency-Key",
@@ -405,7 +405,7 @@ impl<
         };
         respond(&self.0, &call, self.0.create_enrollment(call.clone(), request).await)
     }
-    /// Read aggregate revenue and completion metrics
+    /// Retrieve aggregate revenue and completion metrics
     #[oai(
         path = "/api/v1/analytics/summary",
         method = "get",
@@ -415,7 +415,7 @@ impl<
     async fn get_analytics_summary(
         &self,
         #[oai(scope = "Scope::ReadAnalytics")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(name = "from")]
         from: Query<Option<Timestamp>>,

@@ -1,25 +1,25 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `analytics`.
 
 use super::schemas;
-use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
 use contract_runtime::payload::Json;
 use contract_runtime::scalar::Timestamp;
 
-/// Aggregate revenue and completion metrics over a window of time.
+/// Aggregate revenue and completion metrics for a time window.
 pub trait Analytics: Service {
-    /// Read aggregate revenue and completion metrics
+    /// Retrieve aggregate revenue and completion metrics
     ///
-    /// Sums up what happened in the workspace from `from` up to `to`.
+    /// Returns metrics of the workspace for the window from `from` to `to`.
     ///
-    /// - Revenue is given apart for each currency. `gross_amount` is the sum of `total_amount` over the orders whose `paid_at` lies in the window, `refunded_amount` the sum of the refunds whose own `created_at` does, and `net_amount` the first less the second. They equal the sums over `listOrders`, to the minor unit.
-    /// - `students.total` counts the students created before `to`; `enrollments.active` counts the enrollments created before `to` that are active now.
-    /// - `completion` looks at the cohort of the enrollments created in the window, and at how far they have come by now.
-    /// - With `courseId`, orders that hold an item of that course count with their whole amount, refunds of such orders likewise, and everything else counts for that course only. A course that does not exist gives zeros.
-    /// - Without `from` and `to` the window is the last 30 days, up to the time of the request.
+    /// - Revenue is reported separately for each currency. `gross_amount` is the sum of `total_amount` of the orders with `paid_at` in the window, `refunded_amount` is the sum of the refunds with `created_at` in the window, and `net_amount` is the difference. These amounts exactly equal the sums over `listOrders`.
+    /// - `students.total` is the number of students created before `to`; `enrollments.active` is the number of enrollments created before `to` that are active now.
+    /// - `completion` describes the current progress of a cohort: the enrollments created in the window.
+    /// - With `courseId`, orders with an item for that course count with their full amount, and so do refunds of such orders; all other metrics cover that course only. A course that does not exist returns zeros.
+    /// - Without `from` and `to`, the window is the 30 days before the request.
     fn get_analytics_summary(
         &self,
         call: Call<Self::Caller>,
@@ -27,24 +27,24 @@ pub trait Analytics: Service {
     ) -> impl Future<Output = Result<GetAnalyticsSummaryResponse, Self::Error>> + Send;
 }
 
-/// What `getAnalyticsSummary` is called with.
+/// The parameters and the body of a request of `getAnalyticsSummary`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GetAnalyticsSummaryRequest {
-    /// Begin of the window, inclusive. Give both `from` and `to`, or neither.
+    /// Start of the window, inclusive. Set both `from` and `to`, or neither.
     pub from: Option<Timestamp>,
-    /// End of the window, exclusive. It is later than `from`, by 366 days at most.
+    /// End of the window, exclusive. Must be later than `from`, by at most 366 days.
     pub to: Option<Timestamp>,
-    /// IANA time zone in which days, weeks and months of `series` begin, such as `Europe/Berlin`.
+    /// IANA time zone of the days, weeks and months in `series`, such as `Europe/Berlin`.
     pub timezone: String,
-    /// Only what concerns this course.
+    /// Only data of this course.
     pub course_id: Option<String>,
-    /// Length of the points of `series`. Without it `series` is empty.
+    /// Length of the intervals in `series`. If omitted, `series` is empty.
     pub interval: Option<schemas::Interval>,
-    /// The `ETag` of an earlier response. When it still holds, the answer is 304 without a body.
+    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body.
     pub if_none_match: Option<String>,
 }
 
-/// The answers of `getAnalyticsSummary`.
+/// The responses of `getAnalyticsSummary`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum GetAnalyticsSummaryResponse {
     /// The summary.
@@ -61,7 +61,7 @@ pub enum GetAnalyticsSummaryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Ok(Json<schemas::AnalyticsSummary>),
-    /// Nothing has changed since the response whose `ETag` was sent. There is no body.
+    /// Nothing has changed since the response with this `ETag`. There is no body.
     #[oai(
         status = 304,
         header(name = "ETag", ty = "String"),
@@ -75,7 +75,7 @@ pub enum GetAnalyticsSummaryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     NotModified,
-    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, `request_id` aside.
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, except for `request_id`.
     #[oai(
         status = 401,
         header(name = "WWW-Authenticate", ty = "String"),
@@ -89,7 +89,7 @@ pub enum GetAnalyticsSummaryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but lacks the scope that the operation needs.
+    /// The key is valid, but does not have the scope that the operation requires.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -102,7 +102,7 @@ pub enum GetAnalyticsSummaryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Forbidden(Json<schemas::ErrorEnvelope>),
-    /// The body, a parameter or a header failed validation. `error.details` names each fault.
+    /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
     #[oai(
         status = 422,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -116,7 +116,7 @@ pub enum GetAnalyticsSummaryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The bucket of the minute or of the day is exhausted. Wait for `Retry-After` seconds.
+    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -130,7 +130,7 @@ pub enum GetAnalyticsSummaryResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     TooManyRequests(Json<schemas::ErrorEnvelope>),
-    /// A fault of the server. Repeat the request with exponential backoff; `error.request_id` finds the cause in the log.
+    /// An internal server error. Retry the request with exponential backoff. Include `error.request_id` when you contact support.
     #[oai(
         status = 500,
         header(name = "Cache-Control", ty = "String"),
@@ -145,8 +145,8 @@ pub enum GetAnalyticsSummaryResponse {
     InternalServerError(Json<schemas::ErrorEnvelope>),
 }
 
-impl Answer for GetAnalyticsSummaryResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for GetAnalyticsSummaryResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Json::Ready(parts.body?))),
             304 => Some(Self::NotModified),
@@ -158,52 +158,52 @@ impl Answer for GetAnalyticsSummaryResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::NotModified => {
-                Parts {
+                ResponseParts {
                     status: 304,
                     headers: Vec::new(),
                     body: None,
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),

@@ -1,27 +1,27 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `courses`.
 
 use super::schemas;
-use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
 use contract_runtime::payload::Json;
 use contract_runtime::scalar::Timestamp;
 
-/// Published courses, with their modules and the metadata of their lessons.
+/// Published courses with their modules and lesson metadata.
 pub trait Courses: Service {
     /// List published courses
     ///
-    /// Lists the published courses of the workspace, page by page. Drafts and archived courses are not listed. The modules of a course are part of `getCourse` only.
+    /// Returns a page of the workspace's published courses. Draft and archived courses are not included. To get the modules of a course, use `getCourse`.
     fn list_courses(
         &self,
         call: Call<Self::Caller>,
         request: ListCoursesRequest,
     ) -> impl Future<Output = Result<ListCoursesResponse, Self::Error>> + Send;
-    /// Fetch one course
+    /// Retrieve a course
     ///
-    /// Fetches a published or archived course with its modules and the metadata of their lessons. A draft is answered with 404, as if it did not exist.
+    /// Returns a published or archived course with its modules and lesson metadata. A draft course returns 404.
     fn get_course(
         &self,
         call: Call<Self::Caller>,
@@ -29,32 +29,32 @@ pub trait Courses: Service {
     ) -> impl Future<Output = Result<GetCourseResponse, Self::Error>> + Send;
 }
 
-/// What `listCourses` is called with.
+/// The parameters and the body of a request of `listCourses`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListCoursesRequest {
-    /// `pagination.cursor` of the page before. Leave it out for the first page. The filters and `sort` must be those of the first page.
+    /// `pagination.cursor` of the previous page. Omit it to get the first page. The filters and `sort` must be the same as for the previous page.
     pub cursor: Option<String>,
-    /// Greatest number of items of the page.
+    /// Maximum number of items per page.
     pub limit: i32,
-    /// Order of the list.
+    /// Sort order of the list.
     pub sort: schemas::CourseSort,
     /// Only items with `created_at` at or after this time.
     pub created_after: Option<Timestamp>,
     /// Only items with `created_at` before this time.
     pub created_before: Option<Timestamp>,
-    /// Only items with `updated_at` at or after this time. With `sort=updated_at` this is a complete delta sync.
+    /// Only items with `updated_at` at or after this time. Together with `sort=updated_at`, this returns every change since then.
     pub updated_after: Option<Timestamp>,
     /// Only items with `updated_at` before this time.
     pub updated_before: Option<Timestamp>,
     /// Only the course with this slug.
     pub slug: Option<String>,
-    /// Only courses in this language, a BCP 47 tag. The whole tag is compared, without regard to case: `en` does not find `en-GB`.
+    /// Only courses in this language, a BCP 47 tag. The whole tag is compared, ignoring case: `en` does not match `en-GB`.
     pub language: Option<String>,
-    /// The `ETag` of an earlier response. When it still holds, the answer is 304 without a body.
+    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body.
     pub if_none_match: Option<String>,
 }
 
-/// The answers of `listCourses`.
+/// The responses of `listCourses`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum ListCoursesResponse {
     /// A page of courses.
@@ -72,11 +72,11 @@ pub enum ListCoursesResponse {
     )]
     Ok(
         Json<schemas::CourseList>,
-        /// Address of the next page with `rel="next"`. Absent on the last page.
+        /// URL of the next page with `rel="next"`. Absent on the last page.
         #[oai(header = "Link")]
         Option<String>,
     ),
-    /// Nothing has changed since the response whose `ETag` was sent. There is no body.
+    /// Nothing has changed since the response with this `ETag`. There is no body.
     #[oai(
         status = 304,
         header(name = "ETag", ty = "String"),
@@ -90,7 +90,7 @@ pub enum ListCoursesResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     NotModified,
-    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, `request_id` aside.
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, except for `request_id`.
     #[oai(
         status = 401,
         header(name = "WWW-Authenticate", ty = "String"),
@@ -104,7 +104,7 @@ pub enum ListCoursesResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but lacks the scope that the operation needs.
+    /// The key is valid, but does not have the scope that the operation requires.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -117,7 +117,7 @@ pub enum ListCoursesResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Forbidden(Json<schemas::ErrorEnvelope>),
-    /// The body, a parameter or a header failed validation. `error.details` names each fault.
+    /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
     #[oai(
         status = 422,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -131,7 +131,7 @@ pub enum ListCoursesResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The bucket of the minute or of the day is exhausted. Wait for `Retry-After` seconds.
+    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -145,7 +145,7 @@ pub enum ListCoursesResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     TooManyRequests(Json<schemas::ErrorEnvelope>),
-    /// A fault of the server. Repeat the request with exponential backoff; `error.request_id` finds the cause in the log.
+    /// An internal server error. Retry the request with exponential backoff. Include `error.request_id` when you contact support.
     #[oai(
         status = 500,
         header(name = "Cache-Control", ty = "String"),
@@ -160,8 +160,8 @@ pub enum ListCoursesResponse {
     InternalServerError(Json<schemas::ErrorEnvelope>),
 }
 
-impl Answer for ListCoursesResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for ListCoursesResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => {
                 let link = parts.header("Link");
@@ -176,10 +176,10 @@ impl Answer for ListCoursesResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body, link) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: [link.map(|value| ("Link", value))]
                         .into_iter()
@@ -189,42 +189,42 @@ impl Answer for ListCoursesResponse {
                 }
             }
             Self::NotModified => {
-                Parts {
+                ResponseParts {
                     status: 304,
                     headers: Vec::new(),
                     body: None,
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
@@ -234,16 +234,16 @@ impl Answer for ListCoursesResponse {
     }
 }
 
-/// What `getCourse` is called with.
+/// The parameters and the body of a request of `getCourse`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GetCourseRequest {
-    /// Id of the course. One that does not resolve in the workspace of the key is 404, whether it is malformed, of another kind, absent or of another workspace.
+    /// Id of the course. Returns 404 if the id is malformed, has the wrong type, does not exist, or belongs to another workspace.
     pub id: String,
-    /// The `ETag` of an earlier response. When it still holds, the answer is 304 without a body.
+    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body.
     pub if_none_match: Option<String>,
 }
 
-/// The answers of `getCourse`.
+/// The responses of `getCourse`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum GetCourseResponse {
     /// The course.
@@ -260,7 +260,7 @@ pub enum GetCourseResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Ok(Json<schemas::CourseDetail>),
-    /// Nothing has changed since the response whose `ETag` was sent. There is no body.
+    /// Nothing has changed since the response with this `ETag`. There is no body.
     #[oai(
         status = 304,
         header(name = "ETag", ty = "String"),
@@ -274,7 +274,7 @@ pub enum GetCourseResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     NotModified,
-    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, `request_id` aside.
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, except for `request_id`.
     #[oai(
         status = 401,
         header(name = "WWW-Authenticate", ty = "String"),
@@ -288,7 +288,7 @@ pub enum GetCourseResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but lacks the scope that the operation needs.
+    /// The key is valid, but does not have the scope that the operation requires.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -301,7 +301,7 @@ pub enum GetCourseResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Forbidden(Json<schemas::ErrorEnvelope>),
-    /// An id does not resolve in the workspace of the key.
+    /// No record with this id exists in the workspace of the key.
     #[oai(
         status = 404,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -315,7 +315,7 @@ pub enum GetCourseResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     NotFound(Json<schemas::ErrorEnvelope>),
-    /// The body, a parameter or a header failed validation. `error.details` names each fault.
+    /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
     #[oai(
         status = 422,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -329,7 +329,7 @@ pub enum GetCourseResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The bucket of the minute or of the day is exhausted. Wait for `Retry-After` seconds.
+    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -343,7 +343,7 @@ pub enum GetCourseResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     TooManyRequests(Json<schemas::ErrorEnvelope>),
-    /// A fault of the server. Repeat the request with exponential backoff; `error.request_id` finds the cause in the log.
+    /// An internal server error. Retry the request with exponential backoff. Include `error.request_id` when you contact support.
     #[oai(
         status = 500,
         header(name = "Cache-Control", ty = "String"),
@@ -358,8 +358,8 @@ pub enum GetCourseResponse {
     InternalServerError(Json<schemas::ErrorEnvelope>),
 }
 
-impl Answer for GetCourseResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for GetCourseResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Json::Ready(parts.body?))),
             304 => Some(Self::NotModified),
@@ -372,59 +372,59 @@ impl Answer for GetCourseResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::NotModified => {
-                Parts {
+                ResponseParts {
                     status: 304,
                     headers: Vec::new(),
                     body: None,
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::NotFound(body) => {
-                Parts {
+                ResponseParts {
                     status: 404,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),

@@ -1,24 +1,24 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `enrollments`.
 
 use super::schemas;
-use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
 use contract_runtime::payload::Json;
 
-/// The links of students to courses.
+/// Enrollments of students in courses.
 pub trait Enrollments: Service {
-    /// Enrol a student in a course
+    /// Enroll a student in a course
     ///
-    /// Enrols a student of the workspace in a published course. Idempotent on the pair (`studentId`, `courseId`): repeating the pair never creates a second enrollment.
+    /// Enrolls a student of the workspace in a published course. The operation is idempotent for the pair (`studentId`, `courseId`): repeating it never creates a second enrollment.
     ///
-    /// - The first time it answers 201 and sends `enrollment.created`.
-    /// - While the enrollment is `active` or `completed`, the same pair answers 200 with the enrollment as it is. The request changes nothing, its `expires_at` included, and sends no event.
-    /// - An enrollment that is `revoked` or `expired` is made active again under the same id, with the `expires_at` of the request. It answers 200, and `enrollment.created` is sent again, since access is back.
+    /// - The first request returns 201 and sends `enrollment.created`.
+    /// - If the enrollment is `active` or `completed`, the request returns 200 with the existing enrollment. It changes nothing, including `expires_at`, and sends no event.
+    /// - If the enrollment is `revoked` or `expired`, it is reactivated under the same id, with the `expires_at` of the request. The request returns 200 and sends `enrollment.created` again, because the student has access again.
     ///
-    /// A student or a course that does not resolve is 404. A course that is not published is 422 on `/courseId`, and an `expires_at` that has passed is 422 on `/expires_at`.
+    /// A student or course that does not exist returns 404. A course that is not published returns 422 for `/courseId`, and an `expires_at` in the past returns 422 for `/expires_at`.
     fn create_enrollment(
         &self,
         call: Call<Self::Caller>,
@@ -26,19 +26,19 @@ pub trait Enrollments: Service {
     ) -> impl Future<Output = Result<CreateEnrollmentResponse, Self::Error>> + Send;
 }
 
-/// What `createEnrollment` is called with.
+/// The parameters and the body of a request of `createEnrollment`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateEnrollmentRequest {
-    /// A key of your own making for this request, such as a UUID: visible ASCII characters. When the same request comes again with it within 24 hours, the first answer is repeated.
+    /// A unique value that you generate for this request, such as a UUID, of visible ASCII characters. If you repeat the request with the same key within 24 hours, the first response is returned again.
     pub idempotency_key: Option<String>,
-    /// The body.
+    /// The request body.
     pub body: schemas::NewEnrollment,
 }
 
-/// The answers of `createEnrollment`.
+/// The responses of `createEnrollment`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum CreateEnrollmentResponse {
-    /// The pair had an enrollment already; this is it, made active again if it was revoked or expired.
+    /// The existing enrollment of the student in the course, reactivated if it was revoked or expired.
     #[oai(
         status = 200,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -66,7 +66,7 @@ pub enum CreateEnrollmentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Created(Json<schemas::Enrollment>),
-    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, `request_id` aside.
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, except for `request_id`.
     #[oai(
         status = 401,
         header(name = "WWW-Authenticate", ty = "String"),
@@ -80,7 +80,7 @@ pub enum CreateEnrollmentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but lacks the scope that the operation needs.
+    /// The key is valid, but does not have the scope that the operation requires.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -93,7 +93,7 @@ pub enum CreateEnrollmentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Forbidden(Json<schemas::ErrorEnvelope>),
-    /// An id does not resolve in the workspace of the key.
+    /// No record with this id exists in the workspace of the key.
     #[oai(
         status = 404,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -107,7 +107,7 @@ pub enum CreateEnrollmentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     NotFound(Json<schemas::ErrorEnvelope>),
-    /// A request with the same `Idempotency-Key` is still running. Wait a second and repeat it.
+    /// A request with the same `Idempotency-Key` is still running. Wait a second, then retry the request.
     #[oai(
         status = 409,
         header(name = "Cache-Control", ty = "String"),
@@ -146,7 +146,7 @@ pub enum CreateEnrollmentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnsupportedMediaType(Json<schemas::ErrorEnvelope>),
-    /// The body, a parameter or a header failed validation. `error.details` names each fault.
+    /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
     #[oai(
         status = 422,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -160,7 +160,7 @@ pub enum CreateEnrollmentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The bucket of the minute or of the day is exhausted. Wait for `Retry-After` seconds.
+    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -174,7 +174,7 @@ pub enum CreateEnrollmentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     TooManyRequests(Json<schemas::ErrorEnvelope>),
-    /// A fault of the server. Repeat the request with exponential backoff; `error.request_id` finds the cause in the log.
+    /// An internal server error. Retry the request with exponential backoff. Include `error.request_id` when you contact support.
     #[oai(
         status = 500,
         header(name = "Cache-Control", ty = "String"),
@@ -189,8 +189,8 @@ pub enum CreateEnrollmentResponse {
     InternalServerError(Json<schemas::ErrorEnvelope>),
 }
 
-impl Answer for CreateEnrollmentResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for CreateEnrollmentResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Json::Ready(parts.body?))),
             201 => Some(Self::Created(Json::Ready(parts.body?))),
@@ -206,80 +206,80 @@ impl Answer for CreateEnrollmentResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Created(body) => {
-                Parts {
+                ResponseParts {
                     status: 201,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::NotFound(body) => {
-                Parts {
+                ResponseParts {
                     status: 404,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Conflict(body) => {
-                Parts {
+                ResponseParts {
                     status: 409,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::PayloadTooLarge(body) => {
-                Parts {
+                ResponseParts {
                     status: 413,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnsupportedMediaType(body) => {
-                Parts {
+                ResponseParts {
                     status: 415,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),

@@ -1,11 +1,11 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
-//! What webhooks send.
+//! The types of webhook events.
 
 use super::schemas;
 use contract_runtime::scalar::Timestamp;
 
-/// Every type of event, in the order of the contract.
+/// All event types, in the order of the contract.
 pub const EVENT_TYPES: &[&str] = &[
     "student.created",
     "student.updated",
@@ -22,7 +22,7 @@ pub const EVENT_TYPES: &[&str] = &[
     "certificate.issued",
 ];
 
-/// The body of one event, as it is delivered.
+/// The body of an event, as webhooks receive it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
 pub enum Event {
@@ -48,14 +48,14 @@ pub enum Event {
     LiveSessionStarted(LiveSessionStartedEvent),
     /// A live session ended
     LiveSessionEnded(LiveSessionEndedEvent),
-    /// A recording became ready
+    /// A recording is ready
     RecordingReady(RecordingReadyEvent),
     /// A certificate was issued
     CertificateIssued(CertificateIssuedEvent),
 }
 
 impl Event {
-    /// The type of the event.
+    /// Returns the event type.
     pub const fn event_type(&self) -> &'static str {
         match self {
             Self::StudentCreated(_) => "student.created",
@@ -80,57 +80,57 @@ impl Event {
 pub struct StudentSummary {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     pub id: String,
-    /// An email address. It holds exactly one `@` with something on both sides, and neither blanks nor control characters; more is not checked. Letters keep the case in which they came, and are compared without regard to it.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
     pub email: String,
-    /// Full name. Null when not known.
+    /// Full name. Null if unknown.
     pub name: Option<String>,
-    /// Id of this person in a system of yours, such as a CRM. Null when there is none. It need not be unique.
+    /// Id of the student in your own system, such as a CRM. Null if there is none. It does not have to be unique.
     pub external_id: Option<String>,
-    /// Labels of your own, each at most once.
+    /// Your own labels, without duplicates.
     pub tags: Vec<String>,
-    /// Facts of your own about the record, up to 50 of them. The service stores them and does nothing else with them. Keep no secrets here.
+    /// Your own key-value pairs for the record, at most 50. The service stores them without interpreting them. Do not store secrets here.
     pub metadata: std::collections::BTreeMap<String, String>,
-    /// Progress of a student over all enrollments.
+    /// Progress of a student across all enrollments.
     pub progress: schemas::StudentProgress,
     /// When the student was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown in the student, progress and enrollments included.
+    /// When the server recorded the last change to any data shown in the student, including progress and enrollments.
     pub updated_at: Timestamp,
 }
 
-/// A student right after a change, with the names of the fields that changed.
+/// A student after a change, with the names of the changed fields.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct UpdatedStudent {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     pub id: String,
-    /// An email address. It holds exactly one `@` with something on both sides, and neither blanks nor control characters; more is not checked. Letters keep the case in which they came, and are compared without regard to it.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
     pub email: String,
-    /// Full name. Null when not known.
+    /// Full name. Null if unknown.
     pub name: Option<String>,
-    /// Id of this person in a system of yours, such as a CRM. Null when there is none. It need not be unique.
+    /// Id of the student in your own system, such as a CRM. Null if there is none. It does not have to be unique.
     pub external_id: Option<String>,
-    /// Labels of your own, each at most once.
+    /// Your own labels, without duplicates.
     pub tags: Vec<String>,
-    /// Facts of your own about the record, up to 50 of them. The service stores them and does nothing else with them. Keep no secrets here.
+    /// Your own key-value pairs for the record, at most 50. The service stores them without interpreting them. Do not store secrets here.
     pub metadata: std::collections::BTreeMap<String, String>,
-    /// Progress of a student over all enrollments.
+    /// Progress of a student across all enrollments.
     pub progress: schemas::StudentProgress,
     /// When the student was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown in the student, progress and enrollments included.
+    /// When the server recorded the last change to any data shown in the student, including progress and enrollments.
     pub updated_at: Timestamp,
-    /// Names of the fields of the student that changed, such as `name` or `tags`.
+    /// Names of the changed fields of the student, such as `name` or `tags`.
     pub changed: Vec<String>,
 }
 
-/// What is left of a student who was deleted.
+/// A deleted student.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DeletedStudent {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     pub id: String,
-    /// An email address. It holds exactly one `@` with something on both sides, and neither blanks nor control characters; more is not checked. Letters keep the case in which they came, and are compared without regard to it.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
     pub email: String,
-    /// Id of this person in a system of yours. Null when there was none.
+    /// Id of the student in your own system. Null if there was none.
     pub external_id: Option<String>,
     /// When the student was deleted.
     pub deleted_at: Timestamp,
@@ -141,9 +141,9 @@ pub struct DeletedStudent {
 pub struct EnrollmentStudent {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     pub id: String,
-    /// An email address. It holds exactly one `@` with something on both sides, and neither blanks nor control characters; more is not checked. Letters keep the case in which they came, and are compared without regard to it.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
     pub email: String,
-    /// Full name. Null when not known.
+    /// Full name. Null if unknown.
     pub name: Option<String>,
 }
 
@@ -152,9 +152,9 @@ pub struct EnrollmentStudent {
 pub struct EnrollmentCourse {
     /// Id of a course, such as `crs_01k424mh00e2mbrajjfteg1k8f`.
     pub id: String,
-    /// Readable name of a course in its address, unique in the workspace.
+    /// URL-friendly name of a course, unique in the workspace.
     pub slug: String,
-    /// Title as students see it.
+    /// Title as shown to students.
     pub title: String,
 }
 
@@ -169,25 +169,25 @@ pub struct EnrollmentEventData {
     /// Id of a course, such as `crs_01k424mh00e2mbrajjfteg1k8f`.
     #[serde(rename = "courseId")]
     pub course_id: String,
-    /// Where an enrollment stands. `active`: the student has access. `completed`: every lesson is done. `expired`: `expires_at` has passed. `revoked`: access was taken away.
+    /// Status of an enrollment. `active`: the student has access. `completed`: every lesson is completed. `expired`: `expires_at` has passed. `revoked`: access was revoked.
     pub status: schemas::EnrollmentStatus,
-    /// Where an enrollment came from. `api`: `createEnrollment`. `order`: a paid order. `manual`: somebody in the workspace. `import`: a transfer from another system.
+    /// How an enrollment was created. `api`: by `createEnrollment`. `order`: by a paid order. `manual`: by a user of the workspace. `import`: by a transfer from another system.
     pub source: schemas::EnrollmentSource,
-    /// The order that it came from. Null when it came from none.
+    /// The order that created the enrollment. Null if there is none.
     pub order_id: Option<String>,
     /// Progress in one course.
     pub progress: schemas::EnrollmentProgress,
-    /// When access was given, the last time if it was given more than once.
+    /// When access was granted; the last time, if it was granted more than once.
     pub enrolled_at: Timestamp,
-    /// When access ends. Null when it does not end.
+    /// When access expires. Null if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// When the last lesson was done. Null before.
+    /// When the last lesson was completed. Null before that.
     pub completed_at: Option<Timestamp>,
-    /// When access was taken away. Null while it is not.
+    /// When access was revoked. Null if it is not revoked.
     pub revoked_at: Option<Timestamp>,
     /// When the enrollment was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown here.
+    /// When the server recorded the last change to any data shown in this record.
     pub updated_at: Timestamp,
     /// The student of an enrollment.
     pub student: EnrollmentStudent,
@@ -195,51 +195,51 @@ pub struct EnrollmentEventData {
     pub course: EnrollmentCourse,
 }
 
-/// An order with the refund that the event is about.
+/// An order with the refund that caused the event.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RefundedOrder {
     /// Id of an order, such as `ord_01khdps1znf0yt63fefph15bgz`.
     pub id: String,
-    /// Number of the order as the buyer sees it.
+    /// Order number as shown to the buyer.
     pub number: String,
-    /// The student who bought. Null once that student is deleted; the order stays.
+    /// The student who placed the order. Null after the student was deleted; the order is kept.
     #[serde(rename = "studentId")]
     pub student_id: Option<String>,
-    /// The buyer as known when the order was paid. It does not follow later changes of the student.
+    /// The buyer at the time of payment. Later changes to the student do not affect it.
     pub customer: schemas::OrderCustomer,
-    /// How much of a paid order was given back. `paid`: nothing. `partially_refunded`: a part. `refunded`: all of it.
+    /// How much of a paid order was refunded. `paid`: nothing. `partially_refunded`: a part. `refunded`: everything.
     pub status: schemas::OrderStatus,
-    /// ISO 4217 code in upper case. It says what the minor unit of the amounts beside it is.
+    /// Uppercase ISO 4217 currency code. It determines the minor unit of the amounts next to it.
     pub currency: String,
-    /// Sum of `total_amount` over the items.
+    /// Sum of `total_amount` of the items.
     pub subtotal_amount: i64,
-    /// What was taken off.
+    /// Discount on the order.
     pub discount_amount: i64,
     /// Tax on the order.
     pub tax_amount: i64,
-    /// What was paid.
+    /// Amount paid.
     pub total_amount: i64,
     /// Sum of the refunds, at most `total_amount`.
     pub refunded_amount: i64,
-    /// What was bought.
+    /// Items of the order.
     pub items: Vec<schemas::OrderItem>,
-    /// Its receipt. Null when none was issued.
+    /// Receipt of the order. Null if none was issued.
     pub receipt: Option<schemas::Receipt>,
-    /// What was given back, oldest first.
+    /// Refunds of the order, oldest first.
     pub refunds: Vec<schemas::Refund>,
-    /// The rights that it gave, revoked and expired ones included.
+    /// Entitlements granted by the order, including revoked and expired ones.
     pub entitlements: Vec<schemas::Entitlement>,
-    /// When it was paid.
+    /// When the order was paid.
     pub paid_at: Timestamp,
     /// When the order was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown here.
+    /// When the server recorded the last change to any data shown in this record.
     pub updated_at: Timestamp,
-    /// Money given back for an order, in the currency of the order.
+    /// A refund of an order, in the currency of the order.
     pub refund: schemas::Refund,
 }
 
-/// Where a live session stands.
+/// Status of a live session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum LiveSessionStatus {
     /// `scheduled`.
@@ -254,9 +254,9 @@ pub enum LiveSessionStatus {
 }
 
 impl LiveSessionStatus {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Scheduled, Self::Live, Self::Ended];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Scheduled => "scheduled",
@@ -266,51 +266,51 @@ impl LiveSessionStatus {
     }
 }
 
-/// A session held live.
+/// A live session.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct LiveSession {
     /// Id of a live session, such as `lvs_01kjmma2g0eef9xyc5pf6jbxrw`.
     pub id: String,
-    /// The course that it belongs to. Null when it belongs to none.
+    /// The course of the live session. Null if it does not belong to a course.
     #[serde(rename = "courseId")]
     pub course_id: Option<String>,
-    /// Title as students see it.
+    /// Title as shown to students.
     pub title: String,
-    /// Where a live session stands.
+    /// Status of a live session.
     pub status: LiveSessionStatus,
-    /// When it was to begin. Null when no time was set.
+    /// Scheduled start. Null if no time was set.
     pub scheduled_at: Option<Timestamp>,
-    /// When it began. Null before.
+    /// When the session started. Null before that.
     pub started_at: Option<Timestamp>,
-    /// When it ended. Null before.
+    /// When the session ended. Null before that.
     pub ended_at: Option<Timestamp>,
-    /// From `started_at` to `ended_at`. Null before it ended.
+    /// Time from `started_at` to `ended_at`. Null until the session has ended.
     pub duration_seconds: Option<i64>,
 }
 
-/// The recording of a live session. A link to the media is not part of it.
+/// The recording of a live session. It does not include a link to the media.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Recording {
     /// Id of a recording, such as `rec_01kkck26r0f5y946hqwsjadk5y`.
     pub id: String,
     /// Id of a live session, such as `lvs_01kjmma2g0eef9xyc5pf6jbxrw`.
     pub live_session_id: String,
-    /// The course of the live session. Null when it belongs to none.
+    /// The course of the live session. Null if it does not belong to a course.
     #[serde(rename = "courseId")]
     pub course_id: Option<String>,
-    /// Its title, that of the live session unless it has one of its own.
+    /// Title of the recording; the title of the live session unless the recording has its own.
     pub title: String,
-    /// Length of the recording.
+    /// Duration of the recording.
     pub duration_seconds: i64,
     /// Size of the file.
     pub size_bytes: i64,
     /// Media type of the file, such as `video/mp4`.
     pub content_type: String,
-    /// When the recording was ready.
+    /// When the recording became ready.
     pub created_at: Timestamp,
 }
 
-/// Proof that a student completed a course.
+/// A certificate issued to a student for completing a course.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Certificate {
     /// Id of a certificate, such as `crt_01km685v20eb29n7m8h307kqsr`.
@@ -325,11 +325,11 @@ pub struct Certificate {
     pub course_id: String,
     /// Id of an enrollment, such as `enr_01khdps1zne5kt2bysnfgbbyhs`.
     pub enrollment_id: String,
-    /// Name printed on the certificate. Null when the name of the student was not known.
+    /// Name printed on the certificate. Null if the name of the student was unknown.
     pub recipient_name: Option<String>,
-    /// When it was issued.
+    /// When the certificate was issued.
     pub issued_at: Timestamp,
-    /// Address at which others can verify it. Null when there is none.
+    /// URL at which others can verify the certificate. Null if there is none.
     pub verification_url: Option<String>,
 }
 
@@ -340,7 +340,7 @@ pub struct StudentCreatedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: StudentCreatedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
@@ -368,9 +368,9 @@ pub enum StudentCreatedEventType {
 }
 
 impl StudentCreatedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::StudentCreated];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::StudentCreated => "student.created",
@@ -385,11 +385,11 @@ pub struct StudentUpdatedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: StudentUpdatedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// A student right after a change, with the names of the fields that changed.
+    /// A student after a change, with the names of the changed fields.
     pub data: UpdatedStudent,
 }
 
@@ -413,9 +413,9 @@ pub enum StudentUpdatedEventType {
 }
 
 impl StudentUpdatedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::StudentUpdated];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::StudentUpdated => "student.updated",
@@ -430,11 +430,11 @@ pub struct StudentDeletedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: StudentDeletedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// What is left of a student who was deleted.
+    /// A deleted student.
     pub data: DeletedStudent,
 }
 
@@ -458,9 +458,9 @@ pub enum StudentDeletedEventType {
 }
 
 impl StudentDeletedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::StudentDeleted];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::StudentDeleted => "student.deleted",
@@ -475,7 +475,7 @@ pub struct EnrollmentCreatedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: EnrollmentCreatedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
@@ -503,9 +503,9 @@ pub enum EnrollmentCreatedEventType {
 }
 
 impl EnrollmentCreatedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::EnrollmentCreated];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::EnrollmentCreated => "enrollment.created",
@@ -520,7 +520,7 @@ pub struct EnrollmentRevokedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: EnrollmentRevokedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
@@ -548,9 +548,9 @@ pub enum EnrollmentRevokedEventType {
 }
 
 impl EnrollmentRevokedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::EnrollmentRevoked];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::EnrollmentRevoked => "enrollment.revoked",
@@ -565,11 +565,11 @@ pub struct OrderPaidEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: OrderPaidEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// A paid order. All its amounts are in its own `currency`, and `total_amount` = `subtotal_amount` - `discount_amount` + `tax_amount`.
+    /// A paid order. All amounts are in the order's `currency`. `total_amount` = `subtotal_amount` - `discount_amount` + `tax_amount`.
     pub data: schemas::Order,
 }
 
@@ -593,9 +593,9 @@ pub enum OrderPaidEventType {
 }
 
 impl OrderPaidEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::OrderPaid];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OrderPaid => "order.paid",
@@ -610,11 +610,11 @@ pub struct OrderRefundedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: OrderRefundedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// An order with the refund that the event is about.
+    /// An order with the refund that caused the event.
     pub data: RefundedOrder,
 }
 
@@ -638,9 +638,9 @@ pub enum OrderRefundedEventType {
 }
 
 impl OrderRefundedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::OrderRefunded];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OrderRefunded => "order.refunded",
@@ -655,11 +655,11 @@ pub struct CoursePublishedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: CoursePublishedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// A course that is or was published.
+    /// A course that is published or archived.
     pub data: schemas::Course,
 }
 
@@ -683,9 +683,9 @@ pub enum CoursePublishedEventType {
 }
 
 impl CoursePublishedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::CoursePublished];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CoursePublished => "course.published",
@@ -700,11 +700,11 @@ pub struct CourseArchivedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: CourseArchivedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// A course that is or was published.
+    /// A course that is published or archived.
     pub data: schemas::Course,
 }
 
@@ -728,9 +728,9 @@ pub enum CourseArchivedEventType {
 }
 
 impl CourseArchivedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::CourseArchived];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CourseArchived => "course.archived",
@@ -745,11 +745,11 @@ pub struct LiveSessionStartedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: LiveSessionStartedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// A session held live.
+    /// A live session.
     pub data: LiveSession,
 }
 
@@ -773,9 +773,9 @@ pub enum LiveSessionStartedEventType {
 }
 
 impl LiveSessionStartedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::LiveSessionStarted];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::LiveSessionStarted => "live_session.started",
@@ -790,11 +790,11 @@ pub struct LiveSessionEndedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: LiveSessionEndedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// A session held live.
+    /// A live session.
     pub data: LiveSession,
 }
 
@@ -818,9 +818,9 @@ pub enum LiveSessionEndedEventType {
 }
 
 impl LiveSessionEndedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::LiveSessionEnded];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::LiveSessionEnded => "live_session.ended",
@@ -835,11 +835,11 @@ pub struct RecordingReadyEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: RecordingReadyEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// The recording of a live session. A link to the media is not part of it.
+    /// The recording of a live session. It does not include a link to the media.
     pub data: Recording,
 }
 
@@ -863,9 +863,9 @@ pub enum RecordingReadyEventType {
 }
 
 impl RecordingReadyEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::RecordingReady];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::RecordingReady => "recording.ready",
@@ -880,11 +880,11 @@ pub struct CertificateIssuedEvent {
     pub id: String,
     /// The type of the event.
     pub r#type: CertificateIssuedEventType,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
     /// Id of a workspace, such as `wks_01jndg9q00erza202v67ggafnx`.
     pub workspace_id: String,
-    /// Proof that a student completed a course.
+    /// A certificate issued to a student for completing a course.
     pub data: Certificate,
 }
 
@@ -908,9 +908,9 @@ pub enum CertificateIssuedEventType {
 }
 
 impl CertificateIssuedEventType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::CertificateIssued];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CertificateIssued => "certificate.issued",

@@ -1,8 +1,8 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
-//! Creator Platform API, as the contract has it.
+//! Creator Platform API: code generated from the contract.
 
-/// The traits of all tags as one poem-openapi API.
+/// Serves the traits of all tags as one poem-openapi API.
 #[rustfmt::skip]
 #[allow(
     clippy::too_many_arguments,
@@ -10,16 +10,19 @@
 )]
 pub mod adapter;
 
-/// The contract itself, for serving.
+/// The text of the contract, in the formats that the server serves.
 #[rustfmt::skip]
 pub mod document;
 
-/// What webhooks send.
+/// The types of webhook events.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod events;
 
-/// The contract as static tables.
+/// Static descriptions of the operations.
 #[rustfmt::skip]
 pub mod operations;
 
@@ -29,25 +32,40 @@ pub mod schemas;
 
 /// The operations of `courses`.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod courses;
 
 /// The operations of `students`.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod students;
 
 /// The operations of `orders`.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod orders;
 
 /// The operations of `enrollments`.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod enrollments;
 
 /// The operations of `analytics`.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod analytics;

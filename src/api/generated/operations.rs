@@ -1,13 +1,13 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
-//! The contract as static tables.
+//! Static descriptions of the operations.
 
 use super::document;
 use contract_runtime::contract::{
-    Body, Contract, Credential, Operation, Parameter, ParameterKind, Place,
+    Body, Contract, Credential, Operation, Parameter, ParameterKind, ParameterLocation,
 };
 
-/// Every operation, in the order of the contract.
+/// All operations, in the order of the contract.
 pub static OPERATIONS: &[&Operation] = &[
     &LIST_COURSES,
     &GET_COURSE,
@@ -18,7 +18,7 @@ pub static OPERATIONS: &[&Operation] = &[
     &GET_ANALYTICS_SUMMARY,
 ];
 
-/// The contract, as the server serves it.
+/// The contract and its operations.
 pub static CONTRACT: Contract = Contract {
     stem: "v1",
     title: document::TITLE,
@@ -30,7 +30,7 @@ pub static CONTRACT: Contract = Contract {
     credential: CREDENTIAL,
 };
 
-/// Where callers put their keys.
+/// Where clients send their API keys.
 pub const CREDENTIAL: Credential = Credential::Bearer;
 
 /// List published courses
@@ -43,70 +43,70 @@ pub static LIST_COURSES: Operation = Operation {
     parameters: &[
         Parameter {
             name: "cursor",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/Cursor/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "limit",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/Limit/schema",
             kind: ParameterKind::Integer,
         },
         Parameter {
             name: "sort",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1courses/get/parameters/2/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "created_after",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/CreatedAfter/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "created_before",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/CreatedBefore/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "updated_after",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/UpdatedAfter/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "updated_before",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/UpdatedBefore/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "slug",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1courses/get/parameters/7/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "language",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1courses/get/parameters/8/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "If-None-Match",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/IfNoneMatch/schema",
             kind: ParameterKind::String,
@@ -116,7 +116,7 @@ pub static LIST_COURSES: Operation = Operation {
     statuses: &[200, 304, 401, 403, 422, 429, 500],
 };
 
-/// Fetch one course
+/// Retrieve a course
 pub static GET_COURSE: Operation = Operation {
     id: "getCourse",
     method: "GET",
@@ -126,14 +126,14 @@ pub static GET_COURSE: Operation = Operation {
     parameters: &[
         Parameter {
             name: "id",
-            place: Place::Path,
+            location: ParameterLocation::Path,
             required: true,
             schema: "/paths/~1api~1v1~1courses~1{id}/get/parameters/0/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "If-None-Match",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/IfNoneMatch/schema",
             kind: ParameterKind::String,
@@ -153,91 +153,91 @@ pub static LIST_STUDENTS: Operation = Operation {
     parameters: &[
         Parameter {
             name: "cursor",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/Cursor/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "limit",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/Limit/schema",
             kind: ParameterKind::Integer,
         },
         Parameter {
             name: "sort",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1students/get/parameters/2/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "created_after",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/CreatedAfter/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "created_before",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/CreatedBefore/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "updated_after",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/UpdatedAfter/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "updated_before",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/UpdatedBefore/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "email",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1students/get/parameters/7/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "external_id",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1students/get/parameters/8/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "courseId",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1students/get/parameters/9/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "enrollment_status",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1students/get/parameters/10/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "tag",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1students/get/parameters/11/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "If-None-Match",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/IfNoneMatch/schema",
             kind: ParameterKind::String,
@@ -257,7 +257,7 @@ pub static CREATE_STUDENT: Operation = Operation {
     parameters: &[
         Parameter {
             name: "Idempotency-Key",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/IdempotencyKey/schema",
             kind: ParameterKind::String,
@@ -280,105 +280,105 @@ pub static LIST_ORDERS: Operation = Operation {
     parameters: &[
         Parameter {
             name: "cursor",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/Cursor/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "limit",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/Limit/schema",
             kind: ParameterKind::Integer,
         },
         Parameter {
             name: "sort",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1orders/get/parameters/2/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "created_after",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/CreatedAfter/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "created_before",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/CreatedBefore/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "updated_after",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/UpdatedAfter/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "updated_before",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/UpdatedBefore/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "studentId",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1orders/get/parameters/7/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "courseId",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1orders/get/parameters/8/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "status",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1orders/get/parameters/9/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "currency",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1orders/get/parameters/10/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "number",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1orders/get/parameters/11/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "paid_after",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1orders/get/parameters/12/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "paid_before",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1orders/get/parameters/13/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "If-None-Match",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/IfNoneMatch/schema",
             kind: ParameterKind::String,
@@ -388,7 +388,7 @@ pub static LIST_ORDERS: Operation = Operation {
     statuses: &[200, 304, 401, 403, 422, 429, 500],
 };
 
-/// Enrol a student in a course
+/// Enroll a student in a course
 pub static CREATE_ENROLLMENT: Operation = Operation {
     id: "createEnrollment",
     method: "POST",
@@ -398,7 +398,7 @@ pub static CREATE_ENROLLMENT: Operation = Operation {
     parameters: &[
         Parameter {
             name: "Idempotency-Key",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/IdempotencyKey/schema",
             kind: ParameterKind::String,
@@ -411,7 +411,7 @@ pub static CREATE_ENROLLMENT: Operation = Operation {
     statuses: &[200, 201, 401, 403, 404, 409, 413, 415, 422, 429, 500],
 };
 
-/// Read aggregate revenue and completion metrics
+/// Retrieve aggregate revenue and completion metrics
 pub static GET_ANALYTICS_SUMMARY: Operation = Operation {
     id: "getAnalyticsSummary",
     method: "GET",
@@ -421,42 +421,42 @@ pub static GET_ANALYTICS_SUMMARY: Operation = Operation {
     parameters: &[
         Parameter {
             name: "from",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/0/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "to",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/1/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "timezone",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/2/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "courseId",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/3/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "interval",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v1~1analytics~1summary/get/parameters/4/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "If-None-Match",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/IfNoneMatch/schema",
             kind: ParameterKind::String,

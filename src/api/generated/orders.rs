@@ -1,19 +1,19 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `orders`.
 
 use super::schemas;
-use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
 use contract_runtime::payload::Json;
 use contract_runtime::scalar::Timestamp;
 
-/// What was bought, with receipts, refunds and the entitlements that came of it.
+/// Orders with their receipts, refunds and entitlements.
 pub trait Orders: Service {
     /// List orders with receipts and entitlement history
     ///
-    /// Lists the paid orders of the workspace, page by page, each with its items, receipt, refunds and entitlements. Orders of deleted students stay, with `studentId` null.
+    /// Returns a page of the workspace's paid orders, each with its items, receipt, refunds and entitlements. Orders of deleted students are kept, with `studentId` null.
     fn list_orders(
         &self,
         call: Call<Self::Caller>,
@@ -21,42 +21,42 @@ pub trait Orders: Service {
     ) -> impl Future<Output = Result<ListOrdersResponse, Self::Error>> + Send;
 }
 
-/// What `listOrders` is called with.
+/// The parameters and the body of a request of `listOrders`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListOrdersRequest {
-    /// `pagination.cursor` of the page before. Leave it out for the first page. The filters and `sort` must be those of the first page.
+    /// `pagination.cursor` of the previous page. Omit it to get the first page. The filters and `sort` must be the same as for the previous page.
     pub cursor: Option<String>,
-    /// Greatest number of items of the page.
+    /// Maximum number of items per page.
     pub limit: i32,
-    /// Order of the list.
+    /// Sort order of the list.
     pub sort: schemas::OrderSort,
     /// Only items with `created_at` at or after this time.
     pub created_after: Option<Timestamp>,
     /// Only items with `created_at` before this time.
     pub created_before: Option<Timestamp>,
-    /// Only items with `updated_at` at or after this time. With `sort=updated_at` this is a complete delta sync.
+    /// Only items with `updated_at` at or after this time. Together with `sort=updated_at`, this returns every change since then.
     pub updated_after: Option<Timestamp>,
     /// Only items with `updated_at` before this time.
     pub updated_before: Option<Timestamp>,
     /// Only orders of this student.
     pub student_id: Option<String>,
-    /// Only orders that hold an item of this course.
+    /// Only orders with an item for this course.
     pub course_id: Option<String>,
     /// Only orders with this status.
     pub status: Option<schemas::OrderStatus>,
     /// Only orders in this currency.
     pub currency: Option<String>,
-    /// Only the order with this number, compared exactly.
+    /// Only the order with this number. Exact match.
     pub number: Option<String>,
     /// Only orders with `paid_at` at or after this time.
     pub paid_after: Option<Timestamp>,
     /// Only orders with `paid_at` before this time.
     pub paid_before: Option<Timestamp>,
-    /// The `ETag` of an earlier response. When it still holds, the answer is 304 without a body.
+    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body.
     pub if_none_match: Option<String>,
 }
 
-/// The answers of `listOrders`.
+/// The responses of `listOrders`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum ListOrdersResponse {
     /// A page of orders.
@@ -74,11 +74,11 @@ pub enum ListOrdersResponse {
     )]
     Ok(
         Json<schemas::OrderList>,
-        /// Address of the next page with `rel="next"`. Absent on the last page.
+        /// URL of the next page with `rel="next"`. Absent on the last page.
         #[oai(header = "Link")]
         Option<String>,
     ),
-    /// Nothing has changed since the response whose `ETag` was sent. There is no body.
+    /// Nothing has changed since the response with this `ETag`. There is no body.
     #[oai(
         status = 304,
         header(name = "ETag", ty = "String"),
@@ -92,7 +92,7 @@ pub enum ListOrdersResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     NotModified,
-    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, `request_id` aside.
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, except for `request_id`.
     #[oai(
         status = 401,
         header(name = "WWW-Authenticate", ty = "String"),
@@ -106,7 +106,7 @@ pub enum ListOrdersResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but lacks the scope that the operation needs.
+    /// The key is valid, but does not have the scope that the operation requires.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -119,7 +119,7 @@ pub enum ListOrdersResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Forbidden(Json<schemas::ErrorEnvelope>),
-    /// The body, a parameter or a header failed validation. `error.details` names each fault.
+    /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
     #[oai(
         status = 422,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -133,7 +133,7 @@ pub enum ListOrdersResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The bucket of the minute or of the day is exhausted. Wait for `Retry-After` seconds.
+    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -147,7 +147,7 @@ pub enum ListOrdersResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     TooManyRequests(Json<schemas::ErrorEnvelope>),
-    /// A fault of the server. Repeat the request with exponential backoff; `error.request_id` finds the cause in the log.
+    /// An internal server error. Retry the request with exponential backoff. Include `error.request_id` when you contact support.
     #[oai(
         status = 500,
         header(name = "Cache-Control", ty = "String"),
@@ -162,8 +162,8 @@ pub enum ListOrdersResponse {
     InternalServerError(Json<schemas::ErrorEnvelope>),
 }
 
-impl Answer for ListOrdersResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for ListOrdersResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => {
                 let link = parts.header("Link");
@@ -178,10 +178,10 @@ impl Answer for ListOrdersResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body, link) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: [link.map(|value| ("Link", value))]
                         .into_iter()
@@ -191,42 +191,42 @@ impl Answer for ListOrdersResponse {
                 }
             }
             Self::NotModified => {
-                Parts {
+                ResponseParts {
                     status: 304,
                     headers: Vec::new(),
                     body: None,
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),

@@ -1,10 +1,10 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
 use contract_runtime::scalar::Timestamp;
 
-/// Where a page stands in its list.
+/// Pagination state of a list.
 #[derive(
     Debug,
     Clone,
@@ -14,14 +14,14 @@ use contract_runtime::scalar::Timestamp;
     serde::Deserialize
 )]
 pub struct Pagination {
-    /// Pass it as `cursor` to get the next page. Null on the last page.
+    /// Set `cursor` to this value to get the next page. Null on the last page.
     #[oai(nullable)]
     pub cursor: Option<String>,
-    /// True when more items follow.
+    /// True if more items follow.
     pub has_more: bool,
 }
 
-/// Whether a course is on offer. An archived course is no longer listed, but can still be read by its id.
+/// Status of a course. An archived course is no longer listed, but can still be retrieved by its id.
 #[derive(
     Debug,
     Clone,
@@ -45,9 +45,9 @@ pub enum CourseStatus {
 }
 
 impl CourseStatus {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Published, Self::Archived];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Published => "published",
@@ -56,7 +56,7 @@ impl CourseStatus {
     }
 }
 
-/// What a lesson consists of.
+/// Type of content of a lesson.
 #[derive(
     Debug,
     Clone,
@@ -100,7 +100,7 @@ pub enum LessonType {
 }
 
 impl LessonType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::Video,
         Self::Audio,
@@ -110,7 +110,7 @@ impl LessonType {
         Self::Assignment,
         Self::Live,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Video => "video",
@@ -124,7 +124,7 @@ impl LessonType {
     }
 }
 
-/// Order of a list of courses. A leading `-` means descending.
+/// Sort order of a list of courses. A leading `-` means descending order.
 #[derive(
     Debug,
     Clone,
@@ -156,14 +156,14 @@ pub enum CourseSort {
 }
 
 impl CourseSort {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::CreatedAt,
         Self::CreatedAtDescending,
         Self::UpdatedAt,
         Self::UpdatedAtDescending,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CreatedAt => "created_at",
@@ -174,7 +174,7 @@ impl CourseSort {
     }
 }
 
-/// What something costs.
+/// A price.
 #[derive(
     Debug,
     Clone,
@@ -184,15 +184,15 @@ impl CourseSort {
     serde::Deserialize
 )]
 pub struct Price {
-    /// Whole number of minor units of `currency`.
+    /// Integer amount in the minor unit of `currency`.
     #[oai(validator(minimum(value = "0")))]
     pub amount: i64,
-    /// ISO 4217 code in upper case. It says what the minor unit of the amounts beside it is.
+    /// Uppercase ISO 4217 currency code. It determines the minor unit of the amounts next to it.
     #[oai(validator(pattern = "^[A-Z]{3}$"))]
     pub currency: String,
 }
 
-/// A course that is or was published.
+/// A course that is published or archived.
 #[derive(
     Debug,
     Clone,
@@ -205,49 +205,49 @@ pub struct Course {
     /// Id of a course, such as `crs_01k424mh00e2mbrajjfteg1k8f`.
     #[oai(validator(pattern = "^crs_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// Readable name of a course in its address, unique in the workspace.
+    /// URL-friendly name of a course, unique in the workspace.
     #[oai(
         validator(min_length = 1, max_length = 200, pattern = "^[a-z0-9]+(-[a-z0-9]+)*$")
     )]
     pub slug: String,
-    /// Title as students see it.
+    /// Title as shown to students.
     pub title: String,
-    /// Short text about the course. Null when it has none.
+    /// Short description of the course. Null if it has none.
     #[oai(nullable)]
     pub description: Option<String>,
-    /// Language in which it is taught, a BCP 47 tag such as `en` or `pt-BR`. Null when not stated.
+    /// Language of the course, a BCP 47 tag such as `en` or `pt-BR`. Null if not specified.
     #[oai(nullable)]
     pub language: Option<String>,
-    /// Whether a course is on offer. An archived course is no longer listed, but can still be read by its id.
+    /// Status of a course. An archived course is no longer listed, but can still be retrieved by its id.
     pub status: CourseStatus,
-    /// Address of its cover image. Null when it has none.
+    /// URL of the cover image. Null if the course has none.
     #[oai(nullable)]
     pub image_url: Option<String>,
-    /// Address of its public page. Null when it has none.
+    /// URL of the course's public page. Null if it has none.
     #[oai(nullable)]
     pub url: Option<String>,
-    /// List price. Null when the course has no price of its own. What was paid stands in the orders.
+    /// List price. Null if the course has no price of its own. The amounts actually paid are in the orders.
     #[oai(nullable)]
     pub price: Option<Price>,
-    /// Number of its modules.
+    /// Number of modules.
     #[oai(validator(minimum(value = "0")))]
     pub module_count: i32,
-    /// Number of its lessons, over all modules.
+    /// Number of lessons in all modules.
     #[oai(validator(minimum(value = "0")))]
     pub lesson_count: i32,
-    /// Sum of the durations of its lessons; a lesson without one counts as 0.
+    /// Total duration of the lessons; a lesson without a duration counts as 0.
     #[oai(validator(minimum(value = "0")))]
     pub duration_seconds: i64,
-    /// When it was published last. Null for a course that was archived without ever being published.
+    /// When the course was last published. Null for a course that was archived without ever being published.
     #[oai(nullable)]
     pub published_at: Option<Timestamp>,
     /// When the course was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown here.
+    /// When the server recorded the last change to any data shown in this record.
     pub updated_at: Timestamp,
 }
 
-/// Metadata of a lesson. Neither its text nor links to its media are part of the API.
+/// Metadata of a lesson. The API provides neither its text nor links to its media.
 #[derive(
     Debug,
     Clone,
@@ -260,17 +260,17 @@ pub struct Lesson {
     /// Id of a lesson, such as `les_01k425s4w0f1q885vj4tta0bkd`.
     #[oai(validator(pattern = "^les_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// Title as students see it.
+    /// Title as shown to students.
     pub title: String,
-    /// Place in its module, from 1.
+    /// Position in the module, starting at 1.
     #[oai(validator(minimum(value = "1")))]
     pub position: i32,
-    /// What a lesson consists of.
+    /// Type of content of a lesson.
     pub r#type: LessonType,
-    /// Length of the lesson. Null when it has none, such as a text.
+    /// Duration of the lesson. Null if the lesson has none, such as a text lesson.
     #[oai(nullable, validator(minimum(value = "0")))]
     pub duration_seconds: Option<i64>,
-    /// True when it can be seen without being enrolled.
+    /// True if the lesson is available without an enrollment.
     pub free_preview: bool,
 }
 
@@ -287,16 +287,16 @@ pub struct Module {
     /// Id of a module, such as `mod_01k4256ty0ebab9jtd73jyvgt8`.
     #[oai(validator(pattern = "^mod_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// Title as students see it.
+    /// Title as shown to students.
     pub title: String,
-    /// Place in the course, from 1.
+    /// Position in the course, starting at 1.
     #[oai(validator(minimum(value = "1")))]
     pub position: i32,
-    /// Its lessons by `position`.
+    /// The lessons, sorted by `position`.
     pub lessons: Vec<Lesson>,
 }
 
-/// A course with its modules and the metadata of their lessons.
+/// A course with its modules and lesson metadata.
 #[derive(
     Debug,
     Clone,
@@ -309,47 +309,47 @@ pub struct CourseDetail {
     /// Id of a course, such as `crs_01k424mh00e2mbrajjfteg1k8f`.
     #[oai(validator(pattern = "^crs_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// Readable name of a course in its address, unique in the workspace.
+    /// URL-friendly name of a course, unique in the workspace.
     #[oai(
         validator(min_length = 1, max_length = 200, pattern = "^[a-z0-9]+(-[a-z0-9]+)*$")
     )]
     pub slug: String,
-    /// Title as students see it.
+    /// Title as shown to students.
     pub title: String,
-    /// Short text about the course. Null when it has none.
+    /// Short description of the course. Null if it has none.
     #[oai(nullable)]
     pub description: Option<String>,
-    /// Language in which it is taught, a BCP 47 tag such as `en` or `pt-BR`. Null when not stated.
+    /// Language of the course, a BCP 47 tag such as `en` or `pt-BR`. Null if not specified.
     #[oai(nullable)]
     pub language: Option<String>,
-    /// Whether a course is on offer. An archived course is no longer listed, but can still be read by its id.
+    /// Status of a course. An archived course is no longer listed, but can still be retrieved by its id.
     pub status: CourseStatus,
-    /// Address of its cover image. Null when it has none.
+    /// URL of the cover image. Null if the course has none.
     #[oai(nullable)]
     pub image_url: Option<String>,
-    /// Address of its public page. Null when it has none.
+    /// URL of the course's public page. Null if it has none.
     #[oai(nullable)]
     pub url: Option<String>,
-    /// List price. Null when the course has no price of its own. What was paid stands in the orders.
+    /// List price. Null if the course has no price of its own. The amounts actually paid are in the orders.
     #[oai(nullable)]
     pub price: Option<Price>,
-    /// Number of its modules.
+    /// Number of modules.
     #[oai(validator(minimum(value = "0")))]
     pub module_count: i32,
-    /// Number of its lessons, over all modules.
+    /// Number of lessons in all modules.
     #[oai(validator(minimum(value = "0")))]
     pub lesson_count: i32,
-    /// Sum of the durations of its lessons; a lesson without one counts as 0.
+    /// Total duration of the lessons; a lesson without a duration counts as 0.
     #[oai(validator(minimum(value = "0")))]
     pub duration_seconds: i64,
-    /// When it was published last. Null for a course that was archived without ever being published.
+    /// When the course was last published. Null for a course that was archived without ever being published.
     #[oai(nullable)]
     pub published_at: Option<Timestamp>,
     /// When the course was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown here.
+    /// When the server recorded the last change to any data shown in this record.
     pub updated_at: Timestamp,
-    /// Its modules by `position`.
+    /// The modules, sorted by `position`.
     pub modules: Vec<Module>,
 }
 
@@ -363,13 +363,13 @@ pub struct CourseDetail {
     serde::Deserialize
 )]
 pub struct CourseList {
-    /// The courses of this page.
+    /// The courses on this page.
     pub data: Vec<Course>,
-    /// Where a page stands in its list.
+    /// Pagination state of a list.
     pub pagination: Pagination,
 }
 
-/// Order of a list of students. A leading `-` means descending.
+/// Sort order of a list of students. A leading `-` means descending order.
 #[derive(
     Debug,
     Clone,
@@ -401,14 +401,14 @@ pub enum StudentSort {
 }
 
 impl StudentSort {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::CreatedAt,
         Self::CreatedAtDescending,
         Self::UpdatedAt,
         Self::UpdatedAtDescending,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CreatedAt => "created_at",
@@ -419,7 +419,7 @@ impl StudentSort {
     }
 }
 
-/// Progress of a student over all enrollments.
+/// Progress of a student across all enrollments.
 #[derive(
     Debug,
     Clone,
@@ -429,24 +429,24 @@ impl StudentSort {
     serde::Deserialize
 )]
 pub struct StudentProgress {
-    /// All enrollments, expired and revoked ones included.
+    /// Number of enrollments, including expired and revoked ones.
     #[oai(validator(minimum(value = "0")))]
     pub enrollments_total: i32,
-    /// Those with the status `active`.
+    /// Number of enrollments with status `active`.
     #[oai(validator(minimum(value = "0")))]
     pub enrollments_active: i32,
-    /// Those with the status `completed`.
+    /// Number of enrollments with status `completed`.
     #[oai(validator(minimum(value = "0")))]
     pub enrollments_completed: i32,
-    /// Mean of `percent_complete` over the enrollments that are not revoked, rounded down. Null when there are none.
+    /// Mean of `percent_complete` over the enrollments that are not revoked, rounded down. Null if there are none.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
     pub average_percent_complete: Option<i32>,
-    /// When a lesson was last worked on. Null before the first time.
+    /// When the student last worked on a lesson. Null before the first time.
     #[oai(nullable)]
     pub last_activity_at: Option<Timestamp>,
 }
 
-/// A student with progress and the whole enrollment history.
+/// A student with progress and the complete enrollment history.
 #[derive(
     Debug,
     Clone,
@@ -459,7 +459,7 @@ pub struct Student {
     /// Id of a student, such as `stu_01kerv87j8fgjt30swgcw4scc1`.
     #[oai(validator(pattern = "^stu_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// An email address. It holds exactly one `@` with something on both sides, and neither blanks nor control characters; more is not checked. Letters keep the case in which they came, and are compared without regard to it.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
     #[oai(
         validator(
             min_length = 3,
@@ -468,24 +468,24 @@ pub struct Student {
         )
     )]
     pub email: String,
-    /// Full name. Null when not known.
+    /// Full name. Null if unknown.
     #[oai(nullable)]
     pub name: Option<String>,
-    /// Id of this person in a system of yours, such as a CRM. Null when there is none. It need not be unique.
+    /// Id of the student in your own system, such as a CRM. Null if there is none. It does not have to be unique.
     #[oai(nullable)]
     pub external_id: Option<String>,
-    /// Labels of your own, each at most once.
+    /// Your own labels, without duplicates.
     pub tags: Vec<String>,
-    /// Facts of your own about the record, up to 50 of them. The service stores them and does nothing else with them. Keep no secrets here.
+    /// Your own key-value pairs for the record, at most 50. The service stores them without interpreting them. Do not store secrets here.
     #[oai(validator(max_length = 500, pattern = "^[^\\x00]*$", max_properties = 50))]
     pub metadata: std::collections::BTreeMap<String, String>,
-    /// Progress of a student over all enrollments.
+    /// Progress of a student across all enrollments.
     pub progress: StudentProgress,
     /// When the student was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown in the student, progress and enrollments included.
+    /// When the server recorded the last change to any data shown in the student, including progress and enrollments.
     pub updated_at: Timestamp,
-    /// All enrollments, expired and revoked ones included, newest first.
+    /// All enrollments, including expired and revoked ones, newest first.
     pub enrollments: Vec<Enrollment>,
 }
 
@@ -499,13 +499,13 @@ pub struct Student {
     serde::Deserialize
 )]
 pub struct StudentList {
-    /// The students of this page.
+    /// The students on this page.
     pub data: Vec<Student>,
-    /// Where a page stands in its list.
+    /// Pagination state of a list.
     pub pagination: Pagination,
 }
 
-/// A student to create. `name` and `external_id` count as absent when they are null.
+/// A student to create. A null `name` or `external_id` is the same as an omitted one.
 #[derive(
     Debug,
     Clone,
@@ -517,7 +517,7 @@ pub struct StudentList {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct NewStudent {
-    /// An email address. It holds exactly one `@` with something on both sides, and neither blanks nor control characters; more is not checked. Letters keep the case in which they came, and are compared without regard to it.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
     #[oai(
         validator(
             min_length = 3,
@@ -534,7 +534,7 @@ pub struct NewStudent {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Id of this person in a system of yours, such as a CRM.
+    /// Id of the student in your own system, such as a CRM.
     #[oai(
         nullable,
         skip_serializing_if_is_none,
@@ -542,7 +542,7 @@ pub struct NewStudent {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
-    /// Labels of your own. Their order is kept.
+    /// Your own labels. Their order is preserved.
     #[oai(
         skip_serializing_if_is_none,
         validator(
@@ -555,7 +555,7 @@ pub struct NewStudent {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// Facts of your own about the record, up to 50 of them. The service stores them and does nothing else with them. Keep no secrets here.
+    /// Your own key-value pairs for the record, at most 50. The service stores them without interpreting them. Do not store secrets here.
     #[oai(
         skip_serializing_if_is_none,
         validator(max_length = 500, pattern = "^[^\\x00]*$", max_properties = 50)
@@ -564,7 +564,7 @@ pub struct NewStudent {
     pub metadata: Option<std::collections::BTreeMap<String, String>>,
 }
 
-/// Where an enrollment stands. `active`: the student has access. `completed`: every lesson is done. `expired`: `expires_at` has passed. `revoked`: access was taken away.
+/// Status of an enrollment. `active`: the student has access. `completed`: every lesson is completed. `expired`: `expires_at` has passed. `revoked`: access was revoked.
 #[derive(
     Debug,
     Clone,
@@ -596,14 +596,14 @@ pub enum EnrollmentStatus {
 }
 
 impl EnrollmentStatus {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::Active,
         Self::Completed,
         Self::Expired,
         Self::Revoked,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -614,7 +614,7 @@ impl EnrollmentStatus {
     }
 }
 
-/// Where an enrollment came from. `api`: `createEnrollment`. `order`: a paid order. `manual`: somebody in the workspace. `import`: a transfer from another system.
+/// How an enrollment was created. `api`: by `createEnrollment`. `order`: by a paid order. `manual`: by a user of the workspace. `import`: by a transfer from another system.
 #[derive(
     Debug,
     Clone,
@@ -646,14 +646,14 @@ pub enum EnrollmentSource {
 }
 
 impl EnrollmentSource {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::Api,
         Self::Order,
         Self::Manual,
         Self::Import,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Api => "api",
@@ -674,21 +674,21 @@ impl EnrollmentSource {
     serde::Deserialize
 )]
 pub struct EnrollmentProgress {
-    /// Share of the lessons that are done, rounded down; 100 only when every lesson is done.
+    /// Percentage of completed lessons, rounded down; 100 only if every lesson is completed.
     #[oai(validator(minimum(value = "0"), maximum(value = "100")))]
     pub percent_complete: i32,
-    /// Number of lessons done.
+    /// Number of completed lessons.
     #[oai(validator(minimum(value = "0")))]
     pub completed_lessons: i32,
-    /// Number of lessons of the course.
+    /// Number of lessons in the course.
     #[oai(validator(minimum(value = "0")))]
     pub total_lessons: i32,
-    /// When a lesson was last worked on. Null before the first time.
+    /// When the student last worked on a lesson. Null before the first time.
     #[oai(nullable)]
     pub last_activity_at: Option<Timestamp>,
 }
 
-/// The link of a student to a course. There is at most one for each pair (`studentId`, `courseId`).
+/// An enrollment of a student in a course. At most one exists for each pair (`studentId`, `courseId`).
 #[derive(
     Debug,
     Clone,
@@ -712,33 +712,33 @@ pub struct Enrollment {
     #[oai(rename = "courseId", validator(pattern = "^crs_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     #[serde(rename = "courseId")]
     pub course_id: String,
-    /// Where an enrollment stands. `active`: the student has access. `completed`: every lesson is done. `expired`: `expires_at` has passed. `revoked`: access was taken away.
+    /// Status of an enrollment. `active`: the student has access. `completed`: every lesson is completed. `expired`: `expires_at` has passed. `revoked`: access was revoked.
     pub status: EnrollmentStatus,
-    /// Where an enrollment came from. `api`: `createEnrollment`. `order`: a paid order. `manual`: somebody in the workspace. `import`: a transfer from another system.
+    /// How an enrollment was created. `api`: by `createEnrollment`. `order`: by a paid order. `manual`: by a user of the workspace. `import`: by a transfer from another system.
     pub source: EnrollmentSource,
-    /// The order that it came from. Null when it came from none.
+    /// The order that created the enrollment. Null if there is none.
     #[oai(nullable, validator(pattern = "^ord_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub order_id: Option<String>,
     /// Progress in one course.
     pub progress: EnrollmentProgress,
-    /// When access was given, the last time if it was given more than once.
+    /// When access was granted; the last time, if it was granted more than once.
     pub enrolled_at: Timestamp,
-    /// When access ends. Null when it does not end.
+    /// When access expires. Null if it does not expire.
     #[oai(nullable)]
     pub expires_at: Option<Timestamp>,
-    /// When the last lesson was done. Null before.
+    /// When the last lesson was completed. Null before that.
     #[oai(nullable)]
     pub completed_at: Option<Timestamp>,
-    /// When access was taken away. Null while it is not.
+    /// When access was revoked. Null if it is not revoked.
     #[oai(nullable)]
     pub revoked_at: Option<Timestamp>,
     /// When the enrollment was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown here.
+    /// When the server recorded the last change to any data shown in this record.
     pub updated_at: Timestamp,
 }
 
-/// An enrollment to create. An optional field that is null counts as absent.
+/// An enrollment to create. An optional field that is null is the same as an omitted one.
 #[derive(
     Debug,
     Clone,
@@ -750,21 +750,21 @@ pub struct Enrollment {
 #[oai(deny_unknown_fields)]
 #[serde(deny_unknown_fields)]
 pub struct NewEnrollment {
-    /// Id of a student of the workspace. One that does not resolve, malformed ones included, is 404.
+    /// Id of a student in the workspace. An id that does not exist or is malformed returns 404.
     #[oai(rename = "studentId", validator(min_length = 1))]
     #[serde(rename = "studentId")]
     pub student_id: String,
-    /// Id of a course of the workspace. One that does not resolve, malformed ones included, is 404; one of a course that is not published is 422.
+    /// Id of a course in the workspace. An id that does not exist or is malformed returns 404; the id of a course that is not published returns 422.
     #[oai(rename = "courseId", validator(min_length = 1))]
     #[serde(rename = "courseId")]
     pub course_id: String,
-    /// When access ends, a time in the future. Without it access does not end.
+    /// When access expires. Must be in the future. If omitted, access does not expire.
     #[oai(nullable, skip_serializing_if_is_none)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
-/// How much of a paid order was given back. `paid`: nothing. `partially_refunded`: a part. `refunded`: all of it.
+/// How much of a paid order was refunded. `paid`: nothing. `partially_refunded`: a part. `refunded`: everything.
 #[derive(
     Debug,
     Clone,
@@ -792,13 +792,13 @@ pub enum OrderStatus {
 }
 
 impl OrderStatus {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::Paid,
         Self::PartiallyRefunded,
         Self::Refunded,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Paid => "paid",
@@ -808,7 +808,7 @@ impl OrderStatus {
     }
 }
 
-/// Whether an entitlement still gives access.
+/// Status of an entitlement.
 #[derive(
     Debug,
     Clone,
@@ -836,9 +836,9 @@ pub enum EntitlementStatus {
 }
 
 impl EntitlementStatus {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Active, Self::Revoked, Self::Expired];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -848,7 +848,7 @@ impl EntitlementStatus {
     }
 }
 
-/// Order of a list of orders. A leading `-` means descending.
+/// Sort order of a list of orders. A leading `-` means descending order.
 #[derive(
     Debug,
     Clone,
@@ -888,7 +888,7 @@ pub enum OrderSort {
 }
 
 impl OrderSort {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::CreatedAt,
         Self::CreatedAtDescending,
@@ -897,7 +897,7 @@ impl OrderSort {
         Self::PaidAt,
         Self::PaidAtDescending,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CreatedAt => "created_at",
@@ -910,7 +910,7 @@ impl OrderSort {
     }
 }
 
-/// The buyer as known when the order was paid. It does not follow later changes of the student.
+/// The buyer at the time of payment. Later changes to the student do not affect it.
 #[derive(
     Debug,
     Clone,
@@ -920,7 +920,7 @@ impl OrderSort {
     serde::Deserialize
 )]
 pub struct OrderCustomer {
-    /// An email address. It holds exactly one `@` with something on both sides, and neither blanks nor control characters; more is not checked. Letters keep the case in which they came, and are compared without regard to it.
+    /// An email address. It must contain exactly one `@` with text on both sides, and neither whitespace nor control characters; nothing else is checked. The case of letters is preserved, but ignored in comparisons.
     #[oai(
         validator(
             min_length = 3,
@@ -929,7 +929,7 @@ pub struct OrderCustomer {
         )
     )]
     pub email: String,
-    /// Full name. Null when it was not known.
+    /// Full name. Null if unknown.
     #[oai(nullable)]
     pub name: Option<String>,
 }
@@ -944,19 +944,19 @@ pub struct OrderCustomer {
     serde::Deserialize
 )]
 pub struct OrderItem {
-    /// Id of an item of an order, such as `oli_01khdps1znfrwsmvhrez60vdtf`.
+    /// Id of an order item, such as `oli_01khdps1znfrwsmvhrez60vdtf`.
     #[oai(validator(pattern = "^oli_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
     /// Id of a course, such as `crs_01k424mh00e2mbrajjfteg1k8f`.
     #[oai(rename = "courseId", validator(pattern = "^crs_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     #[serde(rename = "courseId")]
     pub course_id: String,
-    /// Title of the course when the order was paid.
+    /// Title of the course at the time of payment.
     pub title: String,
-    /// How many were bought.
+    /// Quantity of the item.
     #[oai(validator(minimum(value = "1")))]
     pub quantity: i32,
-    /// Price of one, before discount and tax.
+    /// Unit price before discount and tax.
     #[oai(validator(minimum(value = "0")))]
     pub unit_amount: i64,
     /// `unit_amount` times `quantity`.
@@ -974,16 +974,16 @@ pub struct OrderItem {
     serde::Deserialize
 )]
 pub struct Receipt {
-    /// Number of the receipt.
+    /// Receipt number.
     pub number: String,
-    /// Address at which it can be read. Null when there is none.
+    /// URL of the receipt. Null if there is none.
     #[oai(nullable)]
     pub url: Option<String>,
-    /// When it was issued.
+    /// When the receipt was issued.
     pub issued_at: Timestamp,
 }
 
-/// Money given back for an order, in the currency of the order.
+/// A refund of an order, in the currency of the order.
 #[derive(
     Debug,
     Clone,
@@ -996,17 +996,17 @@ pub struct Refund {
     /// Id of a refund, such as `rfd_01kjfzhcpqfextwd9ea9sztbnc`.
     #[oai(validator(pattern = "^rfd_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// What was given back, in minor units.
+    /// Refunded amount in minor units.
     #[oai(validator(minimum(value = "0")))]
     pub amount: i64,
-    /// Why. Null when no reason was given.
+    /// Reason for the refund. Null if none was specified.
     #[oai(nullable)]
     pub reason: Option<String>,
-    /// When it was given back.
+    /// When the refund was made.
     pub created_at: Timestamp,
 }
 
-/// The right to a course that an order gave.
+/// Access to a course granted by an order.
 #[derive(
     Debug,
     Clone,
@@ -1023,22 +1023,22 @@ pub struct Entitlement {
     #[oai(rename = "courseId", validator(pattern = "^crs_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     #[serde(rename = "courseId")]
     pub course_id: String,
-    /// The enrollment through which it is used. Null once that is gone because its student was deleted.
+    /// The enrollment that the entitlement grants. Null after it was deleted together with the student.
     #[oai(nullable, validator(pattern = "^enr_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub enrollment_id: Option<String>,
-    /// Whether an entitlement still gives access.
+    /// Status of an entitlement.
     pub status: EntitlementStatus,
-    /// When the right was given.
+    /// When access was granted.
     pub granted_at: Timestamp,
-    /// When it ends. Null when it does not end.
+    /// When access expires. Null if it does not expire.
     #[oai(nullable)]
     pub expires_at: Option<Timestamp>,
-    /// When it was taken away. Null while it is not.
+    /// When access was revoked. Null if it is not revoked.
     #[oai(nullable)]
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A paid order. All its amounts are in its own `currency`, and `total_amount` = `subtotal_amount` - `discount_amount` + `tax_amount`.
+/// A paid order. All amounts are in the order's `currency`. `total_amount` = `subtotal_amount` - `discount_amount` + `tax_amount`.
 #[derive(
     Debug,
     Clone,
@@ -1051,9 +1051,9 @@ pub struct Order {
     /// Id of an order, such as `ord_01khdps1znf0yt63fefph15bgz`.
     #[oai(validator(pattern = "^ord_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
     pub id: String,
-    /// Number of the order as the buyer sees it.
+    /// Order number as shown to the buyer.
     pub number: String,
-    /// The student who bought. Null once that student is deleted; the order stays.
+    /// The student who placed the order. Null after the student was deleted; the order is kept.
     #[oai(
         rename = "studentId",
         nullable,
@@ -1061,42 +1061,42 @@ pub struct Order {
     )]
     #[serde(rename = "studentId")]
     pub student_id: Option<String>,
-    /// The buyer as known when the order was paid. It does not follow later changes of the student.
+    /// The buyer at the time of payment. Later changes to the student do not affect it.
     pub customer: OrderCustomer,
-    /// How much of a paid order was given back. `paid`: nothing. `partially_refunded`: a part. `refunded`: all of it.
+    /// How much of a paid order was refunded. `paid`: nothing. `partially_refunded`: a part. `refunded`: everything.
     pub status: OrderStatus,
-    /// ISO 4217 code in upper case. It says what the minor unit of the amounts beside it is.
+    /// Uppercase ISO 4217 currency code. It determines the minor unit of the amounts next to it.
     #[oai(validator(pattern = "^[A-Z]{3}$"))]
     pub currency: String,
-    /// Sum of `total_amount` over the items.
+    /// Sum of `total_amount` of the items.
     #[oai(validator(minimum(value = "0")))]
     pub subtotal_amount: i64,
-    /// What was taken off.
+    /// Discount on the order.
     #[oai(validator(minimum(value = "0")))]
     pub discount_amount: i64,
     /// Tax on the order.
     #[oai(validator(minimum(value = "0")))]
     pub tax_amount: i64,
-    /// What was paid.
+    /// Amount paid.
     #[oai(validator(minimum(value = "0")))]
     pub total_amount: i64,
     /// Sum of the refunds, at most `total_amount`.
     #[oai(validator(minimum(value = "0")))]
     pub refunded_amount: i64,
-    /// What was bought.
+    /// Items of the order.
     pub items: Vec<OrderItem>,
-    /// Its receipt. Null when none was issued.
+    /// Receipt of the order. Null if none was issued.
     #[oai(nullable)]
     pub receipt: Option<Receipt>,
-    /// What was given back, oldest first.
+    /// Refunds of the order, oldest first.
     pub refunds: Vec<Refund>,
-    /// The rights that it gave, revoked and expired ones included.
+    /// Entitlements granted by the order, including revoked and expired ones.
     pub entitlements: Vec<Entitlement>,
-    /// When it was paid.
+    /// When the order was paid.
     pub paid_at: Timestamp,
     /// When the order was created.
     pub created_at: Timestamp,
-    /// When this server recorded the last change of anything shown here.
+    /// When the server recorded the last change to any data shown in this record.
     pub updated_at: Timestamp,
 }
 
@@ -1110,13 +1110,13 @@ pub struct Order {
     serde::Deserialize
 )]
 pub struct OrderList {
-    /// The orders of this page.
+    /// The orders on this page.
     pub data: Vec<Order>,
-    /// Where a page stands in its list.
+    /// Pagination state of a list.
     pub pagination: Pagination,
 }
 
-/// Length of a point of `series`. A day begins at midnight, a week on Monday, a month on its first day, all in `timezone`.
+/// Length of an interval in `series`. A day starts at midnight, a week on Monday, and a month on its first day, all in `timezone`.
 #[derive(
     Debug,
     Clone,
@@ -1144,9 +1144,9 @@ pub enum Interval {
 }
 
 impl Interval {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Day, Self::Week, Self::Month];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -1156,7 +1156,7 @@ impl Interval {
     }
 }
 
-/// The time over which the figures are taken.
+/// The time window of the metrics.
 #[derive(
     Debug,
     Clone,
@@ -1166,15 +1166,15 @@ impl Interval {
     serde::Deserialize
 )]
 pub struct AnalyticsWindow {
-    /// Begin, inclusive.
+    /// Start of the window, inclusive.
     pub from: Timestamp,
-    /// End, exclusive.
+    /// End of the window, exclusive.
     pub to: Timestamp,
-    /// IANA time zone in which the points of `series` begin.
+    /// IANA time zone of the intervals in `series`.
     pub timezone: String,
 }
 
-/// Revenue in one currency. Orders count at their `paid_at`, refunds at their own `created_at`, even when the order was paid before the window.
+/// Revenue in one currency. Orders are counted by `paid_at`, refunds by their own `created_at`, even if the order was paid before the window.
 #[derive(
     Debug,
     Clone,
@@ -1184,22 +1184,22 @@ pub struct AnalyticsWindow {
     serde::Deserialize
 )]
 pub struct Revenue {
-    /// ISO 4217 code in upper case. It says what the minor unit of the amounts beside it is.
+    /// Uppercase ISO 4217 currency code. It determines the minor unit of the amounts next to it.
     #[oai(validator(pattern = "^[A-Z]{3}$"))]
     pub currency: String,
     /// Sum of `total_amount` of the orders paid in the window.
     #[oai(validator(minimum(value = "0")))]
     pub gross_amount: i64,
-    /// Sum of `discount_amount` of the same orders.
+    /// Sum of `discount_amount` of the orders paid in the window.
     #[oai(validator(minimum(value = "0")))]
     pub discount_amount: i64,
-    /// Sum of `tax_amount` of the same orders.
+    /// Sum of `tax_amount` of the orders paid in the window.
     #[oai(validator(minimum(value = "0")))]
     pub tax_amount: i64,
     /// Sum of `amount` of the refunds made in the window.
     #[oai(validator(minimum(value = "0")))]
     pub refunded_amount: i64,
-    /// `gross_amount` - `refunded_amount`. It is negative when more was given back than taken.
+    /// `gross_amount` - `refunded_amount`. Negative if refunds exceed payments.
     pub net_amount: i64,
     /// Number of orders paid in the window.
     #[oai(validator(minimum(value = "0")))]
@@ -1209,7 +1209,7 @@ pub struct Revenue {
     pub refunds: i32,
 }
 
-/// Students. Deleted ones are not counted. With `courseId` only those who have an enrollment in that course are.
+/// Student counts, without deleted students. With `courseId`, only students with an enrollment in that course.
 #[derive(
     Debug,
     Clone,
@@ -1219,15 +1219,15 @@ pub struct Revenue {
     serde::Deserialize
 )]
 pub struct AnalyticsStudents {
-    /// Created in the window.
+    /// Students created in the window.
     #[oai(validator(minimum(value = "0")))]
     pub new: i32,
-    /// Created before the end of the window.
+    /// Students created before the end of the window.
     #[oai(validator(minimum(value = "0")))]
     pub total: i32,
 }
 
-/// Enrollments, with `courseId` only those of that course.
+/// Enrollment counts. With `courseId`, only enrollments in that course.
 #[derive(
     Debug,
     Clone,
@@ -1237,18 +1237,18 @@ pub struct AnalyticsStudents {
     serde::Deserialize
 )]
 pub struct AnalyticsEnrollments {
-    /// Created in the window.
+    /// Enrollments created in the window.
     #[oai(validator(minimum(value = "0")))]
     pub created: i32,
-    /// Revoked in the window and not made active again since.
+    /// Enrollments revoked in the window and not reactivated since.
     #[oai(validator(minimum(value = "0")))]
     pub revoked: i32,
-    /// Created before the end of the window and `active` now.
+    /// Enrollments created before the end of the window that are `active` now.
     #[oai(validator(minimum(value = "0")))]
     pub active: i32,
 }
 
-/// How far the cohort has come by now. The cohort is the enrollments created in the window, with `courseId` only those of that course.
+/// Current progress of a cohort: the enrollments created in the window. With `courseId`, only enrollments in that course.
 #[derive(
     Debug,
     Clone,
@@ -1258,21 +1258,21 @@ pub struct AnalyticsEnrollments {
     serde::Deserialize
 )]
 pub struct AnalyticsCompletion {
-    /// Size of the cohort.
+    /// Number of enrollments in the cohort.
     #[oai(validator(minimum(value = "0")))]
     pub enrollments_in_cohort: i32,
-    /// Those of the cohort in which every lesson is done.
+    /// Enrollments of the cohort in which every lesson is completed.
     #[oai(validator(minimum(value = "0")))]
     pub completed: i32,
-    /// `completed` as a share of the cohort, rounded down. Null when the cohort is empty.
+    /// `completed` as a percentage of the cohort, rounded down. Null if the cohort is empty.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
     pub completion_rate_percent: Option<i32>,
-    /// Mean of `percent_complete` over the cohort, rounded down. Null when the cohort is empty.
+    /// Mean of `percent_complete` over the cohort, rounded down. Null if the cohort is empty.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
     pub average_percent_complete: Option<i32>,
 }
 
-/// The same figures over one interval of the window: where they speak of the window, the interval is meant.
+/// The metrics of one interval. Where a field's description refers to the window, it means this interval.
 #[derive(
     Debug,
     Clone,
@@ -1282,22 +1282,22 @@ pub struct AnalyticsCompletion {
     serde::Deserialize
 )]
 pub struct AnalyticsPoint {
-    /// Begin of the interval; the first one begins at `from`. It ends where the next one begins, the last one at `to`.
+    /// Start of the interval; the first interval starts at `from`. An interval ends where the next one starts, the last one at `to`.
     pub starts_at: Timestamp,
-    /// One entry for each currency in which an order was paid or a refund made, by `currency`.
+    /// One entry for each currency with a paid order or a refund, sorted by `currency`.
     pub revenue: Vec<Revenue>,
-    /// Students. Deleted ones are not counted. With `courseId` only those who have an enrollment in that course are.
+    /// Student counts, without deleted students. With `courseId`, only students with an enrollment in that course.
     pub students: AnalyticsStudents,
-    /// Enrollments, with `courseId` only those of that course.
+    /// Enrollment counts. With `courseId`, only enrollments in that course.
     pub enrollments: AnalyticsEnrollments,
-    /// How far the cohort has come by now. The cohort is the enrollments created in the window, with `courseId` only those of that course.
+    /// Current progress of a cohort: the enrollments created in the window. With `courseId`, only enrollments in that course.
     pub completion: AnalyticsCompletion,
-    /// Certificates issued, with `courseId` only those of that course.
+    /// Certificates issued. With `courseId`, only certificates for that course.
     #[oai(validator(minimum(value = "0")))]
     pub certificates_issued: i32,
 }
 
-/// Aggregate revenue and completion metrics over a window.
+/// Aggregate revenue and completion metrics for a time window.
 #[derive(
     Debug,
     Clone,
@@ -1307,26 +1307,26 @@ pub struct AnalyticsPoint {
     serde::Deserialize
 )]
 pub struct AnalyticsSummary {
-    /// The time over which the figures are taken.
+    /// The time window of the metrics.
     pub window: AnalyticsWindow,
-    /// One entry for each currency in which an order was paid or a refund made, by `currency`.
+    /// One entry for each currency with a paid order or a refund, sorted by `currency`.
     pub revenue: Vec<Revenue>,
-    /// Students. Deleted ones are not counted. With `courseId` only those who have an enrollment in that course are.
+    /// Student counts, without deleted students. With `courseId`, only students with an enrollment in that course.
     pub students: AnalyticsStudents,
-    /// Enrollments, with `courseId` only those of that course.
+    /// Enrollment counts. With `courseId`, only enrollments in that course.
     pub enrollments: AnalyticsEnrollments,
-    /// How far the cohort has come by now. The cohort is the enrollments created in the window, with `courseId` only those of that course.
+    /// Current progress of a cohort: the enrollments created in the window. With `courseId`, only enrollments in that course.
     pub completion: AnalyticsCompletion,
-    /// Certificates issued, with `courseId` only those of that course.
+    /// Certificates issued. With `courseId`, only certificates for that course.
     #[oai(validator(minimum(value = "0")))]
     pub certificates_issued: i32,
-    /// One point for each interval that touches the window, oldest first, those in which nothing happened included. Empty without `interval`.
+    /// One point for each interval that overlaps the window, oldest first, including intervals without activity. Empty if `interval` is omitted.
     pub series: Vec<AnalyticsPoint>,
-    /// What was recorded before this time is counted. It goes on while the figures stay, and the `ETag` is that of the figures: a 304 says that those of the kept answer still hold.
+    /// The metrics include everything recorded before this time. It advances even if no metric changes, but the `ETag` depends only on the metrics: after a 304, the metrics of the stored response are still current.
     pub data_as_of: Timestamp,
 }
 
-/// What kind of error it is. The six codes are the whole list of version 1.
+/// Type of the error. Version 1 has only these six codes.
 #[derive(
     Debug,
     Clone,
@@ -1366,7 +1366,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::Unauthorized,
         Self::Forbidden,
@@ -1375,7 +1375,7 @@ impl ErrorCode {
         Self::InvalidRequest,
         Self::InternalError,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unauthorized => "unauthorized",
@@ -1388,7 +1388,7 @@ impl ErrorCode {
     }
 }
 
-/// The part of the request that is at fault.
+/// The part of the request that is invalid.
 #[derive(
     Debug,
     Clone,
@@ -1420,14 +1420,14 @@ pub enum ErrorLocation {
 }
 
 impl ErrorLocation {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::Body,
         Self::Query,
         Self::Path,
         Self::Header,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Body => "body",
@@ -1438,7 +1438,7 @@ impl ErrorLocation {
     }
 }
 
-/// One fault of the request.
+/// A single error in the request.
 #[derive(
     Debug,
     Clone,
@@ -1448,15 +1448,15 @@ impl ErrorLocation {
     serde::Deserialize
 )]
 pub struct ErrorDetail {
-    /// The part of the request that is at fault.
+    /// The part of the request that is invalid.
     pub r#in: ErrorLocation,
-    /// Name of the parameter or header, or the JSON pointer of the place in the body (empty for the body as a whole).
+    /// Name of the parameter or header, or a JSON pointer into the body (empty for the whole body).
     pub field: String,
-    /// What is wrong with it, for people.
+    /// Human-readable description of the error.
     pub message: String,
 }
 
-/// What went wrong. Unlike everywhere else, two fields are absent when they have nothing to say: `retryAfterSeconds` stands only on 429, and `details` only when single faults can be named.
+/// Describes an error. Unlike in other objects, two fields can be absent: `retryAfterSeconds` is present only on 429, and `details` only if individual errors can be named.
 #[derive(
     Debug,
     Clone,
@@ -1466,11 +1466,11 @@ pub struct ErrorDetail {
     serde::Deserialize
 )]
 pub struct Error {
-    /// What kind of error it is. The six codes are the whole list of version 1.
+    /// Type of the error. Version 1 has only these six codes.
     pub code: ErrorCode,
-    /// Text for people. It may change.
+    /// Human-readable message. It can change.
     pub message: String,
-    /// Seconds to wait before the next request, the same number as in `Retry-After`. Only on 429.
+    /// Seconds to wait before the next request, the same value as in `Retry-After`. Present only on 429.
     #[oai(
         rename = "retryAfterSeconds",
         skip_serializing_if_is_none,
@@ -1480,9 +1480,9 @@ pub struct Error {
     pub retry_after_seconds: Option<i32>,
     /// The `X-Request-Id` of the request that failed.
     pub request_id: String,
-    /// A page of this server about the code.
+    /// URL of the documentation of the code on this server.
     pub doc_url: String,
-    /// The faults of the request.
+    /// The individual errors in the request.
     #[oai(skip_serializing_if_is_none)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Vec<ErrorDetail>>,
@@ -1498,6 +1498,6 @@ pub struct Error {
     serde::Deserialize
 )]
 pub struct ErrorEnvelope {
-    /// What went wrong. Unlike everywhere else, two fields are absent when they have nothing to say: `retryAfterSeconds` stands only on 429, and `details` only when single faults can be named.
+    /// Describes an error. Unlike in other objects, two fields can be absent: `retryAfterSeconds` is present only on 429, and `details` only if individual errors can be named.
     pub error: Error,
 }

@@ -1,19 +1,19 @@
-// Generated from openapi/v1.yaml (sha256 b75fab985b3114554580d493e8648edd12dfeb887f31ee7195d3ce598b11c873), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 f6467c4b40cb0edb7e39cb09aea27fd34837d2c4318e65d7f34526c8d3d0aafe), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `students`.
 
 use super::schemas;
-use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
 use contract_runtime::payload::Json;
 use contract_runtime::scalar::Timestamp;
 
-/// The people who take courses, with their progress and enrollment history.
+/// Students with their progress and enrollment history.
 pub trait Students: Service {
     /// List students with progress and enrollment history
     ///
-    /// Lists the students of the workspace, page by page, each with `progress` and its whole `enrollments` history, newest first. With `courseId` and `enrollment_status` together, one enrollment has to meet both.
+    /// Returns a page of the workspace's students, each with `progress` and the complete `enrollments` history, newest first. If you set both `courseId` and `enrollment_status`, the same enrollment must match both.
     fn list_students(
         &self,
         call: Call<Self::Caller>,
@@ -21,7 +21,7 @@ pub trait Students: Service {
     ) -> impl Future<Output = Result<ListStudentsResponse, Self::Error>> + Send;
     /// Create a student
     ///
-    /// Creates a student in the workspace and sends `student.created`. The email is unique in the workspace without regard to case; one that is taken is answered with 422 on `/email`. The student is enrolled in nothing yet; see `createEnrollment`.
+    /// Creates a student in the workspace and sends `student.created`. The email must be unique in the workspace, ignoring case; an email that is already in use returns 422 for `/email`. The new student has no enrollments; to create one, use `createEnrollment`.
     fn create_student(
         &self,
         call: Call<Self::Caller>,
@@ -29,38 +29,38 @@ pub trait Students: Service {
     ) -> impl Future<Output = Result<CreateStudentResponse, Self::Error>> + Send;
 }
 
-/// What `listStudents` is called with.
+/// The parameters and the body of a request of `listStudents`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListStudentsRequest {
-    /// `pagination.cursor` of the page before. Leave it out for the first page. The filters and `sort` must be those of the first page.
+    /// `pagination.cursor` of the previous page. Omit it to get the first page. The filters and `sort` must be the same as for the previous page.
     pub cursor: Option<String>,
-    /// Greatest number of items of the page.
+    /// Maximum number of items per page.
     pub limit: i32,
-    /// Order of the list.
+    /// Sort order of the list.
     pub sort: schemas::StudentSort,
     /// Only items with `created_at` at or after this time.
     pub created_after: Option<Timestamp>,
     /// Only items with `created_at` before this time.
     pub created_before: Option<Timestamp>,
-    /// Only items with `updated_at` at or after this time. With `sort=updated_at` this is a complete delta sync.
+    /// Only items with `updated_at` at or after this time. Together with `sort=updated_at`, this returns every change since then.
     pub updated_after: Option<Timestamp>,
     /// Only items with `updated_at` before this time.
     pub updated_before: Option<Timestamp>,
-    /// Only the student with this email. The whole address is compared, without regard to case.
+    /// Only the student with this email. The whole address is compared, ignoring case.
     pub email: Option<String>,
-    /// Only students with this `external_id`, compared exactly.
+    /// Only students with this `external_id`. Exact match.
     pub external_id: Option<String>,
-    /// Only students who have an enrollment in this course, whatever its status.
+    /// Only students with an enrollment in this course, whatever its status.
     pub course_id: Option<String>,
-    /// Only students who have an enrollment with this status.
+    /// Only students with an enrollment in this status.
     pub enrollment_status: Option<schemas::EnrollmentStatus>,
-    /// Only students who have this tag, compared exactly.
+    /// Only students with this tag. Exact match.
     pub tag: Option<String>,
-    /// The `ETag` of an earlier response. When it still holds, the answer is 304 without a body.
+    /// The `ETag` of an earlier response. If it still matches, the response is 304 without a body.
     pub if_none_match: Option<String>,
 }
 
-/// The answers of `listStudents`.
+/// The responses of `listStudents`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum ListStudentsResponse {
     /// A page of students.
@@ -78,11 +78,11 @@ pub enum ListStudentsResponse {
     )]
     Ok(
         Json<schemas::StudentList>,
-        /// Address of the next page with `rel="next"`. Absent on the last page.
+        /// URL of the next page with `rel="next"`. Absent on the last page.
         #[oai(header = "Link")]
         Option<String>,
     ),
-    /// Nothing has changed since the response whose `ETag` was sent. There is no body.
+    /// Nothing has changed since the response with this `ETag`. There is no body.
     #[oai(
         status = 304,
         header(name = "ETag", ty = "String"),
@@ -96,7 +96,7 @@ pub enum ListStudentsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     NotModified,
-    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, `request_id` aside.
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, except for `request_id`.
     #[oai(
         status = 401,
         header(name = "WWW-Authenticate", ty = "String"),
@@ -110,7 +110,7 @@ pub enum ListStudentsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but lacks the scope that the operation needs.
+    /// The key is valid, but does not have the scope that the operation requires.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -123,7 +123,7 @@ pub enum ListStudentsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Forbidden(Json<schemas::ErrorEnvelope>),
-    /// The body, a parameter or a header failed validation. `error.details` names each fault.
+    /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
     #[oai(
         status = 422,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -137,7 +137,7 @@ pub enum ListStudentsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The bucket of the minute or of the day is exhausted. Wait for `Retry-After` seconds.
+    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -151,7 +151,7 @@ pub enum ListStudentsResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     TooManyRequests(Json<schemas::ErrorEnvelope>),
-    /// A fault of the server. Repeat the request with exponential backoff; `error.request_id` finds the cause in the log.
+    /// An internal server error. Retry the request with exponential backoff. Include `error.request_id` when you contact support.
     #[oai(
         status = 500,
         header(name = "Cache-Control", ty = "String"),
@@ -166,8 +166,8 @@ pub enum ListStudentsResponse {
     InternalServerError(Json<schemas::ErrorEnvelope>),
 }
 
-impl Answer for ListStudentsResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for ListStudentsResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => {
                 let link = parts.header("Link");
@@ -182,10 +182,10 @@ impl Answer for ListStudentsResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body, link) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: [link.map(|value| ("Link", value))]
                         .into_iter()
@@ -195,42 +195,42 @@ impl Answer for ListStudentsResponse {
                 }
             }
             Self::NotModified => {
-                Parts {
+                ResponseParts {
                     status: 304,
                     headers: Vec::new(),
                     body: None,
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
@@ -240,16 +240,16 @@ impl Answer for ListStudentsResponse {
     }
 }
 
-/// What `createStudent` is called with.
+/// The parameters and the body of a request of `createStudent`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateStudentRequest {
-    /// A key of your own making for this request, such as a UUID: visible ASCII characters. When the same request comes again with it within 24 hours, the first answer is repeated.
+    /// A unique value that you generate for this request, such as a UUID, of visible ASCII characters. If you repeat the request with the same key within 24 hours, the first response is returned again.
     pub idempotency_key: Option<String>,
-    /// The body.
+    /// The request body.
     pub body: schemas::NewStudent,
 }
 
-/// The answers of `createStudent`.
+/// The responses of `createStudent`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum CreateStudentResponse {
     /// The student was created.
@@ -267,11 +267,11 @@ pub enum CreateStudentResponse {
     )]
     Created(
         Json<schemas::Student>,
-        /// The path that names the new student. Version 1 has no operation that reads it.
+        /// Path of the new student. Version 1 has no operation that reads this path.
         #[oai(header = "Location")]
         String,
     ),
-    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, `request_id` aside.
+    /// The API key is missing, malformed, unknown, expired or revoked. The body is the same in all these cases, except for `request_id`.
     #[oai(
         status = 401,
         header(name = "WWW-Authenticate", ty = "String"),
@@ -285,7 +285,7 @@ pub enum CreateStudentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Unauthorized(Json<schemas::ErrorEnvelope>),
-    /// The key is valid, but lacks the scope that the operation needs.
+    /// The key is valid, but does not have the scope that the operation requires.
     #[oai(
         status = 403,
         header(name = "Cache-Control", ty = "String"),
@@ -298,7 +298,7 @@ pub enum CreateStudentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     Forbidden(Json<schemas::ErrorEnvelope>),
-    /// A request with the same `Idempotency-Key` is still running. Wait a second and repeat it.
+    /// A request with the same `Idempotency-Key` is still running. Wait a second, then retry the request.
     #[oai(
         status = 409,
         header(name = "Cache-Control", ty = "String"),
@@ -337,7 +337,7 @@ pub enum CreateStudentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnsupportedMediaType(Json<schemas::ErrorEnvelope>),
-    /// The body, a parameter or a header failed validation. `error.details` names each fault.
+    /// The body, a parameter or a header failed validation. `error.details` lists the individual errors.
     #[oai(
         status = 422,
         header(name = "Idempotent-Replayed", ty = "Option<String>"),
@@ -351,7 +351,7 @@ pub enum CreateStudentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     UnprocessableEntity(Json<schemas::ErrorEnvelope>),
-    /// The bucket of the minute or of the day is exhausted. Wait for `Retry-After` seconds.
+    /// The limit of the current minute or day is exhausted. Wait for the number of seconds in `Retry-After`.
     #[oai(
         status = 429,
         header(name = "Retry-After", ty = "i32"),
@@ -365,7 +365,7 @@ pub enum CreateStudentResponse {
         header(name = "X-RateLimit-Daily-Reset", ty = "i64")
     )]
     TooManyRequests(Json<schemas::ErrorEnvelope>),
-    /// A fault of the server. Repeat the request with exponential backoff; `error.request_id` finds the cause in the log.
+    /// An internal server error. Retry the request with exponential backoff. Include `error.request_id` when you contact support.
     #[oai(
         status = 500,
         header(name = "Cache-Control", ty = "String"),
@@ -380,8 +380,8 @@ pub enum CreateStudentResponse {
     InternalServerError(Json<schemas::ErrorEnvelope>),
 }
 
-impl Answer for CreateStudentResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for CreateStudentResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             201 => {
                 let location = parts.header("Location")?;
@@ -398,10 +398,10 @@ impl Answer for CreateStudentResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Created(body, location) => {
-                Parts {
+                ResponseParts {
                     status: 201,
                     headers: [Some(("Location", location))]
                         .into_iter()
@@ -411,56 +411,56 @@ impl Answer for CreateStudentResponse {
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Conflict(body) => {
-                Parts {
+                ResponseParts {
                     status: 409,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::PayloadTooLarge(body) => {
-                Parts {
+                ResponseParts {
                     status: 413,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnsupportedMediaType(body) => {
-                Parts {
+                ResponseParts {
                     status: 415,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),

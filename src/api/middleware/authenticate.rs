@@ -1,30 +1,30 @@
-//! Who calls, by the key of the request.
+//! Authenticates requests by their API key.
 
 use std::net::IpAddr;
 
 use poem::Request;
 
 use crate::error::ApiError;
-use crate::front::Front;
+use crate::state::ApiState;
 use domain::keys::{self, Principal};
-use rate_limit::LookUp;
+use rate_limit::KeyLookup;
 
-/// The holder of the request's key; `None` when there is no valid one, whatever is wrong with it. A look-up counts for the client
-/// address until the request itself does.
+/// Returns the principal of the request's API key, or `None` if the key is missing or invalid. A pending lookup of a key
+/// counts against the client's IP address until the request itself is counted.
 ///
 /// # Errors
-/// 500 when the database fails.
+/// Returns 500 if the database fails.
 pub(super) async fn principal<'f>(
-    front: &'f Front,
+    state: &'f ApiState,
     request: &Request,
     client: IpAddr,
-) -> Result<(Option<Principal>, Option<LookUp<'f>>), ApiError> {
-    let Some(secret) = front.credential.find(request.headers()) else { return Ok((None, None)) };
-    let mut look_up = None;
+) -> Result<(Option<Principal>, Option<KeyLookup<'f>>), ApiError> {
+    let Some(secret) = state.credential.find(request.headers()) else { return Ok((None, None)) };
+    let mut pending_lookup = None;
     let admit = || {
-        look_up = front.limiter.admit_look_up(&front.app.clock, client, front.settings.address_caps);
-        look_up.is_some()
+        pending_lookup = state.limiter.admit_lookup(&state.app.clock, client, state.settings.address_limits);
+        pending_lookup.is_some()
     };
-    let principal = keys::authenticate_limited(&front.app, &secret, admit).await?;
-    Ok((principal, look_up))
+    let principal = keys::authenticate_limited(&state.app, &secret, admit).await?;
+    Ok((principal, pending_lookup))
 }

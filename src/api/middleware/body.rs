@@ -1,4 +1,4 @@
-//! The cap on request bodies, declared or chunked.
+//! Reads request bodies, with a limit on their size and a timeout.
 
 use std::time::Duration;
 
@@ -8,47 +8,49 @@ use poem::Request;
 use poem::http::{HeaderMap, HeaderValue, header};
 
 use crate::error::ApiError;
-use contract_runtime::validate::{Fault, Part};
+use contract_runtime::validate::{RequestPart, Violation};
 
-/// Bytes of a body at most.
-pub const CAP: usize = 256 * 1024;
-/// How long a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum size of a body.
+pub const MAX_BYTES: usize = 256 * 1024;
+/// Maximum time for a body to arrive.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Takes the whole body out of a request. One that is too large is refused without reading on; the connection discards
-/// what its client still sends.
+/// Reads the whole body of a request. A body that is too large is rejected without reading the rest; the connection
+/// discards what the client still sends.
 ///
 /// # Errors
-/// 413 for a body over the cap, 408 for one that is too slow, 422 for one that breaks off.
-pub(super) async fn take(request: &mut Request) -> Result<Bytes, ApiError> {
+/// Returns 413 for a body over the limit, 408 for one that does not arrive in time, and 422 for one that ends early.
+pub(super) async fn read(request: &mut Request) -> Result<Bytes, ApiError> {
     let body = request.take_body();
     if body.is_empty() {
         return Ok(Bytes::new());
     }
     let declared = declared_length(request.headers());
-    if declared.is_some_and(|length| length > CAP as u64) {
-        return Err(ApiError::too_large(CAP));
+    if declared.is_some_and(|length| length > MAX_BYTES as u64) {
+        return Err(ApiError::body_too_large(MAX_BYTES));
     }
     let mut stream = body.into_bytes_stream();
-    let read = async {
-        let mut whole = BytesMut::with_capacity(declared.map_or(0, |length| (length as usize).min(CAP)));
+    let reading = async {
+        let mut read_bytes =
+            BytesMut::with_capacity(declared.map_or(0, |length| (length as usize).min(MAX_BYTES)));
         while let Some(chunk) = stream.next().await {
-            let chunk = chunk.map_err(|_| broken())?;
-            if whole.len() + chunk.len() > CAP {
-                return Err(ApiError::too_large(CAP));
+            let chunk = chunk.map_err(|_| incomplete_body())?;
+            if read_bytes.len() + chunk.len() > MAX_BYTES {
+                return Err(ApiError::body_too_large(MAX_BYTES));
             }
-            whole.extend_from_slice(&chunk);
+            read_bytes.extend_from_slice(&chunk);
         }
-        Ok(whole.freeze())
+        Ok(read_bytes.freeze())
     };
-    tokio::time::timeout(PATIENCE, read).await.unwrap_or_else(|_| Err(ApiError::too_slow()))
+    tokio::time::timeout(READ_TIMEOUT, reading).await.unwrap_or_else(|_| Err(ApiError::body_timeout()))
 }
 
-/// The error of a body that breaks off or is malformed. Where the next request begins is unknown, so the connection is
-/// closed.
-fn broken() -> ApiError {
-    let message = "could not be read to its end".to_owned();
-    let mut error = ApiError::invalid(vec![Fault { place: Part::Body, field: String::new(), message }]);
+/// Creates the error for a body that ends early or is malformed. The start of the next request is unknown, so the
+/// connection is closed.
+fn incomplete_body() -> ApiError {
+    let message = "ended early or is malformed".to_owned();
+    let mut error =
+        ApiError::invalid(vec![Violation { part: RequestPart::Body, field: String::new(), message }]);
     error.header = Some((header::CONNECTION, HeaderValue::from_static("close")));
     error
 }

@@ -1,4 +1,4 @@
-//! What every response of the API gets on its way out: `ETag` and 304, and the headers.
+//! Completes every response of the API: `ETag`, 304, and the common headers.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use bytes::Bytes;
 use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use poem::{Body, Request, Response};
 
-use super::{Seen, throttle};
+use super::{CallContext, throttle};
 use crate::error::ApiError;
-use crate::front::Front;
+use crate::state::ApiState;
 use contract_runtime::contract::JSON;
-use rate_limit::Standing;
-use web::access::Access;
+use rate_limit::RateLimitStatus;
 use web::compress::Compressible;
 use web::etag;
+use web::request_context::RequestContext;
 
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
@@ -21,31 +21,31 @@ const SUNSET: HeaderName = HeaderName::from_static("sunset");
 const NO_STORE: HeaderValue = HeaderValue::from_static("private, no-store");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Headers that a response gets here, and those that hyper adds: room for all is made at once.
+/// Number of headers that are added here and by hyper. Their space is reserved once.
 const HEADERS: usize = 16;
 
-/// The conditions of a request that only reads.
+/// The conditional headers of a request.
 pub(super) struct Conditions {
-    reads: bool,
-    tags: HeaderMap,
+    is_read: bool,
+    etags: HeaderMap,
 }
 
 impl Conditions {
-    /// Reads them off a request.
+    /// Reads the conditional headers of a request.
     pub(super) fn of(request: &Request) -> Self {
-        let mut tags = HeaderMap::new();
-        for tag in request.headers().get_all(header::IF_NONE_MATCH) {
-            tags.append(header::IF_NONE_MATCH, tag.clone());
+        let mut etags = HeaderMap::new();
+        for etag in request.headers().get_all(header::IF_NONE_MATCH) {
+            etags.append(header::IF_NONE_MATCH, etag.clone());
         }
-        Self { reads: matches!(*request.method(), Method::GET | Method::HEAD), tags }
+        Self { is_read: matches!(*request.method(), Method::GET | Method::HEAD), etags }
     }
 }
 
-/// A response of the API's own; one of the framework's becomes an error without words.
+/// Returns a response that an operation created, and converts an error response of the HTTP framework into an error.
 ///
 /// # Errors
-/// When the response is the framework's.
-pub(super) fn own(response: Response) -> Result<Response, ApiError> {
+/// Returns an error if the HTTP framework created the response.
+pub(super) fn operation_response(response: Response) -> Result<Response, ApiError> {
     let status = response.status();
     let json = response.content_type() == Some(JSON);
     if json || status.is_success() || status == StatusCode::NOT_MODIFIED {
@@ -55,11 +55,11 @@ pub(super) fn own(response: Response) -> Result<Response, ApiError> {
     }
 }
 
-/// Gives the response its tag and its headers.
+/// Adds the `ETag` and the common headers to a response.
 pub(super) async fn finish(
-    front: &Front,
-    access: &Access,
-    seen: &mut Seen,
+    state: &ApiState,
+    access: &RequestContext,
+    context: &mut CallContext,
     conditions: &Conditions,
     response: Response,
 ) -> Response {
@@ -68,20 +68,22 @@ pub(super) async fn finish(
     let headers = &mut parts.headers;
     headers.reserve(HEADERS);
     if parts.status.is_client_error() || parts.status.is_server_error() {
-        seen.error = Some(body.clone());
+        context.error = Some(body.clone());
     }
 
-    let own = seen.caller.as_ref().and_then(|caller| caller.tag());
-    let tag = (conditions.reads && parts.status == StatusCode::OK).then(|| match (&seen.page, own) {
-        (Some(page), _) => page.tag.clone(),
-        (None, Some(own)) => own.clone(),
-        (None, None) => etag::of(&body),
+    let operation_etag = context.caller.as_ref().and_then(|caller| caller.etag());
+    let tag = (conditions.is_read && parts.status == StatusCode::OK).then(|| {
+        match (&context.page, operation_etag) {
+            (Some(page), _) => page.etag.clone(),
+            (None, Some(etag)) => etag.clone(),
+            (None, None) => etag::of(&body),
+        }
     });
-    if let (Some(place), Some(tag)) = (seen.place.take(), &tag) {
+    if let (Some(slot), Some(tag)) = (context.page_slot.take(), &tag) {
         let link = headers.get(header::LINK).cloned();
-        front.pages.keep(&front.app, place, body.clone(), tag.clone(), link);
+        state.page_cache.insert(&state.app, slot, body.clone(), tag.clone(), link);
     }
-    if tag.as_ref().is_some_and(|tag| etag::is_held(&conditions.tags, tag)) {
+    if tag.as_ref().is_some_and(|tag| etag::matches(&conditions.etags, tag)) {
         parts.status = StatusCode::NOT_MODIFIED;
         headers.remove(header::CONTENT_TYPE);
         headers.remove(header::LINK);
@@ -92,14 +94,14 @@ pub(super) async fn finish(
     if let Some(tag) = tag {
         headers.insert(header::ETAG, tag);
     }
-    let standing = seen
-        .standing
-        .unwrap_or_else(|| Standing::fresh(front.settings.address_caps, front.app.clock.now_ms()));
-    throttle::stamp(headers, &standing);
-    if seen.caller.as_ref().is_some_and(|caller| caller.is_replayed()) {
+    let status = context
+        .status
+        .unwrap_or_else(|| RateLimitStatus::unused(state.settings.address_limits, state.app.clock.now_ms()));
+    throttle::set_headers(headers, &status);
+    if context.caller.as_ref().is_some_and(|caller| caller.is_replayed()) {
         headers.insert(REPLAYED, HeaderValue::from_static("true"));
     }
-    if let Some(deprecation) = &front.settings.deprecation {
+    if let Some(deprecation) = &state.settings.deprecation {
         headers.insert(DEPRECATION, deprecation.since.clone());
         if let Some(sunset) = &deprecation.sunset {
             headers.insert(SUNSET, sunset.clone());
@@ -108,8 +110,8 @@ pub(super) async fn finish(
             headers.append(header::LINK, link.clone());
         }
     }
-    access.allow_compression(match &seen.page {
-        Some(page) => Compressible::Kept(Arc::clone(&page.body)),
+    access.allow_compression(match &context.page {
+        Some(page) => Compressible::Cached(Arc::clone(&page.body)),
         None => Compressible::Once,
     });
     Response::from_parts(parts, Body::from_bytes(body))

@@ -1,36 +1,40 @@
-//! The rate limit as HTTP shows it: whose bucket, the six headers, the refusal.
+//! Rate limits in HTTP terms: the subject that a request counts against, the six headers, and the 429 response.
 
 use std::net::IpAddr;
 
 use poem::http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::error::ApiError;
-use crate::front::Front;
+use crate::state::ApiState;
 use domain::keys::Principal;
-use rate_limit::{Caps, Standing, Subject, Window};
+use rate_limit::{Limits, RateLimitStatus, Subject, Window};
 
-/// The bucket that a request draws on: its key's, or without a valid key that of its client's address.
-pub(super) fn bucket(front: &Front, client: IpAddr, principal: Option<&Principal>) -> (Subject, Caps) {
+/// Returns what a request counts against, with its limits: the API key, or the client's IP address if there is no valid
+/// key.
+pub(super) fn subject(state: &ApiState, client: IpAddr, principal: Option<&Principal>) -> (Subject, Limits) {
     match principal {
         Some(principal) => {
-            let caps = Caps { per_minute: principal.per_minute, per_day: principal.per_day };
-            (Subject::Key(principal.key), caps)
+            let limits = Limits { per_minute: principal.per_minute, per_day: principal.per_day };
+            (Subject::Key(principal.key), limits)
         }
-        None => (Subject::Address(client), front.settings.address_caps),
+        None => (Subject::Address(client), state.settings.address_limits),
     }
 }
 
-/// 429, saying which window is exhausted.
-pub(super) fn refuse(standing: Standing, exhausted: Window, retry_after: i64) -> ApiError {
-    let (cap, window) = match exhausted {
-        Window::Minute => (standing.caps.per_minute, "minute"),
-        Window::Day => (standing.caps.per_day, "day"),
+/// Creates the 429 error, which names the exhausted window.
+pub(super) fn rejection(status: RateLimitStatus, exhausted: Window, retry_after: i64) -> ApiError {
+    let (limit, window) = match exhausted {
+        Window::Minute => (status.limits.per_minute, "minute"),
+        Window::Day => (status.limits.per_day, "day"),
     };
-    ApiError::rate_limited(format!("The limit of {cap} requests a {window} is exhausted."), retry_after)
+    ApiError::rate_limited(
+        format!("The rate limit of {limit} requests per {window} is exhausted."),
+        retry_after,
+    )
 }
 
-/// Sets the six headers of the seed.
-pub(super) fn stamp(headers: &mut HeaderMap, standing: &Standing) {
+/// Sets the six rate limit headers.
+pub(super) fn set_headers(headers: &mut HeaderMap, status: &RateLimitStatus) {
     const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
     const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
     const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
@@ -38,10 +42,10 @@ pub(super) fn stamp(headers: &mut HeaderMap, standing: &Standing) {
     const DAILY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-daily-remaining");
     const DAILY_RESET: HeaderName = HeaderName::from_static("x-ratelimit-daily-reset");
 
-    headers.insert(LIMIT, HeaderValue::from(standing.caps.per_minute));
-    headers.insert(REMAINING, HeaderValue::from(standing.minute_left));
-    headers.insert(RESET, HeaderValue::from(standing.minute_reset));
-    headers.insert(DAILY_LIMIT, HeaderValue::from(standing.caps.per_day));
-    headers.insert(DAILY_REMAINING, HeaderValue::from(standing.day_left));
-    headers.insert(DAILY_RESET, HeaderValue::from(standing.day_reset));
+    headers.insert(LIMIT, HeaderValue::from(status.limits.per_minute));
+    headers.insert(REMAINING, HeaderValue::from(status.minute_left));
+    headers.insert(RESET, HeaderValue::from(status.minute_reset));
+    headers.insert(DAILY_LIMIT, HeaderValue::from(status.limits.per_day));
+    headers.insert(DAILY_REMAINING, HeaderValue::from(status.day_left));
+    headers.insert(DAILY_RESET, HeaderValue::from(status.day_reset));
 }

@@ -1,4 +1,4 @@
-//! `getAnalyticsSummary`.
+//! The operation `getAnalyticsSummary`.
 
 use super::Handlers;
 use super::convert::id_filter;
@@ -22,11 +22,11 @@ impl Analytics for Handlers {
             course: id_filter("courseId", request.course_id)?,
             interval: request.interval.map(Into::into),
         };
-        let summary = analytics::summary(&self.app, call.workspace, query).await?;
+        let summary = analytics::summarize(&self.app, call.workspace, query).await?;
         let mut body = AnalyticsSummary::from(summary);
-        // The tag is that of the figures: it stays until one changes, though `data_as_of` goes on.
+        // The `ETag` depends on the metrics only: it stays the same while `data_as_of` advances and no metric changes.
         let data_as_of = std::mem::replace(&mut body.data_as_of, body.window.to);
-        call.tag_by(&Json::Value(&body).into_bytes());
+        call.set_etag_of(&Json::Value(&body).into_bytes());
         body.data_as_of = data_as_of;
         Ok(GetAnalyticsSummaryResponse::Ok(Json::Value(body)))
     }

@@ -1,7 +1,7 @@
-//! `listCourses`, `getCourse`.
+//! The operations `listCourses` and `getCourse`.
 
 use super::Handlers;
-use super::paging::{self, Spans};
+use super::paging::{self, TimeSpans};
 use crate::call::Call;
 use crate::error::Reply;
 use crate::generated::courses::{
@@ -16,17 +16,17 @@ impl Courses for Handlers {
     async fn list_courses(&self, call: Call, request: ListCoursesRequest) -> Reply<ListCoursesResponse> {
         let sort = request.sort.into();
         let page = paging::page(&call, sort, request.limit, request.cursor.as_deref())?;
-        let mut spans = Spans::default();
+        let mut time_spans = TimeSpans::default();
         let filter = CourseFilter {
             slug: request.slug,
             language: request.language,
-            created: spans.between("created", request.created_after, request.created_before),
-            updated: spans.between("updated", request.updated_after, request.updated_before),
+            created: time_spans.between("created", request.created_after, request.created_before),
+            updated: time_spans.between("updated", request.updated_after, request.updated_before),
         };
-        spans.check()?;
-        let found = courses::list(&self.app, call.workspace, &filter, page).await?;
-        let (pagination, link) = paging::onward(&call, sort, found.next);
-        let data = found.items.into_iter().map(Into::into).collect();
+        time_spans.check()?;
+        let list = courses::list(&self.app, call.workspace, &filter, page).await?;
+        let (pagination, link) = paging::next_page(&call, sort, list.next);
+        let data = list.items.into_iter().map(Into::into).collect();
         Ok(ListCoursesResponse::Ok(Json::Value(CourseList { data, pagination }), link))
     }
 

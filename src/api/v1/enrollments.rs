@@ -1,4 +1,4 @@
-//! `createEnrollment`.
+//! The operation `createEnrollment`.
 
 use super::Handlers;
 use super::convert::body_id;
@@ -7,8 +7,8 @@ use crate::error::{ApiError, Reply};
 use crate::generated::enrollments::{CreateEnrollmentRequest, CreateEnrollmentResponse, Enrollments};
 use crate::idempotency;
 use contract_runtime::payload::Json;
-use domain::enrollments::{self, Enrolled, NewEnrollment};
-use domain::error::Missing;
+use domain::enrollments::{self, EnrollOutcome, NewEnrollment};
+use domain::error::NotFound;
 use foundation::clock;
 
 impl Enrollments for Handlers {
@@ -27,11 +27,13 @@ impl Enrollments for Handlers {
                     expires_at: body.expires_at.map(|time| time.0),
                 };
                 let at = clock::from_ms(write.now_ms());
-                let enrolled = enrollments::enrol(&app, write, workspace, at, enrollment).await;
-                Ok(match enrolled.map_err(in_body)? {
-                    Enrolled::New(new) => CreateEnrollmentResponse::Created(Json::Value(new.into())),
-                    Enrolled::Already(one) | Enrolled::Reactivated(one) => {
-                        CreateEnrollmentResponse::Ok(Json::Value(one.into()))
+                let enrolled = enrollments::enroll(&app, write, workspace, at, enrollment).await;
+                Ok(match enrolled.map_err(locate_missing)? {
+                    EnrollOutcome::New(enrollment) => {
+                        CreateEnrollmentResponse::Created(Json::Value(enrollment.into()))
+                    }
+                    EnrollOutcome::Existing(enrollment) | EnrollOutcome::Reactivated(enrollment) => {
+                        CreateEnrollmentResponse::Ok(Json::Value(enrollment.into()))
                     }
                 })
             })
@@ -40,10 +42,10 @@ impl Enrollments for Handlers {
     }
 }
 
-/// Points a missing student or course at its field of the body.
-fn in_body(error: domain::Error) -> ApiError {
+/// Adds the body's field to the error if the student or course does not exist.
+fn locate_missing(error: domain::Error) -> ApiError {
     match error {
-        domain::Error::NotFound(missing @ Missing::Record { noun, .. }) => {
+        domain::Error::NotFound(missing @ NotFound::Record { noun, .. }) => {
             ApiError::not_found_in_body(&format!("{noun}Id"), &missing)
         }
         other => other.into(),

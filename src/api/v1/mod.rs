@@ -1,6 +1,6 @@
-//! The operations of v1: each converts, calls the domain, converts back.
+//! The handlers of v1. Each converts the request, calls the domain and converts the result.
 //!
-//! Owns nothing else: no rule, no check, no SQL.
+//! Handlers contain no business rules, no validation and no SQL.
 
 mod analytics;
 mod convert;
@@ -10,18 +10,18 @@ mod orders;
 mod paging;
 mod students;
 
-pub(super) use convert::{text, texts, twins};
+pub(super) use convert::{enum_map, id_string, optional_id_string};
 
 use crate::call::{Call, Caller};
 use crate::error::ApiError;
-use contract_runtime::answer::Parts;
+use contract_runtime::response::ResponseParts;
 use contract_runtime::service::Service;
 use domain::app::App;
 
-/// Implements the traits of all tags.
+/// Implements the generated traits of all tags.
 #[derive(Clone)]
 pub struct Handlers {
-    /// The shared parts of the process.
+    /// The application state of the process.
     pub app: App,
 }
 
@@ -29,7 +29,7 @@ impl Service for Handlers {
     type Caller = Caller;
     type Error = ApiError;
 
-    fn error_parts(&self, call: &Call, error: ApiError) -> Parts {
+    fn error_parts(&self, call: &Call, error: ApiError) -> ResponseParts {
         error.into_parts(call)
     }
 

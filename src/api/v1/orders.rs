@@ -1,8 +1,8 @@
-//! `listOrders`.
+//! The operation `listOrders`.
 
 use super::Handlers;
 use super::convert::id_filter;
-use super::paging::{self, Spans};
+use super::paging::{self, TimeSpans};
 use crate::call::Call;
 use crate::error::Reply;
 use crate::generated::orders::{ListOrdersRequest, ListOrdersResponse, Orders};
@@ -14,7 +14,7 @@ impl Orders for Handlers {
     async fn list_orders(&self, call: Call, request: ListOrdersRequest) -> Reply<ListOrdersResponse> {
         let sort = request.sort.into();
         let page = paging::page(&call, sort, request.limit, request.cursor.as_deref())?;
-        let mut spans = Spans::default();
+        let mut time_spans = TimeSpans::default();
         let filter = OrderFilter {
             student: id_filter("studentId", request.student_id)?,
             course: id_filter("courseId", request.course_id)?,
@@ -22,14 +22,14 @@ impl Orders for Handlers {
             currency: request.currency,
             number: request.number,
             search: None,
-            created: spans.between("created", request.created_after, request.created_before),
-            updated: spans.between("updated", request.updated_after, request.updated_before),
-            paid: spans.between("paid", request.paid_after, request.paid_before),
+            created: time_spans.between("created", request.created_after, request.created_before),
+            updated: time_spans.between("updated", request.updated_after, request.updated_before),
+            paid: time_spans.between("paid", request.paid_after, request.paid_before),
         };
-        spans.check()?;
-        let found = orders::list(&self.app, call.workspace, &filter, page).await?;
-        let (pagination, link) = paging::onward(&call, sort, found.next);
-        let data = found.items.into_iter().map(Into::into).collect();
+        time_spans.check()?;
+        let list = orders::list(&self.app, call.workspace, &filter, page).await?;
+        let (pagination, link) = paging::next_page(&call, sort, list.next);
+        let data = list.items.into_iter().map(Into::into).collect();
         Ok(ListOrdersResponse::Ok(Json::Value(OrderList { data, pagination }), link))
     }
 }

@@ -1,50 +1,55 @@
-//! What all lists share: sort, spans of time, the page asked for and the way to the next one.
+//! Pagination, sort order and time filters, shared by all list operations.
 
 use crate::call::Call;
-use crate::cursor::{Binding, Refusal};
+use crate::cursor::{CursorBinding, CursorError};
 use crate::error::{ApiError, Reply};
 use crate::generated::schemas::{CourseSort, OrderSort, Pagination, StudentSort};
 use contract_runtime::scalar::Timestamp;
-use contract_runtime::validate::{Fault, Faults, Part, query};
-use domain::page::{PageRequest, Position, Sort, SortKey, Span};
+use contract_runtime::validate::{RequestPart, Violation, Violations, query};
+use domain::page::{PageRequest, Position, Sort, SortKey, TimeSpan};
 
-/// The page that a call asks for.
+/// Reads the requested page from the parameters of a call.
 ///
 /// # Errors
-/// 422 on `cursor`.
+/// Returns 422 for `cursor` if it is not valid for this request.
 pub(super) fn page(call: &Call, sort: Sort, limit: i32, cursor: Option<&str>) -> Reply<PageRequest> {
     let after = open(call, sort, cursor)?;
     Ok(PageRequest { sort, after, to: None, limit: u32::try_from(limit).unwrap_or(1) })
 }
 
-/// How a page tells where the next one begins: in the body and as `Link`.
-pub(super) fn onward(call: &Call, sort: Sort, next: Option<Position>) -> (Pagination, Option<String>) {
+/// Returns the pagination object of a response and the `Link` header of the next page, if there is one.
+pub(super) fn next_page(call: &Call, sort: Sort, next: Option<Position>) -> (Pagination, Option<String>) {
     let cursor = next.map(|position| seal(call, sort, position));
     let link = cursor.as_deref().map(|cursor| link(call, cursor));
     (Pagination { has_more: cursor.is_some(), cursor }, link)
 }
 
-fn binding<'a>(call: &'a Call, sort: Sort) -> Binding<'a> {
-    Binding { workspace: call.workspace.uuid(), operation: call.operation.id, sort, query: call.query() }
+fn binding<'a>(call: &'a Call, sort: Sort) -> CursorBinding<'a> {
+    CursorBinding {
+        workspace: call.workspace.uuid(),
+        operation: call.operation.id,
+        sort,
+        query: call.query(),
+    }
 }
 
-/// The cursor of the page behind this position.
+/// Creates the cursor of the page after this position.
 fn seal(call: &Call, sort: Sort, position: Position) -> String {
-    call.front.cursors.seal(&binding(call, sort), position)
+    call.state.cursors.seal(&binding(call, sort), position)
 }
 
-/// The position that a call's cursor stands for.
+/// Returns the position of a call's cursor.
 ///
 /// # Errors
-/// 422 on `cursor` for one that is not of this list, these filters and this sort.
+/// Returns 422 for `cursor` if it was not issued for this list, these filters and this sort order.
 fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position>, ApiError> {
-    let Some(text) = cursor else { return Ok(None) };
-    call.front.cursors.open(&binding(call, sort), text).map(Some).map_err(|refusal| {
+    let Some(cursor) = cursor else { return Ok(None) };
+    call.state.cursors.open(&binding(call, sort), cursor).map(Some).map_err(|reason| {
         let mut error = ApiError::invalid_query(
             "cursor",
-            match refusal {
-                Refusal::Forged => "is not a cursor that this list gave out",
-                Refusal::OtherRequest => "was issued for other filters or another sort",
+            match reason {
+                CursorError::Forged => "is not a cursor of this list",
+                CursorError::DifferentRequest => "was issued for different filters or a different sort order",
             },
         );
         error.message = "`cursor` does not belong to this request.".into();
@@ -52,7 +57,7 @@ fn open(call: &Call, sort: Sort, cursor: Option<&str>) -> Result<Option<Position
     })
 }
 
-/// The `Link` header that leads to the next page: this request with another cursor.
+/// Returns the `Link` header of the next page: the URL of this request with the new cursor.
 fn link(call: &Call, cursor: &str) -> String {
     let mut link = format!("<{}?", call.operation.path);
     for pair in call.query().iter().filter(|pair| pair.name != "cursor") {
@@ -67,55 +72,55 @@ fn link(call: &Call, cursor: &str) -> String {
     link
 }
 
-/// Gathers the spans of a list's filters, and what is wrong with them.
+/// Reads the time filters of a list and collects their violations.
 #[derive(Default)]
-pub(super) struct Spans {
-    faults: Faults,
+pub(super) struct TimeSpans {
+    violations: Violations,
 }
 
-impl Spans {
-    /// The span between `{name}_after` and `{name}_before`.
+impl TimeSpans {
+    /// Returns the time span from `{name}_after` to `{name}_before`.
     pub(super) fn between(
         &mut self,
         name: &str,
         after: Option<Timestamp>,
         before: Option<Timestamp>,
-    ) -> Span {
+    ) -> TimeSpan {
         if let (Some(after), Some(before)) = (after, before)
             && after >= before
         {
-            self.faults.push(Fault {
-                place: Part::Query,
+            self.violations.push(Violation {
+                part: RequestPart::Query,
                 field: format!("{name}_before"),
                 message: format!("must be later than `{name}_after`"),
             });
         }
-        Span { from: after.map(|time| time.0), to: before.map(|time| time.0) }
+        TimeSpan { from: after.map(|time| time.0), to: before.map(|time| time.0) }
     }
 
-    /// All of them, together.
+    /// Reports all violations together.
     ///
     /// # Errors
-    /// 422 naming each span that is empty.
+    /// Returns 422 with one detail for each empty time span.
     pub(super) fn check(self) -> Reply<()> {
-        if self.faults.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.faults)) }
+        if self.violations.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.violations)) }
     }
 }
 
-macro_rules! sorts {
-    ($schema:ident: $($up:ident, $down:ident => $key:ident);+) => {
+macro_rules! sort_orders {
+    ($schema:ident: $($ascending:ident, $descending:ident => $key:ident);+) => {
         impl From<$schema> for Sort {
             fn from(sort: $schema) -> Self {
                 match sort {
-                    $($schema::$up => Self { key: SortKey::$key, descending: false },
-                    $schema::$down => Self { key: SortKey::$key, descending: true },)+
+                    $($schema::$ascending => Self { key: SortKey::$key, descending: false },
+                    $schema::$descending => Self { key: SortKey::$key, descending: true },)+
                 }
             }
         }
     };
 }
 
-sorts!(CourseSort: CreatedAt, CreatedAtDescending => CreatedAt; UpdatedAt, UpdatedAtDescending => UpdatedAt);
-sorts!(StudentSort: CreatedAt, CreatedAtDescending => CreatedAt; UpdatedAt, UpdatedAtDescending => UpdatedAt);
-sorts!(OrderSort: CreatedAt, CreatedAtDescending => CreatedAt; UpdatedAt, UpdatedAtDescending => UpdatedAt;
+sort_orders!(CourseSort: CreatedAt, CreatedAtDescending => CreatedAt; UpdatedAt, UpdatedAtDescending => UpdatedAt);
+sort_orders!(StudentSort: CreatedAt, CreatedAtDescending => CreatedAt; UpdatedAt, UpdatedAtDescending => UpdatedAt);
+sort_orders!(OrderSort: CreatedAt, CreatedAtDescending => CreatedAt; UpdatedAt, UpdatedAtDescending => UpdatedAt;
     PaidAt, PaidAtDescending => PaidAt);

@@ -1,8 +1,8 @@
-//! `listStudents`, `createStudent`.
+//! The operations `listStudents` and `createStudent`.
 
 use super::Handlers;
 use super::convert::id_filter;
-use super::paging::{self, Spans};
+use super::paging::{self, TimeSpans};
 use crate::call::Call;
 use crate::error::Reply;
 use crate::generated::schemas::{Student, StudentList};
@@ -18,7 +18,7 @@ impl Students for Handlers {
     async fn list_students(&self, call: Call, request: ListStudentsRequest) -> Reply<ListStudentsResponse> {
         let sort = request.sort.into();
         let page = paging::page(&call, sort, request.limit, request.cursor.as_deref())?;
-        let mut spans = Spans::default();
+        let mut time_spans = TimeSpans::default();
         let filter = StudentFilter {
             email: request.email,
             external_id: request.external_id,
@@ -26,13 +26,13 @@ impl Students for Handlers {
             enrollment_status: request.enrollment_status.map(Into::into),
             tag: request.tag,
             search: None,
-            created: spans.between("created", request.created_after, request.created_before),
-            updated: spans.between("updated", request.updated_after, request.updated_before),
+            created: time_spans.between("created", request.created_after, request.created_before),
+            updated: time_spans.between("updated", request.updated_after, request.updated_before),
         };
-        spans.check()?;
-        let found = students::list(&self.app, call.workspace, &filter, page).await?;
-        let (pagination, link) = paging::onward(&call, sort, found.next);
-        let data = found.items.into_iter().map(Into::into).collect();
+        time_spans.check()?;
+        let list = students::list(&self.app, call.workspace, &filter, page).await?;
+        let (pagination, link) = paging::next_page(&call, sort, list.next);
+        let data = list.items.into_iter().map(Into::into).collect();
         Ok(ListStudentsResponse::Ok(Json::Value(StudentList { data, pagination }), link))
     }
 

@@ -1,4 +1,4 @@
-//! The demo's login: the owner of its workspace, with a password kept in the data folder.
+//! Dashboard login of the demo: the owner of its workspace, with a password stored in the data folder.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::cli::failure::Failure;
+use crate::cli::outcome::CommandError;
 use crate::cli::workspaces::find;
 use domain::app::App;
 use domain::audit::Actor;
@@ -14,43 +14,46 @@ use domain::{token, users};
 use feed::demo;
 use foundation::secret::write_private;
 
-/// The password in the data folder.
+/// Name of the password file in the data folder.
 const FILE: &str = "demo.password";
-/// Characters of it: some 95 random bits.
-const LENGTH: usize = 16;
+/// Length of the password in characters: about 95 random bits.
+const PASSWORD_LENGTH: usize = 16;
 
-/// Who signs in to the demo's dashboard.
-pub(super) struct Login {
+/// Credentials for the demo's dashboard.
+pub(super) struct DemoLogin {
     pub(super) email: String,
     pub(super) password: SecretString,
 }
 
-/// The login of the last run while it still opens, or a new one.
-pub(super) async fn ready(app: &App, data_dir: &Path) -> Result<Login, Failure> {
+/// Returns the login of the previous run if it is still valid, or creates one.
+pub(super) async fn ensure(app: &App, data_dir: &Path) -> Result<DemoLogin, CommandError> {
     let workspace = find(app, demo::WORKSPACE).await?;
     let email = workspace.owner_email;
     let path = data_dir.join(FILE);
     match fs::read_to_string(&path) {
         Ok(text) => {
             let password = SecretString::from(text.trim());
-            if users::recognise(app, &email, &password).await?.is_some() {
-                return Ok(Login { email, password });
+            if users::verify_login(app, &email, &password).await?.is_some() {
+                return Ok(DemoLogin { email, password });
             }
             fs::remove_file(&path)?;
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => {
-            return Err(Failure::new(format!("cannot read {}: {error}; make it readable", path.display())));
+            return Err(CommandError::new(format!(
+                "cannot read {}: {error}; check the file's permissions",
+                path.display()
+            )));
         }
     }
     let random = token::generate()?;
     let letters = random.expose_secret().chars().filter(char::is_ascii_alphanumeric);
-    let password: SecretString = letters.take(LENGTH).collect::<String>().into();
+    let password: SecretString = letters.take(PASSWORD_LENGTH).collect::<String>().into();
     let mut write = app.begin_write().await?;
     let user = users::ensure(app, &mut write, workspace.id, &email).await?;
-    let link = users::link(app, &mut write, &user, &Actor::operator()).await?;
+    let link = users::create_link(app, &mut write, &user, &Actor::operator()).await?;
     write_private(&path, password.expose_secret().as_bytes())?;
     write.commit().await?;
     users::set_password(app, link.expose_secret(), &password, |_| Actor::operator()).await?;
-    Ok(Login { email, password })
+    Ok(DemoLogin { email, password })
 }

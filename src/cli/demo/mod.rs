@@ -1,7 +1,7 @@
-//! `creator-api demo`: everything in one process, on demo data.
+//! `creator-api demo`: runs the server, the worker and a webhook receiver in one process, on demo data.
 //!
-//! Owns the demo's key: its secret is kept in the data folder, so that the next run shows the same one, and so is the
-//! [login]'s password. The demo's [webhook] and its [receiver] show the whole round.
+//! The API key, the password of the [login] and the secret of the [webhook] are stored in the data folder, so that the next
+//! run uses the same ones. The [receiver] prints the events that it verified.
 
 mod login;
 mod receiver;
@@ -15,10 +15,10 @@ use std::path::Path;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::background::Background;
-use super::failure::{Failure, Outcome};
-use super::progress::Progress;
+use super::outcome::{CommandError, CommandOutcome};
+use super::progress::ProgressDisplay;
 use super::workspaces::find;
-use super::{files, output, serve, signals, start};
+use super::{file_limit, output, serve, signals, start};
 use domain::app::App;
 use domain::keys::{self, NewKey};
 use domain::scope::Scopes;
@@ -26,62 +26,62 @@ use domain::workspaces::Quota;
 use feed::demo;
 use foundation::config::{Config, Network};
 use foundation::secret::write_private;
-use login::Login;
-use webhook::Webhook;
+use login::DemoLogin;
+use webhook::DemoWebhook;
 
-/// Where the demo's receiver is.
+/// The networks that the demo's receiver listens on.
 const LOOPBACK: [&str; 2] = ["127.0.0.0/8", "::1/128"];
-/// The demo key's secret in the data folder.
+/// Name of the file in the data folder that holds the secret of the API key.
 const KEY_FILE: &str = "demo.key";
 
-pub(super) async fn run(mut config: Config) -> Result<Outcome, Failure> {
-    files::raise_limit();
+pub(super) async fn run(mut config: Config) -> Result<CommandOutcome, CommandError> {
+    file_limit::raise();
     let listener = serve::bind(config.server.listen, "--listen")?;
     let address = listener.local_addr()?;
     let data_dir = config.storage.data_dir.clone();
-    // The demo's receiver is on this machine.
+    // The demo's receiver runs on this machine.
     config
         .webhooks
         .webhook_allow
         .extend(LOOPBACK.iter().filter_map(|network| network.parse::<Network>().ok()));
-    let app = start::app_migrated(config).await?;
-    let master = start::master_key(&app).await?;
-    let server = serve::server(&app, &master, address)?;
-    fill(&app).await?;
-    let secret = demo_key(&app, &data_dir).await?;
-    let login = login::ready(&app, &data_dir).await?;
-    let webhook = webhook::ready(&app, &master, &data_dir, address).await?;
-    let stop = signals::stop("running requests finish")?;
+    let app = start::open_migrated_app(config).await?;
+    let master = start::load_master_key(&app).await?;
+    let server = serve::build_server(&app, &master, address)?;
+    load_data(&app).await?;
+    let secret = ensure_key(&app, &data_dir).await?;
+    let login = login::ensure(&app, &data_dir).await?;
+    let webhook = webhook::ensure(&app, &master, &data_dir, address).await?;
+    let stop = signals::listen("waiting for requests in flight")?;
     let background = Background::start(&app, &master, &stop)?;
-    output::line(welcome(&app, address, &secret, &login, &webhook))?;
+    output::print(welcome(&app, address, &secret, &login, &webhook))?;
     let receiver = tokio::spawn(receiver::run(webhook.listener, webhook.secret));
-    let (served, ()) = tokio::join!(server.run(listener, stop), background.ended());
+    let (served, ()) = tokio::join!(server.run(listener, stop), background.wait());
     receiver.abort();
     served?;
     app.db.close().await;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-/// Applies the demo's changes; those that were applied before are passed over.
-async fn fill(app: &App) -> Result<(), Failure> {
-    let mut progress = Progress::start("demo data", u64::try_from(demo::len()).ok());
-    let options = feed::Options {
-        progress: Box::new(|feed::Progress { outcome, .. }| {
-            progress.at(outcome.applied + outcome.repeated, || format!("{} changes", outcome.applied));
+/// Applies the demo's changes. Changes that a previous run applied are skipped.
+async fn load_data(app: &App) -> Result<(), CommandError> {
+    let mut progress = ProgressDisplay::start("demo data", u64::try_from(demo::len()).ok());
+    let options = feed::ApplyOptions {
+        progress: Box::new(|feed::ApplyProgress { outcome, .. }| {
+            progress.update(outcome.applied + outcome.repeated, || format!("{} changes", outcome.applied));
         }),
-        ..feed::Options::default()
+        ..feed::ApplyOptions::default()
     };
     let outcome = demo::load(app, options).await?;
     progress.finish();
     if outcome.rejected > 0 {
-        let message = "some demo changes do not fit this database; begin with another folder, --data-dir DIR";
-        return Err(Failure::new(message));
+        let message = "some demo changes conflict with the data in this database; use another data folder with --data-dir DIR";
+        return Err(CommandError::new(message));
     }
     Ok(())
 }
 
-/// The secret of the demo's key: the one of the last run while it still opens, or a new one.
-async fn demo_key(app: &App, data_dir: &Path) -> Result<SecretString, Failure> {
+/// Returns the secret of the previous run's API key if it is still valid, or creates a key.
+async fn ensure_key(app: &App, data_dir: &Path) -> Result<SecretString, CommandError> {
     let path = data_dir.join(KEY_FILE);
     match fs::read_to_string(&path) {
         Ok(text) => {
@@ -93,7 +93,10 @@ async fn demo_key(app: &App, data_dir: &Path) -> Result<SecretString, Failure> {
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => {
-            return Err(Failure::new(format!("cannot read {}: {error}; make it readable", path.display())));
+            return Err(CommandError::new(format!(
+                "cannot read {}: {error}; check the file's permissions",
+                path.display()
+            )));
         }
     }
     let workspace = find(app, demo::WORKSPACE).await?;
@@ -106,8 +109,9 @@ async fn demo_key(app: &App, data_dir: &Path) -> Result<SecretString, Failure> {
     Ok(secret)
 }
 
-/// Where this machine's own browser finds what listens there: every address of a machine is none to go to.
-fn near(address: SocketAddr) -> SocketAddr {
+/// Returns the address that a browser on this machine connects to: the loopback address if the server listens on all
+/// addresses.
+fn browser_address(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -116,16 +120,16 @@ fn near(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// What a newcomer can do now.
+/// Returns the message that tells the user what to try.
 fn welcome(
     app: &App,
     address: SocketAddr,
     secret: &SecretString,
-    login: &Login,
-    webhook: &Webhook,
+    login: &DemoLogin,
+    webhook: &DemoWebhook,
 ) -> String {
     let secret = secret.expose_secret();
-    let local = format!("http://{}", near(address));
+    let local = format!("http://{}", browser_address(address));
     let url = app.config.server.public_url.as_ref().map_or(local.as_str(), |url| url.base());
     let data = app.config.storage.data_dir.display();
     let receiver = &webhook.url;
@@ -140,10 +144,10 @@ The demo is ready.
   Sign in     {email} with the password {password}
   API key     {secret}
   Try it      curl -H 'Authorization: Bearer {secret}' '{url}/api/v1/courses?limit=2'
-  Make events curl -H 'Authorization: Bearer {secret}' --json '{{\"email\": \"ada@example.com\"}}' '{url}/api/v1/students'
-  Swagger UI  {url}/docs (press Authorize and paste the key)
-  Webhooks    {receiver} prints below what it receives; {url}/docs/webhooks tells how to write one
-  Data        {data}; run again, the demo goes on where it was
+  Send event  curl -H 'Authorization: Bearer {secret}' --json '{{\"email\": \"ada@example.com\"}}' '{url}/api/v1/students'
+  Swagger UI  {url}/docs (click Authorize and paste the key)
+  Webhooks    {receiver} prints each event below; {url}/docs/webhooks describes how to write a receiver
+  Data        {data}; the next run uses the same data
   Stop        Ctrl-C
 "
     )
@@ -154,12 +158,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_demo_is_found_on_its_own_machine() {
-        let near = |text: &str| near(text.parse().unwrap()).to_string();
-        assert_eq!(near("0.0.0.0:8080"), "127.0.0.1:8080");
-        assert_eq!(near("[::]:8080"), "[::1]:8080");
-        for one in ["127.0.0.1:80", "192.0.2.7:8080", "[2001:db8::1]:8080"] {
-            assert_eq!(near(one), one);
+    fn a_server_on_all_addresses_is_reached_on_the_loopback_address() {
+        let reached = |text: &str| browser_address(text.parse().unwrap()).to_string();
+        assert_eq!(reached("0.0.0.0:8080"), "127.0.0.1:8080");
+        assert_eq!(reached("[::]:8080"), "[::1]:8080");
+        for specific in ["127.0.0.1:80", "192.0.2.7:8080", "[2001:db8::1]:8080"] {
+            assert_eq!(reached(specific), specific);
         }
     }
 }

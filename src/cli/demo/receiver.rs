@@ -1,6 +1,6 @@
-//! The demo's receiver of webhooks: what an integrator's own would begin with.
+//! The demo's webhook receiver, a starting point for an integrator's own.
 //!
-//! Verifies each request over its raw bytes, drops doubles by the event's id, answers quickly, and prints a line.
+//! Verifies the signature of each raw body, deduplicates by event id, responds quickly, and prints a line.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -17,15 +17,16 @@ use crate::cli::output;
 use foundation::clock::Clock;
 use webhooks::verify::{TOLERANCE, verify};
 
-/// Bytes of a body at most; an event is far smaller.
-const BODY_CAP: usize = 1 << 20;
-/// Events remembered at most.
-const REMEMBERED: usize = 10_000;
+/// The largest accepted body. Events are much smaller.
+const MAX_BODY_BYTES: usize = 1 << 20;
+/// The maximum number of event ids stored for deduplication.
+const MAX_EVENT_IDS: usize = 10_000;
 
-/// Receives until it is dropped.
+/// Receives webhooks until the future is dropped.
 pub(super) async fn run(listener: TcpListener, secret: SecretString) -> std::io::Result<()> {
     let acceptor = TcpAcceptor::from_tokio(listener)?;
-    let receiver = std::sync::Arc::new(Receiver { secret, clock: Clock::system(), seen: Mutex::default() });
+    let receiver =
+        std::sync::Arc::new(DemoReceiver { secret, clock: Clock::system(), event_ids: Mutex::default() });
     let endpoint = make(move |request| {
         let receiver = std::sync::Arc::clone(&receiver);
         async move { Ok::<_, poem::Error>(receiver.receive(request).await) }
@@ -33,38 +34,40 @@ pub(super) async fn run(listener: TcpListener, secret: SecretString) -> std::io:
     Server::new_with_acceptor(acceptor).run(endpoint).await
 }
 
-struct Receiver {
+struct DemoReceiver {
     secret: SecretString,
     clock: Clock,
-    seen: Mutex<HashSet<String>>,
+    event_ids: Mutex<HashSet<String>>,
 }
 
-impl Receiver {
+impl DemoReceiver {
     async fn receive(&self, mut request: Request) -> StatusCode {
         let signature = request.header("x-svc-signature").unwrap_or_default().to_owned();
-        let Ok(body) = request.take_body().into_bytes_limit(BODY_CAP).await else {
+        let Ok(body) = request.take_body().into_bytes_limit(MAX_BODY_BYTES).await else {
             return StatusCode::PAYLOAD_TOO_LARGE;
         };
         let secrets = [self.secret.expose_secret()];
         if let Err(rejected) = verify(&body, &signature, &secrets, self.clock.now().as_second(), TOLERANCE) {
-            output::say(format_args!("webhook refused: {rejected}"));
+            output::eprint(format_args!("webhook rejected: {rejected}"));
             return StatusCode::UNAUTHORIZED;
         }
         let Ok(event) = serde_json::from_slice::<Value>(&body) else { return StatusCode::BAD_REQUEST };
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let id = text(&event["id"]);
-        let (kind, about) = (text(&event["type"]), text(&event["data"]["id"]));
-        let again = if self.is_new(&id) { "" } else { "  (again: dropped)" };
-        // Nobody may be reading.
-        let _ = output::line(format_args!("webhook  {kind:<22} {about}  {id}  signature verified{again}"));
+        let (event_type, subject) = (text(&event["type"]), text(&event["data"]["id"]));
+        let duplicate = if self.is_new(&id) { "" } else { "  (duplicate, ignored)" };
+        // Printing fails when stdout is closed; the receiver continues.
+        let _ = output::print(format_args!(
+            "webhook  {event_type:<22} {subject}  {id}  signature verified{duplicate}"
+        ));
         StatusCode::NO_CONTENT
     }
 
     fn is_new(&self, id: &str) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if seen.len() >= REMEMBERED {
-            seen.clear();
+        let mut event_ids = self.event_ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if event_ids.len() >= MAX_EVENT_IDS {
+            event_ids.clear();
         }
-        seen.insert(id.to_owned())
+        event_ids.insert(id.to_owned())
     }
 }

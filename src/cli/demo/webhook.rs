@@ -1,5 +1,4 @@
-//! The demo's webhook: subscribed to every event, kept in the data folder with its secret, so that the next run goes on
-//! with it.
+//! The demo's webhook subscription to every event. Its id and secret are stored in the data folder for the next run.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,97 +9,105 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 
-use crate::cli::failure::Failure;
+use crate::cli::outcome::CommandError;
 use crate::cli::workspaces::find;
 use domain::app::App;
-use domain::outbox::KINDS;
+use domain::outbox::EVENT_TYPES;
 use domain::webhooks::{self, NewSubscription, SubscriptionChange};
 use feed::demo;
 use foundation::id::SubscriptionId;
 use foundation::secret::{MasterKey, Purpose, Seal, write_private};
 
-/// The webhook in the data folder.
+/// Name of the file in the data folder that holds the [`StoredWebhook`].
 const FILE: &str = "demo.webhook";
 
-/// A webhook whose receiver is about to run.
-pub(super) struct Webhook {
-    /// Where its receiver listens.
+/// A subscription and the listener of its receiver.
+pub(super) struct DemoWebhook {
+    /// The socket that the receiver accepts connections on.
     pub(super) listener: TcpListener,
-    /// Its address.
+    /// The endpoint URL.
     pub(super) url: String,
-    /// What it verifies with.
+    /// The secret that signatures are verified with.
     pub(super) secret: SecretString,
 }
 
-/// What is kept of it.
+/// The content of the file in the data folder.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredWebhook {
     subscription: String,
     port: u16,
     secret: String,
 }
 
-/// The webhook of the last run when it is still there, led to another port if its own is taken; or a new one.
-pub(super) async fn ready(
+/// Returns the subscription of the previous run if it still exists, or creates one. If the port of the previous run is in
+/// use, the subscription's URL is changed to another port.
+pub(super) async fn ensure(
     app: &App,
     master: &MasterKey,
     data_dir: &Path,
     server: SocketAddr,
-) -> Result<Webhook, Failure> {
+) -> Result<DemoWebhook, CommandError> {
     let path = data_dir.join(FILE);
-    let kept = read(&path)?;
-    let listener = listen(server, kept.as_ref().map(|kept| kept.port)).await?;
+    let stored = read(&path)?;
+    let listener = listen(server, stored.as_ref().map(|stored| stored.port)).await?;
     let port = listener.local_addr()?.port();
     let url = format!("http://127.0.0.1:{port}/webhooks");
-    if let Some(kept) = kept
-        && let Ok(id) = kept.subscription.parse::<SubscriptionId>()
-        && let Ok(known) = webhooks::find(app, id).await
+    if let Some(stored) = stored
+        && let Ok(id) = stored.subscription.parse::<SubscriptionId>()
+        && let Ok(subscription) = webhooks::find(app, id).await
     {
-        let kept = Kept { port, ..kept };
-        if known.url != url {
-            // What still waits goes to the new address.
+        let stored = StoredWebhook { port, ..stored };
+        if subscription.url != url {
+            // Pending deliveries are sent to the new URL.
             let change = SubscriptionChange { url: Some(url.clone()), event_types: None };
             let mut write = app.begin_write().await?;
-            webhooks::edit(app, &mut write, known.workspace, id, change).await?;
-            keep(&path, &kept)?;
+            webhooks::edit(app, &mut write, subscription.workspace, id, change).await?;
+            store(&path, &stored)?;
             write.commit().await?;
         }
-        return Ok(Webhook { listener, url, secret: kept.secret.into() });
+        return Ok(DemoWebhook { listener, url, secret: stored.secret.into() });
     }
     let seal = Seal::new(master, Purpose::WebhookSecrets);
     let workspace = find(app, demo::WORKSPACE).await?.id;
     let mut write = app.begin_write().await?;
-    let event_types = KINDS.iter().map(|&kind| kind.to_owned()).collect();
+    let event_types = EVENT_TYPES.iter().map(|&kind| kind.to_owned()).collect();
     let new = NewSubscription { url: url.clone(), event_types };
-    let (made, secret) = webhooks::create(app, &mut write, &seal, workspace, new).await?;
-    let kept = Kept { subscription: made.id.to_string(), port, secret: secret.expose_secret().to_owned() };
-    keep(&path, &kept)?;
+    let (created, secret) = webhooks::create(app, &mut write, &seal, workspace, new).await?;
+    let stored = StoredWebhook {
+        subscription: created.id.to_string(),
+        port,
+        secret: secret.expose_secret().to_owned(),
+    };
+    store(&path, &stored)?;
     write.commit().await?;
-    Ok(Webhook { listener, url, secret })
+    Ok(DemoWebhook { listener, url, secret })
 }
 
-fn keep(path: &Path, kept: &Kept) -> Result<(), Failure> {
+fn store(path: &Path, stored: &StoredWebhook) -> Result<(), CommandError> {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != ErrorKind::NotFound
     {
         return Err(error.into());
     }
-    Ok(write_private(path, serde_json::to_string(kept).map_err(anyhow::Error::from)?.as_bytes())?)
+    Ok(write_private(path, serde_json::to_string(stored).map_err(anyhow::Error::from)?.as_bytes())?)
 }
 
-fn read(path: &Path) -> Result<Option<Kept>, Failure> {
+fn read(path: &Path) -> Result<Option<StoredWebhook>, CommandError> {
     match fs::read(path) {
-        // What cannot be read as it was written is made anew.
+        // An invalid file counts as missing: the subscription is created again.
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::new(format!("cannot read {}: {error}; make it readable", path.display()))),
+        Err(error) => Err(CommandError::new(format!(
+            "cannot read {}: {error}; check the file's permissions",
+            path.display()
+        ))),
     }
 }
 
-/// The port of the last run, or the one behind the server's, or any that is free.
-async fn listen(server: SocketAddr, kept: Option<u16>) -> Result<TcpListener, Failure> {
-    let behind = server.port().checked_add(1);
-    for port in [kept, behind].into_iter().flatten() {
+/// Listens on the port of the previous run, or on the port after the server's, or on any free port.
+async fn listen(server: SocketAddr, previous_port: Option<u16>) -> Result<TcpListener, CommandError> {
+    let next_port = server.port().checked_add(1);
+    for port in [previous_port, next_port].into_iter().flatten() {
         if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await {
             return Ok(listener);
         }

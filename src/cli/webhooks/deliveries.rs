@@ -1,56 +1,56 @@
-//! Deliveries listed: a subscription's, and the dead ones of a workspace.
+//! Lists the deliveries of a subscription and the dead letters of a workspace.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::super::failure::Failure;
+use super::super::outcome::CommandError;
 use super::super::{output, workspaces};
 use super::find;
-use domain::Result as Found;
+use domain::Result as DomainResult;
 use domain::app::App;
-use domain::page::{Page, PageRequest, Span};
+use domain::page::{Page, PageRequest, TimeSpan};
 use domain::webhooks::{self, Attempt, DeadFilter, Delivery, DeliveryFilter, DeliveryState};
 use foundation::id::SubscriptionId;
 
-/// Deliveries read at once.
-const PAGE: u32 = 500;
+/// The maximum number of deliveries read by one query.
+const PAGE_SIZE: u32 = 500;
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Deliveries {
-    /// The subscription's id
+pub(in crate::cli) struct DeliveriesArgs {
+    /// Id of the subscription
     #[arg(value_name = "SUBSCRIPTION")]
     subscription: SubscriptionId,
-    /// Only those that stand there: pending, delivered, dead or held
+    /// Only deliveries in this state: pending, delivered, dead or held
     #[arg(long)]
     state: Option<DeliveryState>,
-    /// Only of events of this type
+    /// Only deliveries of this event type
     #[arg(long = "event", value_name = "TYPE")]
     event: Option<String>,
-    /// Only made from this time on
+    /// Only deliveries created at or after this time
     #[arg(long, value_name = "TIME")]
     from: Option<Timestamp>,
-    /// Only made before this time
+    /// Only deliveries created before this time
     #[arg(long, value_name = "TIME")]
     to: Option<Timestamp>,
     #[command(flatten)]
-    show: Show,
+    output: ListArgs,
 }
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Dead {
-    /// The workspace's key
+pub(in crate::cli) struct DeadArgs {
+    /// Key of the workspace
     #[arg(long, value_name = "KEY")]
     workspace: String,
     #[command(flatten)]
-    filter: FilterFlags,
+    filter: DeadFilterArgs,
     #[command(flatten)]
-    show: Show,
+    output: ListArgs,
 }
 
-/// How a list is shown.
+/// The output options of a list.
 #[derive(Debug, clap::Args)]
-struct Show {
-    /// Deliveries to show at most
+struct ListArgs {
+    /// Maximum number of deliveries
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Print JSON
@@ -58,93 +58,100 @@ struct Show {
     json: bool,
 }
 
-/// Which dead deliveries are wanted.
+/// The filter for dead letters.
 #[derive(Debug, Clone, clap::Args)]
-pub(super) struct FilterFlags {
-    /// Only of this subscription
+pub(super) struct DeadFilterArgs {
+    /// Only deliveries of this subscription
     #[arg(long, value_name = "SUBSCRIPTION")]
     pub(super) subscription: Option<SubscriptionId>,
-    /// Only of events of this type
+    /// Only deliveries of this event type
     #[arg(long = "event", value_name = "TYPE")]
     event: Option<String>,
-    /// Only made from this time on
+    /// Only deliveries created at or after this time
     #[arg(long, value_name = "TIME")]
     from: Option<Timestamp>,
-    /// Only made before this time
+    /// Only deliveries created before this time
     #[arg(long, value_name = "TIME")]
     to: Option<Timestamp>,
 }
 
-impl From<FilterFlags> for DeadFilter {
-    fn from(FilterFlags { subscription, event, from, to }: FilterFlags) -> Self {
-        Self { subscription, event_type: event, created: Span { from, to } }
+impl From<DeadFilterArgs> for DeadFilter {
+    fn from(DeadFilterArgs { subscription, event, from, to }: DeadFilterArgs) -> Self {
+        Self { subscription, event_type: event, created: TimeSpan { from, to } }
     }
 }
 
-pub(super) async fn of_subscription(app: &App, args: &Deliveries) -> Result<(), Failure> {
-    let of = find(app, args.subscription).await?;
+pub(super) async fn of_subscription(app: &App, args: &DeliveriesArgs) -> Result<(), CommandError> {
+    let subscription = find(app, args.subscription).await?;
     let filter = DeliveryFilter {
         state: args.state,
         event_type: args.event.clone(),
-        created: Span { from: args.from, to: args.to },
+        created: TimeSpan { from: args.from, to: args.to },
     };
-    let page = async |page| webhooks::deliveries(app, of.workspace, of.id, &filter, page).await;
-    show(&args.show, page).await
+    let page =
+        async |page| webhooks::deliveries(app, subscription.workspace, subscription.id, &filter, page).await;
+    print_list(&args.output, page).await
 }
 
-pub(super) async fn dead(app: &App, args: &Dead) -> Result<(), Failure> {
+pub(super) async fn dead(app: &App, args: &DeadArgs) -> Result<(), CommandError> {
     let workspace = workspaces::find(app, &args.workspace).await?;
     let filter = DeadFilter::from(args.filter.clone());
     if let Some(subscription) = args.filter.subscription {
         find(app, subscription).await?;
     }
     let page = async |page| webhooks::dead(app, workspace.id, &filter, page).await;
-    show(&args.show, page).await
+    print_list(&args.output, page).await
 }
 
-/// Prints the first deliveries of a list that comes page by page.
-async fn show(how: &Show, page: impl AsyncFn(PageRequest) -> Found<Page<Delivery>>) -> Result<(), Failure> {
-    let wanted = usize::try_from(how.limit).unwrap_or(usize::MAX);
+/// Prints the first deliveries of a paginated list, up to the limit.
+async fn print_list(
+    args: &ListArgs,
+    page: impl AsyncFn(PageRequest) -> DomainResult<Page<Delivery>>,
+) -> Result<(), CommandError> {
+    let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let (mut deliveries, mut next) = (Vec::new(), None);
     loop {
-        let missing = u32::try_from(wanted - deliveries.len()).unwrap_or(PAGE);
-        let found = page(PageRequest::newest(next, missing.min(PAGE))).await?;
-        deliveries.extend(found.items);
-        next = found.next;
-        if next.is_none() || deliveries.len() >= wanted {
+        let missing = u32::try_from(limit - deliveries.len()).unwrap_or(PAGE_SIZE);
+        let batch = page(PageRequest::newest_first(next, missing.min(PAGE_SIZE))).await?;
+        deliveries.extend(batch.items);
+        next = batch.next;
+        if next.is_none() || deliveries.len() >= limit {
             break;
         }
     }
-    if how.json {
-        output::json(deliveries.iter().map(record).collect())?;
+    if args.json {
+        output::print_json(deliveries.iter().map(record).collect())?;
     } else {
         let rows: Vec<_> = deliveries.iter().map(row).collect();
-        output::table(
+        output::print_table(
             ["ID", "STATE", "TYPE", "ORIGIN", "CREATED", "ATTEMPTS", "LAST", "NEXT ATTEMPT"],
             &rows,
         )?;
     }
     if next.is_some() {
-        output::say(format_args!("there are older ones; --limit {} shows more", wanted.saturating_mul(10)));
+        output::eprint(format_args!(
+            "older deliveries exist; use --limit {} to list more",
+            limit.saturating_mul(10)
+        ));
     }
     Ok(())
 }
 
 fn row(delivery: &Delivery) -> [String; 8] {
-    let none = || "-".to_owned();
+    let placeholder = || "-".to_owned();
     [
         delivery.id.to_string(),
         delivery.state.to_string(),
         delivery.event_type.clone(),
         delivery.origin.to_string(),
-        output::time(delivery.created_at),
+        output::format_time(delivery.created_at),
         delivery.attempts.len().to_string(),
-        delivery.attempts.last().map_or_else(none, outcome),
-        delivery.next_attempt_at.map_or_else(none, output::time),
+        delivery.attempts.last().map_or_else(placeholder, outcome),
+        delivery.next_attempt_at.map_or_else(placeholder, output::format_time),
     ]
 }
 
-/// What came of an attempt, in a word.
+/// Returns the status code or the error of an attempt.
 fn outcome(attempt: &Attempt) -> String {
     match (attempt.status, &attempt.error) {
         (Some(status), _) => status.to_string(),
@@ -154,12 +161,12 @@ fn outcome(attempt: &Attempt) -> String {
 }
 
 fn record(delivery: &Delivery) -> Value {
-    let attempt = |one: &Attempt| {
+    let attempt = |attempt: &Attempt| {
         json!({
-            "started_at": output::time(one.started_at),
-            "ended_at": output::time(one.ended_at),
-            "status": one.status,
-            "error": one.error,
+            "started_at": output::format_time(attempt.started_at),
+            "ended_at": output::format_time(attempt.ended_at),
+            "status": attempt.status,
+            "error": attempt.error,
         })
     };
     json!({
@@ -169,7 +176,7 @@ fn record(delivery: &Delivery) -> Value {
         "type": delivery.event_type,
         "state": delivery.state.as_str(),
         "origin": delivery.origin.as_str(),
-        "next_attempt_at": delivery.next_attempt_at.map(output::time),
+        "next_attempt_at": delivery.next_attempt_at.map(output::format_time),
         "attempts": delivery.attempts.iter().map(attempt).collect::<Vec<_>>(),
     })
 }

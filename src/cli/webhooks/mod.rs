@@ -1,12 +1,12 @@
-//! `creator-api webhooks`: subscriptions made and managed, their deliveries looked at and sent again.
+//! `creator-api webhooks`: manages subscriptions, lists and replays deliveries.
 //!
-//! A subscription or a delivery is named by its id alone: an operator's reach is not bound to a workspace.
+//! Operators can access every workspace, so subscriptions and deliveries are specified by id only.
 
 mod deliveries;
 mod replay;
 mod subscriptions;
 
-use super::failure::{Failure, Outcome};
+use super::outcome::{CommandError, CommandOutcome};
 use super::start;
 use domain::Error;
 use domain::app::App;
@@ -15,12 +15,12 @@ use foundation::config::Config;
 use foundation::id::SubscriptionId;
 
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum Command {
-    /// Make a subscription; its secret goes to stdout and is shown this once
-    Create(subscriptions::Create),
+pub(super) enum WebhooksCommand {
+    /// Create a subscription; the secret is printed on stdout and cannot be shown again
+    Create(subscriptions::CreateSubscriptionArgs),
     /// List a workspace's subscriptions, newest first
     List {
-        /// The workspace's key
+        /// Key of the workspace
         #[arg(long, value_name = "KEY")]
         workspace: String,
         /// Print JSON
@@ -28,71 +28,71 @@ pub(super) enum Command {
         json: bool,
     },
     /// List a subscription's deliveries, newest first
-    Deliveries(deliveries::Deliveries),
-    /// List a workspace's dead deliveries, newest first
-    Dead(deliveries::Dead),
+    Deliveries(deliveries::DeliveriesArgs),
+    /// List the dead letters of a workspace, newest first
+    Dead(deliveries::DeadArgs),
     /// Send settled deliveries again
     ///
-    /// Named deliveries are sent again whether they are dead or delivered; the ids of the new ones go to stdout. With
-    /// --all, every dead delivery that no other sends again is replayed by a job, which a worker goes on with when this
-    /// command is stopped.
-    Replay(replay::Replay),
-    /// Give a subscription a new secret; it goes to stdout and is shown this once
-    Rotate(subscriptions::Rotate),
-    /// Send a subscription an example of what it wants
+    /// The specified deliveries, dead or delivered, are sent again; the ids of the new deliveries are printed on stdout. With
+    /// --all, a job replays every dead letter that was not replayed before. If this command is interrupted, a worker
+    /// completes the job.
+    Replay(replay::ReplayArgs),
+    /// Rotate the secret of a subscription; the new secret is printed on stdout and cannot be shown again
+    Rotate(subscriptions::RotateSecretArgs),
+    /// Send an example event to a subscription
     Test {
-        /// The subscription's id
+        /// Id of the subscription
         #[arg(value_name = "SUBSCRIPTION")]
         subscription: SubscriptionId,
-        /// The type of event; the first that it wants when none is named
+        /// Event type; defaults to the first event type of the subscription
         #[arg(long = "event", value_name = "TYPE")]
         event: Option<String>,
     },
-    /// Change where a subscription's events go, or which it hears
-    Edit(subscriptions::Edit),
-    /// Hold a subscription's deliveries back until it is enabled
+    /// Change the URL or the event types of a subscription
+    Edit(subscriptions::EditSubscriptionArgs),
+    /// Hold the deliveries of a subscription until it is enabled again
     Pause {
-        /// The subscription's id
+        /// Id of the subscription
         #[arg(value_name = "SUBSCRIPTION")]
         subscription: SubscriptionId,
     },
-    /// Send a paused or disabled subscription's deliveries again
-    Enable(subscriptions::Enable),
-    /// Delete a subscription with its deliveries and their log
+    /// Resume the deliveries of a paused or disabled subscription
+    Enable(subscriptions::EnableSubscriptionArgs),
+    /// Delete a subscription, its deliveries and its delivery log
     Delete {
-        /// The subscription's id
+        /// Id of the subscription
         #[arg(value_name = "SUBSCRIPTION")]
         subscription: SubscriptionId,
     },
 }
 
-pub(super) async fn run(config: Config, command: Command) -> Result<Outcome, Failure> {
-    let app = start::app(config).await?;
+pub(super) async fn run(config: Config, command: WebhooksCommand) -> Result<CommandOutcome, CommandError> {
+    let app = start::open_app(config).await?;
     match command {
-        Command::Create(new) => subscriptions::create(&app, new).await?,
-        Command::List { workspace, json } => subscriptions::list(&app, &workspace, json).await?,
-        Command::Deliveries(args) => deliveries::of_subscription(&app, &args).await?,
-        Command::Dead(args) => deliveries::dead(&app, &args).await?,
-        Command::Replay(args) => replay::run(&app, args).await?,
-        Command::Rotate(args) => subscriptions::rotate(&app, &args).await?,
-        Command::Test { subscription, event } => {
+        WebhooksCommand::Create(new) => subscriptions::create(&app, new).await?,
+        WebhooksCommand::List { workspace, json } => subscriptions::list(&app, &workspace, json).await?,
+        WebhooksCommand::Deliveries(args) => deliveries::of_subscription(&app, &args).await?,
+        WebhooksCommand::Dead(args) => deliveries::dead(&app, &args).await?,
+        WebhooksCommand::Replay(args) => replay::run(&app, args).await?,
+        WebhooksCommand::Rotate(args) => subscriptions::rotate(&app, &args).await?,
+        WebhooksCommand::Test { subscription, event } => {
             subscriptions::test(&app, subscription, event.as_deref()).await?;
         }
-        Command::Edit(args) => subscriptions::edit(&app, args).await?,
-        Command::Pause { subscription } => subscriptions::pause(&app, subscription).await?,
-        Command::Enable(args) => subscriptions::enable(&app, &args).await?,
-        Command::Delete { subscription } => subscriptions::delete(&app, subscription).await?,
+        WebhooksCommand::Edit(args) => subscriptions::edit(&app, args).await?,
+        WebhooksCommand::Pause { subscription } => subscriptions::pause(&app, subscription).await?,
+        WebhooksCommand::Enable(args) => subscriptions::enable(&app, &args).await?,
+        WebhooksCommand::Delete { subscription } => subscriptions::delete(&app, subscription).await?,
     }
     app.db.close().await;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
-/// The subscription with this id, or the sentence that tells how to find the right one.
-async fn find(app: &App, subscription: SubscriptionId) -> Result<Subscription, Failure> {
+/// Returns the subscription with this id, or an error that names the command to list subscriptions.
+async fn find(app: &App, subscription: SubscriptionId) -> Result<Subscription, CommandError> {
     match webhooks::find(app, subscription).await {
-        Err(Error::NotFound(_)) => Err(Failure::new(format!(
-            "there is no subscription {subscription}; `creator-api webhooks list --workspace KEY` shows those there are"
+        Err(Error::NotFound(_)) => Err(CommandError::new(format!(
+            "subscription {subscription} not found; `creator-api webhooks list --workspace KEY` lists the subscriptions of a workspace"
         ))),
-        found => Ok(found?),
+        result => Ok(result?),
     }
 }

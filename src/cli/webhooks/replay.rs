@@ -1,146 +1,149 @@
-//! Deliveries sent again: those that are named, or all dead ones by a job.
+//! Sends deliveries again: specified deliveries directly, or all dead letters by a replay job.
 
 use std::collections::BTreeMap;
 
-use super::super::failure::Failure;
-use super::super::progress::Progress;
-use super::super::{noted, output, workspaces as named};
-use super::deliveries::FilterFlags;
+use super::super::outcome::CommandError;
+use super::super::progress::ProgressDisplay;
+use super::super::{audited, output, workspaces as workspace_lookup};
+use super::deliveries::DeadFilterArgs;
 use super::find;
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
-use domain::webhooks::{self, DeadFilter, ReplayState, Wish};
-use domain::{Changed, Error, workspaces};
+use domain::webhooks::{self, DeadFilter, ReplayPreview, ReplayState};
+use domain::{Error, WriteOutcome, workspaces};
 use foundation::id::{DeliveryId, ReplayId, WorkspaceId};
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("which").required(true).args(["deliveries", "all", "cancel"])))]
-pub(in crate::cli) struct Replay {
-    /// Deliveries to send again, by their ids
+#[command(group(clap::ArgGroup::new("selection").required(true).args(["deliveries", "all", "cancel"])))]
+pub(in crate::cli) struct ReplayArgs {
+    /// Ids of the deliveries to send again
     #[arg(value_name = "DELIVERY")]
     deliveries: Vec<DeliveryId>,
-    /// Replay all dead deliveries, of all workspaces unless one is named
+    /// Replay all dead letters, of all workspaces unless one is specified
     #[arg(long)]
     all: bool,
-    /// The key of the workspace, with --all
+    /// Key of the workspace; requires --all
     #[arg(long, value_name = "KEY", requires = "all")]
     workspace: Option<String>,
     #[command(flatten)]
-    filter: FilterFlags,
-    /// Only say how many there are, with --all
+    filter: DeadFilterArgs,
+    /// Only print the number of dead letters; requires --all
     #[arg(long, requires = "all")]
     dry_run: bool,
-    /// End a replay that was begun with --all
+    /// Cancel a replay that was started with --all
     #[arg(long, value_name = "REPLAY")]
     cancel: Option<ReplayId>,
 }
 
-pub(super) async fn run(app: &App, args: Replay) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, args: ReplayArgs) -> Result<(), CommandError> {
     let filter = DeadFilter::from(args.filter.clone());
     if !args.all && filter != DeadFilter::default() {
-        return Err(Failure::usage(
-            "--subscription, --event, --from and --to choose among all: give --all with them",
-        ));
+        return Err(CommandError::usage("--subscription, --event, --from and --to require --all"));
     }
     match args {
-        Replay { cancel: Some(replay), .. } => cancel(app, replay).await,
-        Replay { all: true, .. } => all(app, &args, &filter).await,
-        Replay { deliveries, .. } => some(app, &deliveries).await,
+        ReplayArgs { cancel: Some(replay), .. } => cancel(app, replay).await,
+        ReplayArgs { all: true, .. } => all(app, &args, &filter).await,
+        ReplayArgs { deliveries, .. } => selected(app, &deliveries).await,
     }
 }
 
-/// Sends the named deliveries again, all or none.
-async fn some(app: &App, deliveries: &[DeliveryId]) -> Result<(), Failure> {
+/// Sends the specified deliveries again, in one transaction.
+async fn selected(app: &App, deliveries: &[DeliveryId]) -> Result<(), CommandError> {
     let mut by_workspace: BTreeMap<WorkspaceId, Vec<DeliveryId>> = BTreeMap::new();
     for &delivery in deliveries {
         match webhooks::workspace_of(app, delivery).await {
             Err(Error::NotFound(_)) => {
-                return Err(Failure::new(format!(
-                    "there is no delivery {delivery}; `creator-api webhooks dead --workspace KEY` shows the dead ones"
+                return Err(CommandError::new(format!(
+                    "delivery {delivery} not found; `creator-api webhooks dead --workspace KEY` lists the dead letters of a workspace"
                 )));
             }
             workspace => by_workspace.entry(workspace?).or_default().push(delivery),
         }
     }
     let mut write = app.begin_write().await?;
-    let mut again = Vec::with_capacity(deliveries.len());
+    let mut resent = Vec::with_capacity(deliveries.len());
     for (workspace, deliveries) in by_workspace {
-        let made = webhooks::send_again(app, &mut write, workspace, &deliveries).await?;
-        if let Some((action, subject, detail)) = webhooks::told(&made) {
+        let created = webhooks::send_again(app, &mut write, workspace, &deliveries).await?;
+        if let Some((action, subject, detail)) = webhooks::audit_entry(&created) {
             audit::append(app, &mut write, workspace, &Actor::operator(), (action, subject, &detail)).await?;
         }
-        again.extend(made);
+        resent.extend(created);
     }
     write.commit().await?;
-    again.iter().try_for_each(|delivery| output::line(delivery.id))
+    resent.iter().try_for_each(|delivery| output::print(delivery.id))
 }
 
-/// "1 delivery", "2 deliveries".
-fn counted(count: u64) -> String {
+/// Formats a number of deliveries: "1 delivery", "2 deliveries".
+fn format_count(count: u64) -> String {
     if count == 1 { "1 delivery".to_owned() } else { format!("{count} deliveries") }
 }
 
-/// Replays the dead deliveries of one workspace or all, a job each.
-async fn all(app: &App, args: &Replay, filter: &DeadFilter) -> Result<(), Failure> {
+/// Replays the dead letters of the selected workspaces, with one job for each workspace.
+async fn all(app: &App, args: &ReplayArgs, filter: &DeadFilter) -> Result<(), CommandError> {
     let mut replayed = 0;
-    for workspace in chosen(app, args).await? {
-        let wish = webhooks::wish(app, workspace, filter).await?;
-        if wish.total > 0 && !args.dry_run {
-            replayed += job(app, workspace, &wish).await?;
+    for workspace in selected_workspaces(app, args).await? {
+        let preview = webhooks::preview(app, workspace, filter).await?;
+        if preview.total > 0 && !args.dry_run {
+            replayed += run_job(app, workspace, &preview).await?;
         } else {
-            replayed += wish.total;
+            replayed += preview.total;
         }
     }
-    let said = if args.dry_run { "to replay" } else { "replayed" };
-    output::line(format_args!("{replayed} {said}"))
+    let label = if args.dry_run { "to replay" } else { "replayed" };
+    output::print(format_args!("{replayed} {label}"))
 }
 
-/// The workspaces whose dead deliveries are wanted.
-async fn chosen(app: &App, args: &Replay) -> Result<Vec<WorkspaceId>, Failure> {
-    let of = match args.filter.subscription {
+/// Returns the workspaces whose dead letters are replayed.
+async fn selected_workspaces(app: &App, args: &ReplayArgs) -> Result<Vec<WorkspaceId>, CommandError> {
+    let subscription = match args.filter.subscription {
         Some(subscription) => Some(find(app, subscription).await?),
         None => None,
     };
-    match (&args.workspace, of) {
-        (Some(key), _) => Ok(vec![named::find(app, key).await?.id]),
+    match (&args.workspace, subscription) {
+        (Some(key), _) => Ok(vec![workspace_lookup::find(app, key).await?.id]),
         (None, Some(subscription)) => Ok(vec![subscription.workspace]),
         (None, None) => Ok(workspaces::list(app).await?.into_iter().map(|workspace| workspace.id).collect()),
     }
 }
 
-/// Begins a job and goes on with it to its end, as a worker may do at the same time. Says how many it replayed.
-async fn job(app: &App, workspace: WorkspaceId, wish: &Wish) -> Result<u64, Failure> {
+/// Starts a replay job and runs it to completion, possibly together with a worker. Returns the number of deliveries
+/// replayed.
+async fn run_job(app: &App, workspace: WorkspaceId, preview: &ReplayPreview) -> Result<u64, CommandError> {
     let mut write = app.begin_write().await?;
-    let mut job = webhooks::start(app, &mut write, wish).await?;
-    let told = counted(job.total);
-    noted::commit(app, write, workspace, (Action::ReplayStarted, job.id, &told)).await?;
-    output::say(format_args!(
-        "{} replays {told}; stopped here, a worker goes on with it until `creator-api webhooks replay --cancel {}`",
+    let mut job = webhooks::start(app, &mut write, preview).await?;
+    let count = format_count(job.total);
+    audited::commit(app, write, workspace, (Action::ReplayStarted, job.id, &count)).await?;
+    output::eprint(format_args!(
+        "{} replays {count}; if interrupted, a worker completes it, unless canceled with `creator-api webhooks replay --cancel {}`",
         job.id, job.id
     ));
-    let mut progress = Progress::start("replay", Some(job.total));
+    let mut progress = ProgressDisplay::start("replay", Some(job.total));
     while job.state == ReplayState::Running {
         job = webhooks::advance(app, workspace, job.id).await?;
-        progress.at(job.done, || format!("{} of {} replayed", job.done, job.total));
+        progress.update(job.done, || format!("{} of {} replayed", job.done, job.total));
     }
     progress.finish();
     Ok(job.done)
 }
 
-async fn cancel(app: &App, replay: ReplayId) -> Result<(), Failure> {
-    let found = match webhooks::replay(app, None, replay).await {
+async fn cancel(app: &App, replay: ReplayId) -> Result<(), CommandError> {
+    let existing = match webhooks::replay(app, None, replay).await {
         Err(Error::NotFound(_)) => {
-            let remedy = "`creator-api webhooks replay --all` says the id of what it begins";
-            return Err(Failure::new(format!("there is no replay {replay}; {remedy}")));
+            let remedy = "`creator-api webhooks replay --all` prints the id of each replay that it starts";
+            return Err(CommandError::new(format!("replay {replay} not found; {remedy}")));
         }
-        found => found?,
+        existing => existing?,
     };
     let mut write = app.begin_write().await?;
-    let Changed { record: ended, changed } = webhooks::cancel(&mut write, found.workspace, replay).await?;
+    let WriteOutcome { record: canceled, changed } =
+        webhooks::cancel(&mut write, existing.workspace, replay).await?;
     if changed {
-        let told = format!("{} of {} replayed", ended.done, ended.total);
-        noted::commit(app, write, found.workspace, (Action::ReplayCancelled, replay, &told)).await?;
+        let detail = format!("{} of {} replayed", canceled.done, canceled.total);
+        audited::commit(app, write, existing.workspace, (Action::ReplayCanceled, replay, &detail)).await?;
     }
-    output::say(format_args!("{replay} is {}: {} of {} replayed", ended.state, ended.done, ended.total));
+    output::eprint(format_args!(
+        "{replay} is {}: {} of {} replayed",
+        canceled.state, canceled.done, canceled.total
+    ));
     Ok(())
 }

@@ -1,33 +1,33 @@
-//! Subscriptions: made, changed, listed, rotated, tried, paused, enabled, deleted.
+//! Creates, edits, lists, tests, pauses, enables and deletes subscriptions, and rotates their secrets.
 
 use jiff::Span;
 use jiff::tz::TimeZone;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::super::failure::Failure;
-use super::super::progress::Progress;
-use super::super::{noted, output, start, workspaces};
+use super::super::outcome::CommandError;
+use super::super::progress::ProgressDisplay;
+use super::super::{audited, output, start, workspaces};
 use super::find;
-use domain::Changed;
+use domain::WriteOutcome;
 use domain::app::App;
 use domain::audit::{Action, Actor};
-use domain::outbox::KINDS;
-use domain::webhooks::{self, Held, NewSubscription, Subscription, SubscriptionChange};
+use domain::outbox::EVENT_TYPES;
+use domain::webhooks::{self, HeldAction, NewSubscription, Subscription, SubscriptionChange};
 use foundation::config::{WEBHOOKS, flags};
 use foundation::id::SubscriptionId;
 use foundation::secret::{Purpose, Seal};
 
 #[derive(Debug, clap::Args)]
 #[command(args = flags(WEBHOOKS))]
-pub(in crate::cli) struct Create {
-    /// The workspace's key
+pub(in crate::cli) struct CreateSubscriptionArgs {
+    /// Key of the workspace
     #[arg(long, value_name = "KEY")]
     workspace: String,
-    /// Where events are sent: https, to a public address
+    /// Endpoint URL: https, to a public IP address
     #[arg(long)]
     url: String,
-    /// What is sent; one or several types of event, or `all`
+    /// One or more event types, or `all`
     #[arg(long = "event", value_name = "TYPE", required = true, num_args = 1.., value_delimiter = ',')]
     events: Vec<String>,
 }
@@ -35,104 +35,106 @@ pub(in crate::cli) struct Create {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["url", "events"])))]
 #[command(args = flags(WEBHOOKS))]
-pub(in crate::cli) struct Edit {
-    /// The subscription's id
+pub(in crate::cli) struct EditSubscriptionArgs {
+    /// Id of the subscription
     #[arg(value_name = "SUBSCRIPTION")]
     subscription: SubscriptionId,
-    /// Where events are sent from now on, those included that still wait
+    /// New endpoint URL; pending deliveries are sent to it, too
     #[arg(long)]
     url: Option<String>,
-    /// What is sent from now on; one or several types of event, or `all`
+    /// New event types, one or more, or `all`
     #[arg(long = "event", value_name = "TYPE", num_args = 1.., value_delimiter = ',')]
     events: Option<Vec<String>>,
 }
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Rotate {
-    /// The subscription's id
+pub(in crate::cli) struct RotateSecretArgs {
+    /// Id of the subscription
     #[arg(value_name = "SUBSCRIPTION")]
     subscription: SubscriptionId,
-    /// How long the old secret goes on signing beside the new one, up to 7d; 0s ends it at once
+    /// How long deliveries are signed with the old secret, too, up to 7d; 0s ends it immediately
     #[arg(long, value_name = "DURATION", default_value = "24h")]
     overlap: Span,
 }
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Enable {
-    /// The subscription's id
+pub(in crate::cli) struct EnableSubscriptionArgs {
+    /// Id of the subscription
     #[arg(value_name = "SUBSCRIPTION")]
     subscription: SubscriptionId,
-    /// What becomes of the deliveries that were held back
+    /// What to do with held deliveries
     #[arg(long, value_enum, default_value = "send")]
-    held: Choice,
+    held: HeldChoice,
 }
 
-/// What becomes of held deliveries.
+/// What to do with held deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Choice {
+enum HeldChoice {
     /// Send them
     Send,
     /// Delete them
     Drop,
 }
 
-pub(super) async fn create(app: &App, new: Create) -> Result<(), Failure> {
+pub(super) async fn create(app: &App, new: CreateSubscriptionArgs) -> Result<(), CommandError> {
     let workspace = workspaces::find(app, &new.workspace).await?;
-    let event_types = spelled_out(new.events);
+    let event_types = expand_all(new.events);
     let seal = seal(app).await?;
     let mut write = app.begin_write().await?;
     let new = NewSubscription { url: new.url, event_types };
-    let (made, secret) = webhooks::create(app, &mut write, &seal, workspace.id, new).await?;
-    noted::commit(app, write, workspace.id, (Action::WebhookCreated, made.id, &made.url)).await?;
-    output::line(secret.expose_secret())?;
-    output::say(format_args!(
+    let (created, secret) = webhooks::create(app, &mut write, &seal, workspace.id, new).await?;
+    audited::commit(app, write, workspace.id, (Action::WebhookCreated, created.id, &created.url)).await?;
+    output::print(secret.expose_secret())?;
+    output::eprint(format_args!(
         "subscription {} of workspace `{}` to {}: {}",
-        made.id,
+        created.id,
         workspace.key,
-        made.url,
-        made.event_types.join(" ")
+        created.url,
+        created.event_types.join(" ")
     ));
-    output::say("the secret on stdout is shown this once; the receiver verifies signatures with it");
+    output::eprint("the secret on stdout cannot be shown again; the receiver verifies signatures with it");
     Ok(())
 }
 
-pub(super) async fn edit(app: &App, args: Edit) -> Result<(), Failure> {
-    let found = find(app, args.subscription).await?;
-    let change = SubscriptionChange { url: args.url, event_types: args.events.map(spelled_out) };
+pub(super) async fn edit(app: &App, args: EditSubscriptionArgs) -> Result<(), CommandError> {
+    let subscription = find(app, args.subscription).await?;
+    let change = SubscriptionChange { url: args.url, event_types: args.events.map(expand_all) };
     let mut write = app.begin_write().await?;
-    let Changed { record: edited, changed } =
-        webhooks::edit(app, &mut write, found.workspace, found.id, change).await?;
+    let WriteOutcome { record: edited, changed } =
+        webhooks::edit(app, &mut write, subscription.workspace, subscription.id, change).await?;
     if changed {
-        noted::commit(app, write, found.workspace, (Action::WebhookEdited, edited.id, &edited.url)).await?;
+        audited::commit(app, write, subscription.workspace, (Action::WebhookEdited, edited.id, &edited.url))
+            .await?;
     }
-    output::say(format_args!("{} to {}: {}", edited.id, edited.url, edited.event_types.join(" ")));
+    output::eprint(format_args!("{} to {}: {}", edited.id, edited.url, edited.event_types.join(" ")));
     Ok(())
 }
 
-/// The types of event that `all` stands for, or those that were given.
-fn spelled_out(events: Vec<String>) -> Vec<String> {
-    if events == ["all"] { KINDS.iter().map(|&kind| kind.to_owned()).collect() } else { events }
+/// Replaces `all` by every event type.
+fn expand_all(events: Vec<String>) -> Vec<String> {
+    if events == ["all"] { EVENT_TYPES.iter().map(|&kind| kind.to_owned()).collect() } else { events }
 }
 
-/// What seals the secrets of this data.
-async fn seal(app: &App) -> Result<Seal, Failure> {
-    Ok(Seal::new(&start::master_key(app).await?, Purpose::WebhookSecrets))
+/// Returns the seal that encrypts webhook secrets.
+async fn seal(app: &App) -> Result<Seal, CommandError> {
+    Ok(Seal::new(&start::load_master_key(app).await?, Purpose::WebhookSecrets))
 }
 
-pub(super) async fn list(app: &App, workspace: &str, json: bool) -> Result<(), Failure> {
+pub(super) async fn list(app: &App, workspace: &str, json: bool) -> Result<(), CommandError> {
     let workspace = workspaces::find(app, workspace).await?;
     let subscriptions = webhooks::list(app, workspace.id).await?;
     if json {
-        return output::json(subscriptions.iter().map(record).collect());
+        return output::print_json(subscriptions.iter().map(record).collect());
     }
-    let row = |one: Subscription| {
-        let failing = one
+    let row = |subscription: Subscription| {
+        let failing = subscription
             .failing_since
-            .map_or_else(|| "no".to_owned(), |since| format!("since {}", output::time(since)));
-        [one.id.to_string(), one.state.to_string(), one.url, failing, one.event_types.join(" ")]
+            .map_or_else(|| "no".to_owned(), |since| format!("since {}", output::format_time(since)));
+        let event_types = subscription.event_types.join(" ");
+        [subscription.id.to_string(), subscription.state.to_string(), subscription.url, failing, event_types]
     };
     let rows: Vec<_> = subscriptions.into_iter().map(row).collect();
-    output::table(["ID", "STATE", "URL", "FAILING", "EVENTS"], &rows)
+    output::print_table(["ID", "STATE", "URL", "FAILING", "EVENTS"], &rows)
 }
 
 fn record(subscription: &Subscription) -> serde_json::Value {
@@ -141,101 +143,120 @@ fn record(subscription: &Subscription) -> serde_json::Value {
         "url": subscription.url,
         "event_types": subscription.event_types,
         "state": subscription.state.as_str(),
-        "failing_since": subscription.failing_since.map(output::time),
-        "disabled_at": subscription.disabled_at.map(output::time),
-        "created_at": output::time(subscription.created_at),
-        "updated_at": output::time(subscription.updated_at),
+        "failing_since": subscription.failing_since.map(output::format_time),
+        "disabled_at": subscription.disabled_at.map(output::format_time),
+        "created_at": output::format_time(subscription.created_at),
+        "updated_at": output::format_time(subscription.updated_at),
     })
 }
 
-pub(super) async fn rotate(app: &App, args: &Rotate) -> Result<(), Failure> {
+pub(super) async fn rotate(app: &App, args: &RotateSecretArgs) -> Result<(), CommandError> {
     let now = app.clock.now();
     let overlap = match now.to_zoned(TimeZone::UTC).checked_add(args.overlap) {
         Ok(end) if end.timestamp() >= now => end.timestamp().duration_since(now).unsigned_abs(),
         _ => {
-            return Err(Failure::usage(
-                "--overlap names no time to come; give a duration such as 24h, up to 7d",
-            ));
+            return Err(CommandError::usage("--overlap: expected a duration from 0s to 7d, such as 24h"));
         }
     };
-    let found = find(app, args.subscription).await?;
+    let subscription = find(app, args.subscription).await?;
     let seal = seal(app).await?;
     let mut write = app.begin_write().await?;
-    let rotated = webhooks::rotate(app, &mut write, &seal, found.workspace, found.id, overlap).await?;
-    noted::commit(app, write, found.workspace, (Action::WebhookRotated, found.id, &found.url)).await?;
-    output::line(rotated.secret.expose_secret())?;
-    match rotated.older_until.map(output::time) {
-        Some(until) => output::say(format_args!(
-            "the old secret signs beside the new one until {until}; change the receiver by then"
+    let rotated =
+        webhooks::rotate(app, &mut write, &seal, subscription.workspace, subscription.id, overlap).await?;
+    audited::commit(
+        app,
+        write,
+        subscription.workspace,
+        (Action::WebhookRotated, subscription.id, &subscription.url),
+    )
+    .await?;
+    output::print(rotated.secret.expose_secret())?;
+    match rotated.older_until.map(output::format_time) {
+        Some(until) => output::eprint(format_args!(
+            "deliveries are signed with the old and the new secret until {until}; update the receiver by then"
         )),
-        None => output::say(
-            "the old secret has stopped signing; the receiver refuses deliveries until it knows the new one",
+        None => output::eprint(
+            "deliveries are signed with the new secret only; the receiver rejects them until you update it",
         ),
     }
-    output::say("the secret on stdout is shown this once");
+    output::eprint("the secret on stdout cannot be shown again");
     Ok(())
 }
 
-pub(super) async fn test(
-    app: &App,
-    subscription: SubscriptionId,
-    event: Option<&str>,
-) -> Result<(), Failure> {
-    let found = find(app, subscription).await?;
+pub(super) async fn test(app: &App, id: SubscriptionId, event: Option<&str>) -> Result<(), CommandError> {
+    let subscription = find(app, id).await?;
     let mut write = app.begin_write().await?;
-    let delivery = webhooks::test(app, &mut write, found.workspace, found.id, event).await?;
-    noted::commit(app, write, found.workspace, (Action::WebhookTested, found.id, &delivery.event_type))
+    let delivery = webhooks::test(app, &mut write, subscription.workspace, subscription.id, event).await?;
+    audited::commit(
+        app,
+        write,
+        subscription.workspace,
+        (Action::WebhookTested, subscription.id, &delivery.event_type),
+    )
+    .await?;
+    output::print(delivery.id)?;
+    output::eprint(format_args!(
+        "an example `{}` event is queued for {}; `creator-api webhooks deliveries {}` shows the result",
+        delivery.event_type, subscription.url, subscription.id
+    ));
+    Ok(())
+}
+
+pub(super) async fn pause(app: &App, id: SubscriptionId) -> Result<(), CommandError> {
+    let subscription = find(app, id).await?;
+    let mut write = app.begin_write().await?;
+    if webhooks::pause(&mut write, subscription.workspace, subscription.id).await?.changed {
+        audited::commit(
+            app,
+            write,
+            subscription.workspace,
+            (Action::WebhookPaused, subscription.id, &subscription.url),
+        )
         .await?;
-    output::line(delivery.id)?;
-    output::say(format_args!(
-        "an example of `{}` is on its way to {}; `creator-api webhooks deliveries {}` shows what came of it",
-        delivery.event_type, found.url, found.id
-    ));
-    Ok(())
-}
-
-pub(super) async fn pause(app: &App, subscription: SubscriptionId) -> Result<(), Failure> {
-    let found = find(app, subscription).await?;
-    let mut write = app.begin_write().await?;
-    if webhooks::pause(&mut write, found.workspace, found.id).await?.changed {
-        noted::commit(app, write, found.workspace, (Action::WebhookPaused, found.id, &found.url)).await?;
     }
-    output::say(format_args!(
-        "{subscription} is paused: its deliveries are held until `creator-api webhooks enable {subscription}`"
+    output::eprint(format_args!(
+        "{id} is paused; its deliveries are held until `creator-api webhooks enable {id}`"
     ));
     Ok(())
 }
 
-pub(super) async fn enable(app: &App, args: &Enable) -> Result<(), Failure> {
-    let found = find(app, args.subscription).await?;
-    let held = if args.held == Choice::Drop { Held::Drop } else { Held::Send };
+pub(super) async fn enable(app: &App, args: &EnableSubscriptionArgs) -> Result<(), CommandError> {
+    let subscription = find(app, args.subscription).await?;
+    let held = if args.held == HeldChoice::Drop { HeldAction::Drop } else { HeldAction::Send };
     let mut progress = None;
-    let dropped = |gone| {
-        let progress = progress.get_or_insert_with(|| Progress::start("delete", None));
-        progress.at(gone, || format!("{gone} deliveries"));
+    let report_deleted = |deleted| {
+        let progress = progress.get_or_insert_with(|| ProgressDisplay::start("delete", None));
+        progress.update(deleted, || format!("{deleted} deliveries"));
     };
-    let (workspace, operator) = (found.workspace, Actor::operator());
-    let enabled = webhooks::enable_whole(app, workspace, found.id, held, &operator, dropped).await?;
+    let (workspace, operator) = (subscription.workspace, Actor::operator());
+    let enabled =
+        webhooks::enable_in_batches(app, workspace, subscription.id, held, &operator, report_deleted).await?;
     if let Some(progress) = progress {
         progress.finish();
     }
-    let then = match held {
-        _ if !enabled.changed && enabled.moved == 0 => "as it was before",
+    let detail = match held {
+        _ if !enabled.changed && enabled.moved == 0 => "it was enabled already",
         _ if !enabled.changed => {
-            "by somebody else, while what was held was deleted; what is left of it is sent"
+            "another process enabled it while held deliveries were being deleted; the remaining ones are sent"
         }
-        Held::Send => "what was held is sent from now on",
-        Held::Drop => "what was held is deleted",
+        HeldAction::Send => "held deliveries are sent",
+        HeldAction::Drop => "held deliveries were deleted",
     };
-    output::say(format_args!("{} is enabled: {then}", found.id));
+    output::eprint(format_args!("{} is enabled: {detail}", subscription.id));
     Ok(())
 }
 
-pub(super) async fn delete(app: &App, subscription: SubscriptionId) -> Result<(), Failure> {
-    let found = find(app, subscription).await?;
+pub(super) async fn delete(app: &App, id: SubscriptionId) -> Result<(), CommandError> {
+    let subscription = find(app, id).await?;
     let mut write = app.begin_write().await?;
-    webhooks::delete(&mut write, found.workspace, found.id).await?;
-    noted::commit(app, write, found.workspace, (Action::WebhookDeleted, found.id, &found.url)).await?;
-    output::say(format_args!("{subscription} to {} is deleted, with its deliveries", found.url));
+    webhooks::delete(&mut write, subscription.workspace, subscription.id).await?;
+    audited::commit(
+        app,
+        write,
+        subscription.workspace,
+        (Action::WebhookDeleted, subscription.id, &subscription.url),
+    )
+    .await?;
+    output::eprint(format_args!("deleted {id} to {}, with its deliveries", subscription.url));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Bodies that are no JSON: a text, or bytes.
+//! Request and response bodies other than JSON: plain text and binary data.
 
 use poem::{IntoResponse, Request, RequestBody, Response};
 use poem_openapi::payload::Payload;
@@ -8,16 +8,16 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use crate::call::{self, Input};
 use crate::contract::{BYTES, TEXT};
 
-/// A body of `text/plain`, in UTF-8.
+/// A `text/plain` body in UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text(pub String);
 
-/// A body of `application/octet-stream`.
+/// An `application/octet-stream` body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bytes(pub bytes::Bytes);
 
 impl Text {
-    /// The body's bytes.
+    /// Returns the bytes of the body.
     pub fn into_bytes(self) -> bytes::Bytes {
         self.0.into()
     }
@@ -26,13 +26,13 @@ impl Text {
         MetaSchema::new("string")
     }
 
-    fn read(input: &Input) -> poem::Result<Self> {
+    fn from_input(input: &Input) -> poem::Result<Self> {
         serde_json::from_value(input.take_value()?).map(Self).map_err(poem::error::InternalServerError)
     }
 }
 
 impl Bytes {
-    /// The body's bytes.
+    /// Returns the bytes of the body.
     pub fn into_bytes(self) -> bytes::Bytes {
         self.0
     }
@@ -41,8 +41,8 @@ impl Bytes {
         MetaSchema::ANY
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "the two payloads have one form")]
-    fn read(input: &Input) -> poem::Result<Self> {
+    #[allow(clippy::unnecessary_wraps, reason = "both payload types have the same functions")]
+    fn from_input(input: &Input) -> poem::Result<Self> {
         Ok(Self(input.body.clone()))
     }
 }
@@ -87,7 +87,7 @@ macro_rules! plain {
                 _: &mut RequestBody,
                 _: ExtractParamOptions<()>,
             ) -> poem::Result<Self> {
-                Self::read(call::input(request)?)
+                Self::from_input(call::input(request)?)
             }
         }
     )*};

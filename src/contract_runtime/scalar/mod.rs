@@ -1,8 +1,8 @@
-//! Scalars of the contract that Rust knows by a type of their own; those but times stand in [`texts`].
+//! Rust types for string formats of the contract: times here, the others in [`strings`].
 
-mod texts;
+mod strings;
 
-pub use texts::{Base64, Date, Uuid};
+pub use strings::{Base64, Date, Uuid};
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use poem_openapi::types::{ParseError, ParseFromJSON, ParseFromParameter, ParseResult, ToJSON, Type};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// `format: date-time`: RFC 3339; written in UTC with `Z` and milliseconds, read in any offset, cut to
-/// milliseconds.
+/// A time (`format: date-time`, RFC 3339). Serialized in UTC with `Z` and milliseconds. Parsed with any UTC offset and
+/// truncated to milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(pub Instant);
 
 impl Timestamp {
-    fn text(self) -> String {
+    fn format(self) -> String {
         format!("{:.3}", self.0)
     }
 }
 
-/// The time without its part below the millisecond.
+/// Truncates a time to milliseconds.
 fn truncate(time: Instant) -> Instant {
     Instant::from_millisecond(time.as_millisecond()).unwrap_or(time)
 }
@@ -85,6 +85,6 @@ impl ParseFromParameter for Timestamp {
 
 impl ToJSON for Timestamp {
     fn to_json(&self) -> Option<serde_json::Value> {
-        Some(serde_json::Value::String(self.text()))
+        Some(serde_json::Value::String(self.format()))
     }
 }

@@ -1,24 +1,24 @@
-//! Is a request what the contract says?
+//! Validates requests against the contract.
 //!
-//! Owns the reading of queries, headers and bodies and their judgement by the contract's own schemas, compiled
-//! once at start. All faults of a request are found together and written for people. Never looks anything up.
+//! Parses query strings, headers and bodies and validates them with the schemas of the contract, which are compiled once at
+//! startup. All violations of a request are reported together. Validation needs no database.
 
 mod date_time;
+pub(crate) mod header_values;
 mod message;
+mod number_bounds;
+mod parameter_value;
 pub mod query;
-mod read;
 pub mod schemas;
-pub(crate) mod texts;
-mod widths;
 
 use std::borrow::Cow;
 
-use super::contract::Place;
+use super::contract::ParameterLocation;
 pub use message::{DescribePattern, UNKNOWN_PARAMETER};
 
 /// A part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum RequestPart {
     /// The path.
     Path,
     /// The query string.
@@ -31,35 +31,35 @@ pub enum Part {
     Body,
 }
 
-impl From<Place> for Part {
-    fn from(place: Place) -> Self {
-        match place {
-            Place::Path => Self::Path,
-            Place::Query => Self::Query,
-            Place::Header => Self::Header,
-            Place::Cookie => Self::Cookie,
+impl From<ParameterLocation> for RequestPart {
+    fn from(location: ParameterLocation) -> Self {
+        match location {
+            ParameterLocation::Path => Self::Path,
+            ParameterLocation::Query => Self::Query,
+            ParameterLocation::Header => Self::Header,
+            ParameterLocation::Cookie => Self::Cookie,
         }
     }
 }
 
-/// One thing wrong with a request.
+/// A violation of the contract in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// The part of the request.
-    pub place: Part,
-    /// The parameter's or header's name, or the JSON pointer into the body.
+pub struct Violation {
+    /// The part of the request that contains the violation.
+    pub part: RequestPart,
+    /// The name of the parameter or header, or the JSON pointer into the body.
     pub field: String,
-    /// What is wrong: the end of a sentence that begins with the field.
+    /// What is wrong. The end of a sentence that begins with the field.
     pub message: String,
 }
 
-/// Everything wrong with a request, in the order path, query, headers, cookies, body.
-pub type Faults = Vec<Fault>;
+/// All violations of a request, in the order path, query, headers, cookies, body.
+pub type Violations = Vec<Violation>;
 
-/// A text of the caller's, cut to a length that fits a message.
+/// Shortens a string of the client for use in a message.
 pub fn shorten(text: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 64;
-    match text.char_indices().nth(LONGEST) {
+    const MAX_CHARACTERS: usize = 64;
+    match text.char_indices().nth(MAX_CHARACTERS) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
     }

@@ -1,41 +1,41 @@
-//! The drawing itself: axis, grid, lines or bars. Every mark has a class; colours are the style sheet's.
+//! Draws the SVG of a chart: axis, grid and lines. Every mark has a class; the style sheet sets the colors.
 
 use std::fmt::Write as _;
 
-use super::scale::Scale;
+use super::scale::AxisScale;
 use super::{Chart, Series};
 
-/// The drawing's own measures; the page scales it to the room there is.
+/// Size of the view box. The page scales the drawing to the available width.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 220.0;
-/// Room for the labels: below the axis, above it.
-const FOOT: f64 = 24.0;
-const HEAD: f64 = 10.0;
-/// Labels below the axis at most.
-const LABELS: usize = 6;
-/// Room for a letter of a label where it is largest: on a phone.
-const LETTER: f64 = 11.0;
+/// Margins for the labels below and above the plot area.
+const BOTTOM_MARGIN: f64 = 24.0;
+const TOP_MARGIN: f64 = 10.0;
+/// Maximum number of labels below the axis.
+const MAX_LABELS: usize = 6;
+/// Width of a letter of a label at its largest, on a phone.
+const LETTER_WIDTH: f64 = 11.0;
 
-/// A drawing in the making.
+/// A drawing in progress.
 struct Drawing<'a> {
     chart: &'a Chart,
-    scale: Scale,
-    /// Where the axis begins: right of its labels.
+    scale: AxisScale,
+    /// Left end of the axis, right of its labels.
     left: f64,
     svg: String,
 }
 
-/// The chart as an SVG element. Hidden from screen readers, which are told the table.
+/// Returns the chart as an SVG element. It is hidden from screen readers, which read the data table.
 pub(super) fn svg(chart: &Chart) -> String {
     let values = || chart.series.iter().flat_map(|series| series.values.iter().copied().flatten());
-    let (least, greatest) =
+    let (minimum, maximum) =
         values().fold((0.0, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
-    let scale = Scale::of(least, greatest);
-    let left = 12.0 + room(scale.lines().map(|value| (chart.write)(value)));
+    let scale = AxisScale::new(minimum, maximum);
+    let left = 12.0 + text_width(scale.lines().map(|value| (chart.format)(value)));
     let svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" aria-hidden=\"true\">");
     let mut drawing = Drawing { chart, scale, left, svg };
     drawing.grid();
-    drawing.labels();
+    drawing.draw_labels();
     for (number, series) in chart.series.iter().enumerate() {
         drawing.line(number, series);
     }
@@ -43,87 +43,88 @@ pub(super) fn svg(chart: &Chart) -> String {
     drawing.svg
 }
 
-/// What the longest of these texts takes.
-fn room(texts: impl Iterator<Item = String>) -> f64 {
-    LETTER * texts.map(|text| text.chars().count()).max().unwrap_or(0) as f64
+/// Returns the width of the longest text.
+fn text_width(texts: impl Iterator<Item = String>) -> f64 {
+    LETTER_WIDTH * texts.map(|text| text.chars().count()).max().unwrap_or(0) as f64
 }
 
 impl Drawing<'_> {
-    /// The lines of the grid, with what they stand for.
+    /// Draws the grid lines with their values.
     fn grid(&mut self) {
         for value in self.scale.lines() {
-            let (left, y) = (self.left, up(&self.scale, value));
+            let (left, y) = (self.left, y_position(&self.scale, value));
             let _ = write!(
                 self.svg,
                 "<path class=\"grid\" d=\"M{left} {y:.1}H{WIDTH}\"/><text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 left - 8.0,
                 y + 4.0,
-                escaped(&(self.chart.write)(value))
+                escape(&(self.chart.format)(value))
             );
         }
     }
 
-    /// Names under the axis, as many as have room; the first and the last are among them.
-    fn labels(&mut self) {
-        let places = &self.chart.places;
-        let last = places.len().saturating_sub(1);
-        // The outermost stand inside the axis, so that half a label more comes into the gaps beside them.
-        let gap = 1.5 * room(places.iter().cloned()) + LETTER;
+    /// Draws as many labels below the axis as fit, including the first and the last.
+    fn draw_labels(&mut self) {
+        let labels = &self.chart.labels;
+        let last = labels.len().saturating_sub(1);
+        // The first and last label are aligned to the ends of the axis, which leaves half a label's width for the gaps beside
+        // them.
+        let gap = 1.5 * text_width(labels.iter().cloned()) + LETTER_WIDTH;
         let gaps = ((WIDTH - self.left) / gap).max(1.0) as usize;
-        let shown = last.min(LABELS - 1).min(gaps);
-        for label in 0..=shown {
-            let place = (label * last).checked_div(shown).unwrap_or(0);
-            let Some(name) = places.get(place) else { return };
+        let last_label = last.min(MAX_LABELS - 1).min(gaps);
+        for label in 0..=last_label {
+            let index = (label * last).checked_div(last_label).unwrap_or(0);
+            let Some(name) = labels.get(index) else { return };
             let (anchor, x) = match label {
                 0 if last > 0 => ("start", self.left),
-                _ if label == shown && last > 0 => ("end", WIDTH),
-                _ => ("middle", self.middle(place)),
+                _ if label == last_label && last > 0 => ("end", WIDTH),
+                _ => ("middle", self.x_center(index)),
             };
             let y = HEIGHT - 6.0;
-            let name = escaped(name);
+            let name = escape(name);
             let _ =
                 write!(self.svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{name}</text>");
         }
     }
 
-    /// A line that breaks where there is no value; a value alone is a dot.
+    /// Draws a series as a line with gaps at missing values. A value without neighbors is drawn as a dot.
     fn line(&mut self, number: usize, series: &Series) {
         let mut path = String::new();
-        let mut open = false;
+        let mut in_line = false;
         let class = self.chart.class(&number);
-        let present = |place: usize| series.values.get(place).copied().flatten().is_some();
-        for (place, value) in series.values.iter().take(self.chart.places.len()).enumerate() {
+        let present = |index: usize| series.values.get(index).copied().flatten().is_some();
+        for (index, value) in series.values.iter().take(self.chart.labels.len()).enumerate() {
             let Some(value) = value else {
-                open = false;
+                in_line = false;
                 continue;
             };
-            let (x, y) = (self.middle(place), up(&self.scale, *value));
-            let _ = write!(path, "{}{x:.1} {y:.1}", if open { 'L' } else { 'M' });
-            if !open && !present(place + 1) {
+            let (x, y) = (self.x_center(index), y_position(&self.scale, *value));
+            let _ = write!(path, "{}{x:.1} {y:.1}", if in_line { 'L' } else { 'M' });
+            if !in_line && !present(index + 1) {
                 let _ = write!(
                     self.svg,
                     "<circle class=\"mark {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\"/>"
                 );
             }
-            open = true;
+            in_line = true;
         }
         if !path.is_empty() {
             let _ = write!(self.svg, "<path class=\"line {class}\" d=\"{path}\"/>");
         }
     }
 
-    /// The middle of a place, from the left.
-    fn middle(&self, place: usize) -> f64 {
-        self.left + (WIDTH - self.left) * (place as f64 + 0.5) / self.chart.places.len().max(1) as f64
+    /// Returns the x coordinate of the center of a label's column.
+    fn x_center(&self, index: usize) -> f64 {
+        self.left + (WIDTH - self.left) * (index as f64 + 0.5) / self.chart.labels.len().max(1) as f64
     }
 }
 
-/// Where a value stands, from above.
-fn up(scale: &Scale, value: f64) -> f64 {
-    HEIGHT - FOOT - (HEIGHT - FOOT - HEAD) * scale.height(value)
+/// Returns the y coordinate of a value.
+fn y_position(scale: &AxisScale, value: f64) -> f64 {
+    HEIGHT - BOTTOM_MARGIN - (HEIGHT - BOTTOM_MARGIN - TOP_MARGIN) * scale.height(value)
 }
 
-/// Text as SVG shows it.
-fn escaped(text: &str) -> String {
+/// Escapes text for SVG.
+fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,93 +1,92 @@
-//! Charts as SVG, made on the server: lines or bars over time, several series, an axis with a unit, and a table with the
-//! same figures.
+//! Line charts over time, rendered as SVG on the server, with a data table of the same values.
 //!
-//! A module of ours, since the crates that draw charts (plotters, charts-rs, charming) write colours and styles into each
-//! element or need a script: neither passes our Content-Security-Policy, and neither follows light and dark. Here each mark
-//! has a class and the style sheet has the colours.
+//! Chart crates (plotters, charts-rs, charming) write colors and styles into each element or need a script. Neither is allowed
+//! by the Content-Security-Policy, and neither follows the light and dark color scheme. Here each mark has a class, and the
+//! style sheet sets the colors.
 
 mod draw;
 mod scale;
-mod spark;
+mod sparkline;
 
 use std::fmt;
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use super::ui::{self, Raw};
+use super::ui::{self, RawHtml};
 
-pub(crate) use spark::Spark;
+pub(crate) use sparkline::Sparkline;
 
-/// Series that have a colour of their own.
-const COLOURS: usize = 4;
+/// Number of series with a distinct color.
+const COLORS: usize = 4;
 
-/// One series: a value for each place of the axis, or none where there is nothing to tell.
+/// One series: a value for each label of the axis, or `None` where there is no value.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
-    /// What it shows.
+    /// The series' name.
     pub name: String,
-    /// As many as the chart has places.
+    /// One value for each label of the chart's axis.
     pub values: Vec<Option<f64>>,
 }
 
-/// A chart. Written into a template as it is: `{{ chart }}`.
+/// A chart. Templates write it with `{{ chart }}`.
 pub(crate) struct Chart {
-    /// What it shows, unit included: "Revenue per day, EUR".
+    /// The title, including the unit: "Revenue per day, EUR".
     pub title: String,
-    /// What the places of the axis are: "Day".
-    pub axis: &'static str,
-    /// The places, from left to right.
-    pub places: Vec<String>,
-    /// At most four.
+    /// The title of the axis: "Day".
+    pub axis_title: &'static str,
+    /// The labels of the axis, from left to right.
+    pub labels: Vec<String>,
+    /// Up to four series.
     pub series: Vec<Series>,
-    /// A value as people read it: `ui::money` for one.
-    pub write: Box<dyn Fn(f64) -> String + Send + Sync>,
+    /// Formats a value, for example with `ui::money`.
+    pub format: Box<dyn Fn(f64) -> String + Send + Sync>,
 }
 
 #[derive(Template)]
 #[template(path = "ui/chart.html")]
-struct Figure<'a> {
+struct ChartFigure<'a> {
     chart: &'a Chart,
-    drawing: Raw<String>,
+    drawing: RawHtml<String>,
     rows: Vec<(&'a str, Vec<String>)>,
 }
 
 impl Series {
-    /// A series of counts, one for each place.
+    /// Creates a series of counts, one for each label.
     pub(crate) fn counts(name: &str, counts: impl Iterator<Item = f64>) -> Self {
         Self { name: name.to_owned(), values: counts.map(Some).collect() }
     }
 }
 
 impl Chart {
-    /// Lines of counts over time; none when there is nothing to count.
+    /// Creates a chart of counts over time. Returns `None` if all counts are zero.
     pub(crate) fn of_counts(
         title: &str,
-        axis: &'static str,
-        places: Vec<String>,
+        axis_title: &'static str,
+        labels: Vec<String>,
         series: Vec<Series>,
     ) -> Option<Self> {
         let mut values = series.iter().flat_map(|series| &series.values);
-        let some = values.any(|value| value.is_some_and(|value| value > 0.0));
-        let write = Box::new(|value: f64| ui::number(value as i64));
-        some.then(|| Self { title: title.to_owned(), axis, places, series, write })
+        let has_values = values.any(|value| value.is_some_and(|value| value > 0.0));
+        let format = Box::new(|value: f64| ui::number(value as i64));
+        has_values.then(|| Self { title: title.to_owned(), axis_title, labels, series, format })
     }
 
-    /// The class that gives a series its colour.
+    /// Returns the class that sets the color of a series.
     fn class(&self, series: &usize) -> String {
-        format!("series-{}", series % COLOURS + 1)
+        format!("series-{}", series % COLORS + 1)
     }
 
-    fn figure(&self) -> Figure<'_> {
-        let cell = |place: usize| {
-            let value = |series: &Series| series.values.get(place).copied().flatten();
+    fn figure(&self) -> ChartFigure<'_> {
+        let cell = |index: usize| {
+            let value = |series: &Series| series.values.get(index).copied().flatten();
             self.series
                 .iter()
-                .map(|series| value(series).map_or("-".to_owned(), |value| (self.write)(value)))
+                .map(|series| value(series).map_or("-".to_owned(), |value| (self.format)(value)))
                 .collect()
         };
-        let rows = self.places.iter().enumerate().map(|(place, name)| (name.as_str(), cell(place))).collect();
-        Figure { chart: self, drawing: Raw(draw::svg(self)), rows }
+        let rows = self.labels.iter().enumerate().map(|(index, name)| (name.as_str(), cell(index))).collect();
+        ChartFigure { chart: self, drawing: RawHtml(draw::svg(self)), rows }
     }
 }
 
@@ -106,15 +105,15 @@ mod tests {
     fn chart(values: Vec<Option<f64>>) -> Chart {
         Chart {
             title: "Calls <per> day".to_owned(),
-            axis: "Day",
-            places: (1..=values.len()).map(|day| format!("2026-03-{day:02}")).collect(),
+            axis_title: "Day",
+            labels: (1..=values.len()).map(|day| format!("2026-03-{day:02}")).collect(),
             series: vec![Series { name: "A & B".to_owned(), values }],
-            write: Box::new(|value| format!("{value:.0}")),
+            format: Box::new(|value| format!("{value:.0}")),
         }
     }
 
     #[test]
-    fn a_chart_holds_its_figures_as_text_and_no_style() {
+    fn a_chart_has_a_data_table_and_no_inline_styles() {
         let html = chart(vec![Some(1.0), None, Some(30.0), Some(12.0)]).to_string();
         assert!(!html.contains("style="), "{html}");
         assert!(!html.contains("NaN") && !html.contains("<per>"), "{html}");
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_of_nothing() {
+    fn empty_charts_are_valid() {
         for values in [vec![], vec![None, None], vec![Some(0.0)], vec![Some(5.0)]] {
             let html = chart(values).to_string();
             assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_drawing_is_as_it_was_agreed() {
+    fn the_svg_matches_its_snapshot() {
         let chart = chart(vec![Some(0.0), Some(10.0), None, Some(4.0)]);
         insta::assert_snapshot!(draw::svg(&chart).replace('>', ">\n"));
     }

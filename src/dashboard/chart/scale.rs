@@ -1,46 +1,51 @@
-//! The vertical axis: from zero to a round number above the greatest value, in a few round steps.
+//! The vertical axis: from zero to a round number above the maximum, in a few round steps.
 
-/// Steps of the axis at most.
-const STEPS: f64 = 4.0;
+/// Maximum number of steps of an axis without negative values.
+const MAX_STEPS: f64 = 4.0;
 
-/// The steps of an axis, zero included.
+/// The steps of an axis, including zero.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scale {
+pub(super) struct AxisScale {
     step: f64,
-    count: u32,
-    below: u32,
+    steps_above_zero: u32,
+    steps_below_zero: u32,
 }
 
-impl Scale {
-    /// The scale for values between these two; zero is always on it.
-    pub(super) fn of(least: f64, greatest: f64) -> Self {
-        let (least, greatest) = (least.min(0.0), greatest.max(0.0));
-        let span = if greatest - least > 0.0 { greatest - least } else { 1.0 };
-        let step = round(span / STEPS);
+impl AxisScale {
+    /// Creates the scale for values between `minimum` and `maximum`. It always includes zero.
+    pub(super) fn new(minimum: f64, maximum: f64) -> Self {
+        let (minimum, maximum) = (minimum.min(0.0), maximum.max(0.0));
+        let span = if maximum - minimum > 0.0 { maximum - minimum } else { 1.0 };
+        let step = round_step(span / MAX_STEPS);
         let steps = |length: f64| (length / step - 1e-9).ceil().max(0.0) as u32;
-        let (count, below) = (steps(greatest), steps(-least));
-        Self { step, count: if count + below == 0 { 1 } else { count }, below }
+        let (steps_above, steps_below_zero) = (steps(maximum), steps(-minimum));
+        Self {
+            step,
+            steps_above_zero: if steps_above + steps_below_zero == 0 { 1 } else { steps_above },
+            steps_below_zero,
+        }
     }
 
-    /// The values at which a line of the grid stands, from below.
+    /// Returns the values of the grid lines, from the bottom.
     pub(super) fn lines(&self) -> impl Iterator<Item = f64> + '_ {
-        let below = i64::from(self.below);
-        (-below..=i64::from(self.count)).map(|line| line as f64 * self.step)
+        let below_zero = i64::from(self.steps_below_zero);
+        (-below_zero..=i64::from(self.steps_above_zero)).map(|line| line as f64 * self.step)
     }
 
-    /// How far up a value is: 0 at the foot of the axis, 1 at its head.
+    /// Returns the relative height of a value: 0 at the bottom of the axis, 1 at the top.
     pub(super) fn height(&self, value: f64) -> f64 {
-        let whole = f64::from(self.count + self.below) * self.step;
-        (value + f64::from(self.below) * self.step) / whole
+        let total = f64::from(self.steps_above_zero + self.steps_below_zero) * self.step;
+        (value + f64::from(self.steps_below_zero) * self.step) / total
     }
 }
 
-/// The least of 1, 2, 2.5 and 5 times a power of ten that is not below this; at least 1, since we count whole things.
-fn round(rough: f64) -> f64 {
+/// Rounds up to 1, 2, 2.5 or 5 times a power of ten. Returns at least 1 and only integers, since charts show counts and minor
+/// units.
+fn round_step(rough: f64) -> f64 {
     let power = 10_f64.powf(rough.log10().floor());
     let nice = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
-    let whole = |step: &f64| *step >= rough - 1e-9 * power && (*step).fract() == 0.0;
-    nice.into_iter().find(whole).unwrap_or(1.0).max(1.0)
+    let is_valid = |step: &f64| *step >= rough - 1e-9 * power && (*step).fract() == 0.0;
+    nice.into_iter().find(is_valid).unwrap_or(1.0).max(1.0)
 }
 
 #[cfg(test)]
@@ -49,8 +54,8 @@ mod tests {
 
     use super::*;
 
-    fn lines(least: f64, greatest: f64) -> Vec<f64> {
-        Scale::of(least, greatest).lines().collect()
+    fn lines(minimum: f64, maximum: f64) -> Vec<f64> {
+        AxisScale::new(minimum, maximum).lines().collect()
     }
 
     #[test]
@@ -64,10 +69,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_is_on_its_axis(least in -1e12_f64..1e12, span in 0.0_f64..1e12) {
-            let greatest = least + span;
-            let scale = Scale::of(least, greatest);
-            for value in [least, greatest, 0.0] {
+        fn every_value_is_within_the_axis(minimum in -1e12_f64..1e12, span in 0.0_f64..1e12) {
+            let maximum = minimum + span;
+            let scale = AxisScale::new(minimum, maximum);
+            for value in [minimum, maximum, 0.0] {
                 prop_assert!((-1e-6..=1.0 + 1e-6).contains(&scale.height(value)), "{value} {scale:?}");
             }
             prop_assert!(scale.lines().count() <= 7, "{scale:?}");

@@ -1,4 +1,4 @@
-//! Courses: the list with search, one with its modules and lessons, and its way from draft to archive.
+//! Courses: list with search, course with modules and lessons, publishing and archiving.
 
 use askama::Template;
 use poem::handler;
@@ -6,29 +6,29 @@ use poem::web::Path;
 
 use crate::flash::Flash;
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::position::{self, ROWS};
-use crate::query::Asked;
-use crate::routes::{Route, get, post};
-use crate::ui::{self, Badge, Choice, Tone};
-use domain::Changed;
+use crate::position::{self, ROWS_PER_PAGE};
+use crate::query::PageQuery;
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get, post};
+use crate::ui::{self, Badge, FormChoice, Tone};
+use domain::WriteOutcome;
 use domain::audit::Action;
 use domain::courses::{self, Course, CourseDetail, CourseSearch, CourseStatus};
 use foundation::id::CourseId;
 
 const LIST: &str = "/dashboard/courses";
-/// The fields of the search.
+/// The parameters of the search.
 const FIELDS: &[&str] = &["q", "status"];
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
         .at(LIST, get(list))
-        .at("/dashboard/courses/:course", get(one))
+        .at("/dashboard/courses/:course", get(show))
         .at("/dashboard/courses/:course/publish", post(publish))
-        .at("/dashboard/courses/:course/archive", get(ask_archive).post(archive))
+        .at("/dashboard/courses/:course/archive", get(confirm_archive).post(archive))
 }
 
-/// A course's status as the pages show it.
+/// Renders a course's status.
 fn badge(status: &CourseStatus) -> Badge<'static> {
     let tone = match status {
         CourseStatus::Draft => Tone::Busy,
@@ -38,8 +38,8 @@ fn badge(status: &CourseStatus) -> Badge<'static> {
     ui::badge(tone, status.as_str())
 }
 
-/// A length as people say it: `1 h 5 min`.
-fn length(seconds: &i64) -> String {
+/// Formats a duration: `1 h 5 min`.
+fn duration(seconds: &i64) -> String {
     match (seconds / 3600, seconds % 3600 / 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, _) => format!("{minutes} min"),
@@ -47,44 +47,44 @@ fn length(seconds: &i64) -> String {
     }
 }
 
-/// What a course costs.
+/// Formats a course's price.
 fn price(course: &Course) -> String {
     match &course.price {
         Some(price) => ui::money(price.amount, &price.currency),
-        None => "not sold by itself".to_owned(),
+        None => "not sold separately".to_owned(),
     }
 }
 
 #[derive(Template)]
 #[template(path = "courses/list.html")]
-struct ListPage {
+struct CourseListPage {
     frame: Frame,
-    asked: Asked,
+    query: PageQuery,
     courses: Vec<Course>,
     pager: ui::Pager,
 }
 
-impl ListPage {
-    fn statuses(&self) -> Vec<Choice<'_>> {
-        let chosen = self.asked.text("status");
-        let words = CourseStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
-        std::iter::once(("", "any"))
-            .chain(words)
-            .map(|(value, label)| Choice { value, label, hint: "", chosen: value == chosen })
+impl CourseListPage {
+    fn statuses(&self) -> Vec<FormChoice<'_>> {
+        let chosen = self.query.text("status");
+        let statuses = CourseStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
+        std::iter::once(("", "Any"))
+            .chain(statuses)
+            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen })
             .collect()
     }
 }
 
 #[handler]
-async fn list(page: Page, asked: Asked) -> Answer {
-    let search = CourseSearch { text: asked.given("q"), status: asked.text("status").parse().ok() };
-    let after = asked.after().and_then(position::read);
-    let found = courses::all(page.app(), page.workspace(), &search, after, ROWS).await?;
-    page.show(&ListPage {
-        frame: page.frame(Section::Courses, "Courses"),
-        pager: ui::pager(&asked.path(LIST, FIELDS), asked.after(), found.next.map(position::text)),
+async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
+    let search = CourseSearch { text: query.non_empty("q"), status: query.text("status").parse().ok() };
+    let after = query.after().and_then(position::parse);
+    let found = courses::search(request.app(), request.workspace(), &search, after, ROWS_PER_PAGE).await?;
+    request.show(&CourseListPage {
+        frame: request.frame(Section::Courses, "Courses"),
+        pager: ui::pager(&query.path(LIST, FIELDS), query.after(), found.next.map(position::format)),
         courses: found.items,
-        asked,
+        query,
     })
 }
 
@@ -96,61 +96,67 @@ struct CoursePage {
 }
 
 #[handler]
-async fn one(page: Page, Path(course): Path<String>) -> Answer {
+async fn show(request: DashboardRequest, Path(course): Path<String>) -> PageResponse {
     let course: CourseId = course.parse()?;
-    let detail = courses::detail(page.app(), page.workspace(), course).await?;
-    let frame = page.frame(Section::Courses, detail.course.title.clone());
-    page.show(&CoursePage { frame, detail })
+    let detail = courses::get_any_status(request.app(), request.workspace(), course).await?;
+    let frame = request.frame(Section::Courses, detail.course.title.clone());
+    request.show(&CoursePage { frame, detail })
 }
 
 #[handler]
-async fn publish(page: Page, Path(course): Path<String>) -> Answer {
-    let done = "is published. The API lists it, and students can be enrolled.";
-    turn(&page, course.parse()?, CourseStatus::Published, Action::CoursePublished, done).await
+async fn publish(request: DashboardRequest, Path(course): Path<String>) -> PageResponse {
+    let message = "was published. The API lists it and students can be enrolled.";
+    set_status(&request, course.parse()?, CourseStatus::Published, Action::CoursePublished, message).await
 }
 
 #[derive(Template)]
 #[template(path = "confirm.html")]
-struct ArchivePage<'a> {
+struct ArchiveCoursePage<'a> {
     frame: Frame,
-    confirm: ui::Confirm<'a>,
+    confirm: ui::ConfirmForm<'a>,
 }
 
 #[handler]
-async fn ask_archive(page: Page, Path(course): Path<String>) -> Answer {
+async fn confirm_archive(request: DashboardRequest, Path(course): Path<String>) -> PageResponse {
     let course: CourseId = course.parse()?;
-    let course = courses::detail(page.app(), page.workspace(), course).await?.course;
-    let frame = page.frame(Section::Courses, format!("Archive {}?", course.title));
-    let confirm = ui::Confirm {
+    let course = courses::get_any_status(request.app(), request.workspace(), course).await?.course;
+    let frame = request.frame(Section::Courses, format!("Archive {}?", course.title));
+    let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
-        text: "The API no longer lists it and takes no new enrolments in it. Whoever is enrolled keeps access. \
-               You can publish it again.",
+        text: "The API will no longer list the course or accept new enrollments in it. Enrolled students keep access. \
+               You can publish the course again.",
         action: &format!("{LIST}/{}/archive", course.id),
         button: "Archive course",
         back: &format!("{LIST}/{}", course.id),
     };
-    page.show(&ArchivePage { frame, confirm })
+    request.show(&ArchiveCoursePage { frame, confirm })
 }
 
 #[handler]
-async fn archive(page: Page, Path(course): Path<String>) -> Answer {
-    let done = "is archived.";
-    turn(&page, course.parse()?, CourseStatus::Archived, Action::CourseArchived, done).await
+async fn archive(request: DashboardRequest, Path(course): Path<String>) -> PageResponse {
+    let message = "was archived.";
+    set_status(&request, course.parse()?, CourseStatus::Archived, Action::CourseArchived, message).await
 }
 
-/// Gives a course a status, unless it has it.
-async fn turn(page: &Page, course: CourseId, status: CourseStatus, action: Action, done: &str) -> Answer {
-    let (app, workspace) = (page.app(), page.workspace());
-    let mut write = page.begin_write().await?;
-    let Changed { record, changed } =
+/// Sets a course's status, unless the course already has it.
+async fn set_status(
+    request: &DashboardRequest,
+    course: CourseId,
+    status: CourseStatus,
+    action: Action,
+    message: &str,
+) -> PageResponse {
+    let (app, workspace) = (request.app(), request.workspace());
+    let mut write = request.begin_write().await?;
+    let WriteOutcome { record, changed } =
         courses::set_status(app, &mut write, workspace, app.clock.now(), course, status).await?;
     let to = format!("{LIST}/{course}");
     if !changed {
-        let told = format!("\u{201c}{}\u{201d} was {status} before; nothing was changed.", record.title);
-        return page.redirect_with(&to, &Flash::note(told));
+        let text = format!("\u{201c}{}\u{201d} is already {status}.", record.title);
+        return request.redirect_with(&to, &Flash::info(text));
     }
-    page.commit(write, action, course, &record.title).await?;
-    page.redirect_with(&to, &Flash::done(format!("\u{201c}{}\u{201d} {done}", record.title)))
+    request.commit(write, action, course, &record.title).await?;
+    request.redirect_with(&to, &Flash::success(format!("\u{201c}{}\u{201d} {message}", record.title)))
 }
 
 #[cfg(test)]
@@ -158,9 +164,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_has_its_units() {
+    fn a_duration_has_units() {
         assert_eq!(
-            [45, 60, 3599, 3600, 5_400].map(|s| length(&s)).join(", "),
+            [45, 60, 3599, 3600, 5_400].map(|s| duration(&s)).join(", "),
             "45 s, 1 min, 59 min, 1 h 0 min, 1 h 30 min"
         );
     }

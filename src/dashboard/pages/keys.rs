@@ -1,4 +1,4 @@
-//! API keys: the list, a new one with its secret shown once, the end of one.
+//! API keys: list, creation, and revocation. The secret of a new key is shown once.
 
 use askama::Template;
 use jiff::{SignedDuration, Timestamp};
@@ -6,50 +6,50 @@ use poem::handler;
 use poem::web::Path;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::failure::Failure;
+use crate::error::PageError;
 use crate::flash::Flash;
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get};
-use crate::ui::{self, Choice, Tone};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
+use crate::ui::{self, FormChoice, Tone};
 use domain::audit::Action;
 use domain::keys::{self, EffectiveQuota, KeyRecord, KeyUsage, Limit, NewKey};
 use domain::scope::Scope;
 use domain::workspaces::Quota;
-use domain::{Changed, Error};
+use domain::{Error, WriteOutcome};
 use foundation::id::KeyId;
 
 const LIST: &str = "/dashboard/developer";
 
-/// Days after which a key may end, as the form offers them.
+/// Expiry options: days and label.
 const EXPIRIES: &[(&str, &str)] =
-    &[("", "Never"), ("7", "In 7 days"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year")];
+    &[("", "Never"), ("7", "In 7 days"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In 1 year")];
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
         .at(LIST, get(list))
         .at("/dashboard/developer/keys/new", get(new).post(create))
-        .at("/dashboard/developer/keys/:key/revoke", get(ask).post(revoke))
+        .at("/dashboard/developer/keys/:key/revoke", get(confirm_revoke).post(revoke))
 }
 
 #[derive(Template)]
 #[template(path = "keys/list.html")]
-struct ListPage {
+struct KeyListPage {
     frame: Frame,
-    keys: Vec<Row>,
+    keys: Vec<KeyRow>,
 }
 
-/// A key as the list shows it.
-struct Row {
+/// A row of the list.
+struct KeyRow {
     record: KeyRecord,
-    /// Its calls of today, and how many it may make.
+    /// Its calls today, and its daily quota.
     calls: String,
     now: Timestamp,
 }
 
-impl Row {
-    fn of(usage: KeyUsage, now: Timestamp) -> Self {
+impl KeyRow {
+    fn new(usage: KeyUsage, now: Timestamp) -> Self {
         let calls =
             format!("{} of {}", ui::number(usage.calls_today), ui::number(usage.quota.per_day.requests));
         Self { record: usage.key, calls, now }
@@ -60,7 +60,7 @@ impl Row {
     }
 
     fn is_expired(&self) -> bool {
-        self.record.expires_at.is_some_and(|end| end <= self.now)
+        self.record.expires_at.is_some_and(|expires_at| expires_at <= self.now)
     }
 
     fn badge(&self) -> ui::Badge<'static> {
@@ -75,77 +75,78 @@ impl Row {
 }
 
 #[handler]
-async fn list(page: Page) -> Answer {
-    let now = page.app().clock.now();
-    let keys = keys::usage(page.app(), page.workspace()).await?;
-    let mut keys: Vec<Row> = keys.into_iter().map(|usage| Row::of(usage, now)).collect();
-    // Stable: both parts stay newest first.
+async fn list(request: DashboardRequest) -> PageResponse {
+    let now = request.app().clock.now();
+    let keys = keys::list_usage(request.app(), request.workspace()).await?;
+    let mut keys: Vec<KeyRow> = keys.into_iter().map(|usage| KeyRow::new(usage, now)).collect();
+    // The sort is stable: active and inactive keys both stay newest first.
     keys.sort_by_key(|key| !key.is_active());
-    page.show(&ListPage { frame: page.frame(Section::Keys, "API keys"), keys })
+    request.show(&KeyListPage { frame: request.frame(Section::Keys, "API keys"), keys })
 }
 
 #[derive(Template)]
 #[template(path = "keys/new.html")]
-struct NewPage {
+struct NewKeyPage {
     frame: Frame,
     form: Form,
-    faults: Faults,
+    errors: FormErrors,
     minute_hint: String,
     day_hint: String,
 }
 
-impl NewPage {
-    fn of(page: &Page, form: Form, faults: Faults) -> Self {
-        let quota = EffectiveQuota::of_workspace(page.viewer().workspace.quota, &page.app().config.limits);
-        let hint = |most: Limit| {
-            let most = ui::number(most.requests);
-            format!("At most {most}, the quota of the workspace. Leave empty to use that.")
+impl NewKeyPage {
+    fn new(request: &DashboardRequest, form: Form, errors: FormErrors) -> Self {
+        let quota =
+            EffectiveQuota::of_workspace(request.viewer().workspace.quota, &request.app().config.limits);
+        let hint = |limit: Limit| {
+            let maximum = ui::number(limit.requests);
+            format!("At most {maximum}, the workspace quota. Leave empty to use the workspace quota.")
         };
         let (minute_hint, day_hint) = (hint(quota.per_minute), hint(quota.per_day));
-        let frame = page.frame(Section::Keys, "New API key");
-        Self { frame, form, faults, minute_hint, day_hint }
+        let frame = request.frame(Section::Keys, "New API key");
+        Self { frame, form, errors, minute_hint, day_hint }
     }
 
-    fn scopes(&self) -> Vec<Choice<'_>> {
+    fn scopes(&self) -> Vec<FormChoice<'_>> {
         let choice = |scope: &Scope| {
-            let (value, hint) = (scope.as_str(), grants(*scope));
-            Choice { value, label: value, hint, chosen: self.form.has("scopes", value) }
+            let (value, hint) = (scope.as_str(), scope_description(*scope));
+            FormChoice { value, label: value, hint, is_selected: self.form.contains("scopes", value) }
         };
         Scope::ALL.iter().map(choice).collect()
     }
 
-    fn expiries(&self) -> Vec<Choice<'_>> {
+    fn expiries(&self) -> Vec<FormChoice<'_>> {
         let chosen = self.form.text("expires");
-        let choice = |(value, label): &(&'static str, &'static str)| Choice {
+        let choice = |(value, label): &(&'static str, &'static str)| FormChoice {
             value,
             label,
             hint: "",
-            chosen: *value == chosen,
+            is_selected: *value == chosen,
         };
         EXPIRIES.iter().map(choice).collect()
     }
 }
 
-/// What a scope lets a program do.
-const fn grants(scope: Scope) -> &'static str {
+/// Returns the description of a scope.
+const fn scope_description(scope: Scope) -> &'static str {
     match scope {
-        Scope::ReadCourses => "List courses and read one with its modules and lessons.",
-        Scope::ReadStudents => "List students with their progress and enrolments.",
+        Scope::ReadCourses => "Read courses with their modules and lessons.",
+        Scope::ReadStudents => "List students with their progress and enrollments.",
         Scope::WriteStudents => "Create students.",
         Scope::ReadOrders => "List orders with items, refunds and receipts.",
-        Scope::WriteEnrollments => "Enrol students in courses.",
+        Scope::WriteEnrollments => "Enroll students in courses.",
         Scope::ReadAnalytics => "Read revenue and completion figures.",
     }
 }
 
 #[handler]
-async fn new(page: Page) -> Answer {
-    page.show(&NewPage::of(&page, Form::default(), Faults::default()))
+async fn new(request: DashboardRequest) -> PageResponse {
+    request.show(&NewKeyPage::new(&request, Form::default(), FormErrors::default()))
 }
 
 #[derive(Template)]
 #[template(path = "keys/created.html")]
-struct CreatedPage<'a> {
+struct CreatedKeyPage<'a> {
     frame: Frame,
     record: &'a KeyRecord,
     secret: &'a str,
@@ -153,90 +154,95 @@ struct CreatedPage<'a> {
 }
 
 #[handler]
-async fn create(page: Page, form: Form) -> Answer {
-    let mut faults = Faults::default();
-    let key = read(&page, &form, &mut faults);
-    if !faults.is_empty() {
-        return page.show_faults(&NewPage::of(&page, form, faults));
+async fn create(request: DashboardRequest, form: Form) -> PageResponse {
+    let mut errors = FormErrors::default();
+    let key = parse(&request, &form, &mut errors);
+    if !errors.is_empty() {
+        return request.show_errors(&NewKeyPage::new(&request, form, errors));
     }
-    let mut write = page.begin_write().await?;
-    match keys::create_by_member(page.app(), &mut write, page.workspace(), key).await {
+    let mut write = request.begin_write().await?;
+    match keys::create_by_member(request.app(), &mut write, request.workspace(), key).await {
         Ok((record, secret)) => {
-            page.commit_once(&form, write, Action::KeyCreated, record.id, &record.name).await?;
-            created(&page, &record, &secret)
+            request.commit_once(&form, write, Action::KeyCreated, record.id, &record.name).await?;
+            show_created(&request, &record, &secret)
         }
-        Err(Error::Invalid(faults)) => page.show_faults(&NewPage::of(&page, form, faults.into())),
+        Err(Error::Invalid(errors)) => request.show_errors(&NewKeyPage::new(&request, form, errors.into())),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The key that a form describes, as far as it can be read.
-fn read(page: &Page, form: &Form, faults: &mut Faults) -> NewKey {
-    let (per_minute, per_day) = (form.number("per_minute", faults), form.number("per_day", faults));
-    let scopes: Vec<Scope> = form.all("scopes").filter_map(|scope| scope.parse().ok()).collect();
-    if scopes.len() != form.all("scopes").count() {
-        faults.add("scopes", "must be among those that are listed");
+/// Parses the form. Adds an error for each invalid field.
+fn parse(request: &DashboardRequest, form: &Form, errors: &mut FormErrors) -> NewKey {
+    let (per_minute, per_day) = (form.integer("per_minute", errors), form.integer("per_day", errors));
+    let scopes: Vec<Scope> = form.values("scopes").filter_map(|scope| scope.parse().ok()).collect();
+    if scopes.len() != form.values("scopes").count() {
+        errors.add("scopes", "must be among the listed scopes");
     }
     let days = form.text("expires");
     if !EXPIRIES.iter().any(|(value, _)| *value == days) {
-        faults.add("expires", "must be one of those that are listed");
+        errors.add("expires", "must be one of the listed values");
     }
-    let lives = days.parse().ok().map(|days: i64| SignedDuration::from_hours(24 * days));
+    let lifetime = days.parse().ok().map(|days: i64| SignedDuration::from_hours(24 * days));
     NewKey {
         name: form.text("name").trim().to_owned(),
         scopes: scopes.into_iter().collect(),
         quota: Quota { per_minute, per_day },
-        expires_at: lives.and_then(|lives| page.app().clock.now().checked_add(lives).ok()),
+        expires_at: lifetime.and_then(|lifetime| request.app().clock.now().checked_add(lifetime).ok()),
     }
 }
 
-/// The one page that shows the secret: the answer to the form itself, which nobody keeps.
-fn created(page: &Page, record: &KeyRecord, secret: &SecretString) -> Answer {
+/// Renders the only page that shows the secret. It is the response to the form and is not cached.
+fn show_created(request: &DashboardRequest, record: &KeyRecord, secret: &SecretString) -> PageResponse {
     let secret = secret.expose_secret();
     let curl =
-        format!("curl -H 'Authorization: Bearer {secret}' '{}/api/v1/courses?limit=2'", page.address());
-    page.show(&CreatedPage { frame: page.frame(Section::Keys, "Your new API key"), record, secret, curl })
+        format!("curl -H 'Authorization: Bearer {secret}' '{}/api/v1/courses?limit=2'", request.base_url());
+    request.show(&CreatedKeyPage {
+        frame: request.frame(Section::Keys, "API key created"),
+        record,
+        secret,
+        curl,
+    })
 }
 
 #[derive(Template)]
 #[template(path = "confirm.html")]
-struct RevokePage<'a> {
+struct RevokeKeyPage<'a> {
     frame: Frame,
-    confirm: ui::Confirm<'a>,
+    confirm: ui::ConfirmForm<'a>,
 }
 
 #[handler]
-async fn ask(page: Page, Path(key): Path<String>) -> Answer {
+async fn confirm_revoke(request: DashboardRequest, Path(key): Path<String>) -> PageResponse {
     let key: KeyId = key.parse()?;
-    let all = keys::list(page.app(), page.workspace()).await?;
-    let record = all.into_iter().find(|record| record.id == key).ok_or(Failure::NotFound)?;
+    let keys = keys::list(request.app(), request.workspace()).await?;
+    let record = keys.into_iter().find(|record| record.id == key).ok_or(PageError::NotFound)?;
     if record.revoked_at.is_some() {
-        return page.redirect_with(LIST, &already(&record));
+        return request.redirect_with(LIST, &already_revoked(&record));
     }
-    let frame = page.frame(Section::Keys, format!("Revoke {}?", record.name));
-    let confirm = ui::Confirm {
+    let frame = request.frame(Section::Keys, format!("Revoke {}?", record.name));
+    let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
-        text: "Every request with this key is refused from now on. A revoked key does not come back.",
+        text: "Requests with this key will be rejected immediately. This cannot be undone.",
         action: &format!("/dashboard/developer/keys/{key}/revoke"),
         button: "Revoke key",
         back: LIST,
     };
-    page.show(&RevokePage { frame, confirm })
+    request.show(&RevokeKeyPage { frame, confirm })
 }
 
 #[handler]
-async fn revoke(page: Page, Path(key): Path<String>) -> Answer {
+async fn revoke(request: DashboardRequest, Path(key): Path<String>) -> PageResponse {
     let key: KeyId = key.parse()?;
-    let mut write = page.begin_write().await?;
-    let Changed { record, changed } =
-        keys::revoke(page.app(), &mut write, Some(page.workspace()), key).await?;
+    let mut write = request.begin_write().await?;
+    let WriteOutcome { record, changed } =
+        keys::revoke(request.app(), &mut write, Some(request.workspace()), key).await?;
     if !changed {
-        return page.redirect_with(LIST, &already(&record));
+        return request.redirect_with(LIST, &already_revoked(&record));
     }
-    page.commit(write, Action::KeyRevoked, record.id, &record.name).await?;
-    page.redirect_with(LIST, &Flash::done(format!("\u{201c}{}\u{201d} is revoked.", record.name)))
+    request.commit(write, Action::KeyRevoked, record.id, &record.name).await?;
+    request.redirect_with(LIST, &Flash::success(format!("\u{201c}{}\u{201d} was revoked.", record.name)))
 }
 
-fn already(record: &KeyRecord) -> Flash {
-    Flash::note(format!("\u{201c}{}\u{201d} was revoked before; nothing was changed.", record.name))
+fn already_revoked(record: &KeyRecord) -> Flash {
+    Flash::info(format!("\u{201c}{}\u{201d} is already revoked.", record.name))
 }

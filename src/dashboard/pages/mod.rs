@@ -1,22 +1,22 @@
-//! The pages, one file a place of the navigation, and the table of their addresses.
+//! The pages of the dashboard, one module per section, and their routes.
 
 mod courses;
-mod entrance;
 mod keys;
 mod logs;
 mod orders;
 mod overview;
 mod people;
 mod settings;
+mod sign_in;
 mod students;
 mod webhooks;
 mod workspaces;
 
-use super::routes::Route;
+use super::routes::RouteTable;
 
-/// All pages.
-pub(super) fn routes() -> Route {
-    let route = entrance::routes(Route::new());
+/// Returns the routes of all pages.
+pub(super) fn routes() -> RouteTable {
+    let route = sign_in::routes(RouteTable::new());
     let route = overview::routes(route);
     let route = keys::routes(route);
     let route = logs::routes(route);

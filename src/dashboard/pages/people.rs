@@ -1,215 +1,236 @@
-//! The people of a workspace: the list, invitations and new links by mail, removals.
+//! The people of a workspace: list, invitations, password links by mail, removals.
 //!
-//! A link to set a password is mailed to its person and never shown on a page.
+//! Links to set a password are only sent by mail and never shown on a page.
 
 use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use crate::failure::Failure;
+use crate::error::PageError;
 use crate::flash::Flash;
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get, post};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get, post};
 use crate::ui;
 use domain::audit::Action;
 use domain::sessions;
-use domain::users::{self, MAILS_AN_HOUR, Member, Removal, User};
-use domain::{Changed, Error};
+use domain::users::{self, MAX_MAILS_PER_HOUR, User, UserRemoval, WorkspaceMember};
+use domain::{Error, WriteOutcome};
 use foundation::database::Write;
 use foundation::id::UserId;
 
 pub(super) const PEOPLE: &str = "/dashboard/settings/people";
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
         .at(PEOPLE, get(list).post(invite))
         .at("/dashboard/settings/people/:user/link", post(link))
-        .at("/dashboard/settings/people/:user/remove", get(ask).post(remove))
+        .at("/dashboard/settings/people/:user/remove", get(confirm_remove).post(remove))
 }
 
 #[derive(Template)]
 #[template(path = "people/list.html")]
-struct ListPage {
+struct PeopleListPage {
     frame: Frame,
-    people: Vec<Member>,
+    people: Vec<WorkspaceMember>,
     viewer: UserId,
     email: String,
-    faults: Faults,
+    errors: FormErrors,
     mail_hint: &'static str,
 }
 
-/// The page, with what was written into the form to invite, and what is wrong with it.
-async fn list_page(page: &Page, email: &str, faults: Faults) -> Result<ListPage, Failure> {
-    let workspace = &page.viewer().workspace;
-    Ok(ListPage {
-        frame: page.frame(Section::Settings, "People"),
-        people: users::members(page.app(), workspace).await?,
-        viewer: page.viewer().user,
+/// Returns the page with the submitted email address and its errors.
+async fn list_page(
+    request: &DashboardRequest,
+    email: &str,
+    errors: FormErrors,
+) -> Result<PeopleListPage, PageError> {
+    let workspace = &request.viewer().workspace;
+    Ok(PeopleListPage {
+        frame: request.frame(Section::Settings, "People"),
+        people: users::list_members(request.app(), workspace).await?,
+        viewer: request.viewer().user,
         email: email.to_owned(),
-        faults,
-        mail_hint: if has_mail_server(page) {
-            "They get a mail that says how to sign in."
+        errors,
+        mail_hint: if has_mail_server(request) {
+            "They receive an email with sign-in instructions."
         } else {
-            "This server has no mail server: the mail that says how to sign in is written to the folder \u{201c}mail\u{201d} of its \
-             data folder."
+            "No mail server is configured: the email with sign-in instructions is written to the folder \u{201c}mail\u{201d} \
+             in the data folder of this server."
         },
     })
 }
 
-fn has_mail_server(page: &Page) -> bool {
-    page.app().config.mail.smtp_url.is_some()
+fn has_mail_server(request: &DashboardRequest) -> bool {
+    request.app().config.mail.smtp_url.is_some()
 }
 
 #[handler]
-async fn list(page: Page) -> Answer {
-    page.show(&list_page(&page, "", Faults::default()).await?)
+async fn list(request: DashboardRequest) -> PageResponse {
+    request.show(&list_page(&request, "", FormErrors::default()).await?)
 }
 
-/// Begins a change of people. It holds the workspace, so that nobody removes the reader meanwhile.
-async fn begin(page: &Page) -> Result<Write, Failure> {
-    let write = page.begin_write().await?;
-    users::lock(&write, page.workspace()).await?;
-    if sessions::is_open_in(&write, page.viewer()).await? { Ok(write) } else { Err(Failure::SessionEnded) }
-}
-
-/// Why no mail with a link can be sent now; goes on after the name of what was to be mailed.
-async fn no_mail(page: &Page, write: &Write, person: &User) -> Result<Option<String>, Failure> {
-    if !users::takes_mail(person) {
-        return Ok(Some("is no address that mail can be sent to".to_owned()));
+/// Begins a write transaction that locks the workspace, so that nobody can remove the current user in the meantime.
+async fn begin_locked(request: &DashboardRequest) -> Result<Write, PageError> {
+    let write = request.begin_write().await?;
+    users::lock(&write, request.workspace()).await?;
+    if sessions::is_open_in(&write, request.viewer()).await? {
+        Ok(write)
+    } else {
+        Err(PageError::SessionEnded)
     }
-    if page.app().config.server.known_address().is_none() {
-        let reason = "cannot be mailed a link: the server does not know its own address; the operator can set it with --public-url";
+}
+
+/// Returns why no email with a link can be sent now. The text continues the name of the field or the email address.
+async fn mail_error(
+    request: &DashboardRequest,
+    write: &Write,
+    person: &User,
+) -> Result<Option<String>, PageError> {
+    if !users::can_receive_mail(person) {
+        return Ok(Some("is not a deliverable email address".to_owned()));
+    }
+    if request.app().config.server.reachable_url().is_none() {
+        let reason =
+            "cannot be sent a link: the server has no public URL; the operator can set it with --public-url";
         return Ok(Some(reason.to_owned()));
     }
-    let over = !users::may_mail(write, page.workspace()).await?;
-    Ok(over.then(|| {
+    let is_over_limit = !users::has_mail_quota(write, request.workspace()).await?;
+    Ok(is_over_limit.then(|| {
         format!(
-            "cannot be mailed a link now: {MAILS_AN_HOUR} were mailed for this workspace in the last hour; try again later"
+            "cannot be sent a link now: this workspace reached the limit of {MAX_MAILS_PER_HOUR} emails per hour; try again later"
         )
     }))
 }
 
 #[handler]
-async fn invite(page: Page, form: Form) -> Answer {
+async fn invite(request: DashboardRequest, form: Form) -> PageResponse {
     let email = form.text("email").trim();
-    match invited(&page, &form, email).await? {
+    match add_person(&request, &form, email).await? {
         Ok(person) => {
-            let text = format!("{} is invited. {}", person.email, whereabouts(&page));
-            page.redirect_with(PEOPLE, &Flash::done(text))
+            let text = format!("{} was invited. {}", person.email, mail_status(&request));
+            request.redirect_with(PEOPLE, &Flash::success(text))
         }
-        Err(faults) => page.show_faults(&list_page(&page, email, faults).await?),
+        Err(errors) => request.show_errors(&list_page(&request, email, errors).await?),
     }
 }
 
-/// Invites somebody, or says what is wrong.
-async fn invited(page: &Page, form: &Form, email: &str) -> Result<Result<User, Faults>, Failure> {
-    let fault = |message: &str| {
-        let mut faults = Faults::default();
-        faults.add("email", message);
-        Ok(Err(faults))
+/// Invites a person, or returns the errors of the form.
+async fn add_person(
+    request: &DashboardRequest,
+    form: &Form,
+    email: &str,
+) -> Result<Result<User, FormErrors>, PageError> {
+    let field_error = |message: &str| {
+        let mut errors = FormErrors::default();
+        errors.add("email", message);
+        Ok(Err(errors))
     };
-    let app = page.app();
-    let mut write = begin(page).await?;
-    let person = match users::add(app, &mut write, page.workspace(), email).await {
-        Err(Error::Invalid(faults)) => return Ok(Err(faults.into())),
+    let app = request.app();
+    let mut write = begin_locked(request).await?;
+    let person = match users::add(app, &mut write, request.workspace(), email).await {
+        Err(Error::Invalid(errors)) => return Ok(Err(errors.into())),
         Err(error) => return Err(error.into()),
-        Ok(Changed { changed: false, .. }) => {
-            return fault("is the address of somebody who is in this workspace already");
+        Ok(WriteOutcome { changed: false, .. }) => {
+            return field_error("already belongs to a person in this workspace");
         }
-        Ok(Changed { record, .. }) => record,
+        Ok(WriteOutcome { record, .. }) => record,
     };
-    if let Some(reason) = no_mail(page, &write, &person).await? {
-        return fault(&reason);
+    if let Some(reason) = mail_error(request, &write, &person).await? {
+        return field_error(&reason);
     }
-    users::invite(app, &mut write, &page.viewer().workspace, &person).await?;
-    page.commit_once(form, write, Action::UserInvited, person.id, &person.email).await?;
+    users::invite(app, &mut write, &request.viewer().workspace, &person).await?;
+    request.commit_once(form, write, Action::UserInvited, person.id, &person.email).await?;
     Ok(Ok(person))
 }
 
-/// Where a mail that was queued goes.
-fn whereabouts(page: &Page) -> &'static str {
-    if has_mail_server(page) {
-        "The mail is on its way."
+/// Returns what happens to the queued email.
+fn mail_status(request: &DashboardRequest) -> &'static str {
+    if has_mail_server(request) {
+        "The email was queued."
     } else {
-        "No mail server is set: the mail is written to the folder \u{201c}mail\u{201d} of the server's data folder."
+        "No mail server is configured: the email is written to the folder \u{201c}mail\u{201d} in the data folder \
+         of this server."
     }
 }
 
 #[handler]
-async fn link(page: Page, Path(person): Path<String>, form: Form) -> Answer {
+async fn link(request: DashboardRequest, Path(person): Path<String>, form: Form) -> PageResponse {
     let person: UserId = person.parse()?;
-    let app = page.app();
-    let mut write = begin(&page).await?;
-    let person = users::get_in(&write, page.workspace(), person).await?;
-    if let Some(reason) = no_mail(&page, &write, &person).await? {
-        return page.redirect_with(PEOPLE, &Flash::note(format!("{} {reason}.", person.email)));
+    let app = request.app();
+    let mut write = begin_locked(&request).await?;
+    let person = users::get_in(&write, request.workspace(), person).await?;
+    if let Some(reason) = mail_error(&request, &write, &person).await? {
+        return request.redirect_with(PEOPLE, &Flash::info(format!("{} {reason}.", person.email)));
     }
-    users::mail_link(app, &mut write, &page.viewer().workspace, &person).await?;
-    page.commit_once(&form, write, Action::LinkMade, person.id, &person.email).await?;
+    users::mail_link(app, &mut write, &request.viewer().workspace, &person).await?;
+    request.commit_once(&form, write, Action::PasswordLinkCreated, person.id, &person.email).await?;
     let text = format!(
-        "A new link to set a password was made for {}; earlier links stop working. {}",
+        "Created a new password link for {}. Earlier links no longer work. {}",
         person.email,
-        whereabouts(&page)
+        mail_status(&request)
     );
-    page.redirect_with(PEOPLE, &Flash::done(text))
+    request.redirect_with(PEOPLE, &Flash::success(text))
 }
 
 #[derive(Template)]
 #[template(path = "people/remove.html")]
-struct RemovePage<'a> {
+struct RemovePersonPage<'a> {
     frame: Frame,
-    confirm: ui::Confirm<'a>,
+    confirm: ui::ConfirmForm<'a>,
 }
 
 #[handler]
-async fn ask(page: Page, Path(person): Path<String>) -> Answer {
-    let person = users::get(page.app(), page.workspace(), person.parse()?).await?;
-    if users::is_owner(&page.viewer().workspace, &person) {
-        return page.redirect_with(PEOPLE, &owner_stays(&page, &person));
+async fn confirm_remove(request: DashboardRequest, Path(person): Path<String>) -> PageResponse {
+    let person = users::get(request.app(), request.workspace(), person.parse()?).await?;
+    if users::is_owner(&request.viewer().workspace, &person) {
+        return request.redirect_with(PEOPLE, &owner_not_removable(&request, &person));
     }
-    let is_reader = person.id == page.viewer().user;
+    let is_self = person.id == request.viewer().user;
     let title =
-        if is_reader { "Leave this workspace?".to_owned() } else { format!("Remove {}?", person.email) };
-    let frame = page.frame(Section::Settings, title);
-    let confirm = ui::Confirm {
+        if is_self { "Leave this workspace?".to_owned() } else { format!("Remove {}?", person.email) };
+    let frame = request.frame(Section::Settings, title);
+    let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
-        text: if is_reader {
-            "You are signed out of this workspace at once. Somebody in it must invite you before you can come back. API keys and \
-             webhooks that you made keep working."
+        text: if is_self {
+            "You will be signed out of this workspace immediately. To return, you need a new invitation. API keys and \
+             webhooks that you created keep working."
         } else {
-            "Their sessions in this workspace and their links to set a password end at once. API keys and webhooks that they made \
-             keep working: revoke the keys that only they use."
+            "Their sessions in this workspace end immediately, and their password links stop working. API keys and webhooks \
+             that they created keep working: revoke the keys that only they use."
         },
         action: &format!("{PEOPLE}/{}/remove", person.id),
-        button: if is_reader { "Leave workspace" } else { "Remove person" },
+        button: if is_self { "Leave workspace" } else { "Remove person" },
         back: PEOPLE,
     };
-    page.show(&RemovePage { frame, confirm })
+    request.show(&RemovePersonPage { frame, confirm })
 }
 
 #[handler]
-async fn remove(page: Page, Path(person): Path<String>) -> Answer {
+async fn remove(request: DashboardRequest, Path(person): Path<String>) -> PageResponse {
     let person: UserId = person.parse()?;
-    let write = begin(&page).await?;
-    let removed = match users::remove(&write, page.workspace(), person).await? {
-        Removal::Owner(owner) => return page.redirect_with(PEOPLE, &owner_stays(&page, &owner)),
-        Removal::Removed(removed) => removed,
+    let write = begin_locked(&request).await?;
+    let removed = match users::remove(&write, request.workspace(), person).await? {
+        UserRemoval::Owner(owner) => {
+            return request.redirect_with(PEOPLE, &owner_not_removable(&request, &owner));
+        }
+        UserRemoval::Removed(removed) => removed,
     };
-    page.commit(write, Action::UserRemoved, removed.id, &removed.email).await?;
-    if removed.id == page.viewer().user {
-        return page.signed_out(&Flash::done("You have left the workspace."));
+    request.commit(write, Action::UserRemoved, removed.id, &removed.email).await?;
+    if removed.id == request.viewer().user {
+        return request.signed_out(&Flash::success("You left the workspace."));
     }
-    page.redirect_with(PEOPLE, &Flash::done(format!("{} is removed.", removed.email)))
+    request.redirect_with(PEOPLE, &Flash::success(format!("{} was removed.", removed.email)))
 }
 
-/// Why an owner is not removed, and how the owner is changed.
-fn owner_stays(page: &Page, owner: &User) -> Flash {
-    Flash::note(format!(
-        "{} owns this workspace and cannot be removed. The owner is changed by the platform, with another owner_email, or by \
-         the operator of this server, with \u{201c}creator-api workspaces set-owner --workspace {} --email ADDRESS\u{201d}.",
+/// Returns the message that the owner cannot be removed, and how to change the owner.
+fn owner_not_removable(request: &DashboardRequest, owner: &User) -> Flash {
+    Flash::info(format!(
+        "{} is the owner of this workspace and cannot be removed. To change the owner, send another owner_email from the \
+         platform, or ask the operator of this server to run \u{201c}creator-api workspaces set-owner --workspace {} --email \
+         EMAIL\u{201d}.",
         owner.email,
-        page.viewer().workspace.key
+        request.viewer().workspace.key
     ))
 }

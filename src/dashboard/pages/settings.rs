@@ -1,4 +1,4 @@
-//! The workspace, the sessions of whoever looks, and the audit log.
+//! Settings: the workspace, the user's sessions, and the audit log.
 
 use askama::Template;
 use poem::handler;
@@ -6,15 +6,15 @@ use poem::web::Path;
 
 use crate::flash::Flash;
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::query::Asked;
-use crate::routes::{Route, get, post};
+use crate::query::PageQuery;
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get, post};
 use crate::{position, ui};
 use domain::Result;
-use domain::audit::{self, Action, Actor, Entry};
+use domain::audit::{self, Action, Actor, AuditEntry};
 use domain::keys::EffectiveQuota;
 use domain::page::SortKey;
-use domain::sessions::{self, Ended, Session};
+use domain::sessions::{self, EndedSessions, Session};
 use domain::users;
 use domain::workspaces::Workspace;
 use foundation::database::Write;
@@ -23,10 +23,10 @@ use foundation::id::SessionId;
 const SETTINGS: &str = "/dashboard/settings";
 const AUDIT: &str = "/dashboard/settings/audit";
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
         .at(SETTINGS, get(settings))
-        .at(AUDIT, get(log))
+        .at(AUDIT, get(audit_log))
         .at("/dashboard/settings/sessions/end-others", post(end_others))
         .at("/dashboard/settings/sessions/:session/end", post(end))
 }
@@ -40,89 +40,96 @@ struct SettingsPage<'a> {
     quota: String,
     people: usize,
     sessions: Vec<Session>,
-    here: SessionId,
+    current: SessionId,
 }
 
 impl SettingsPage<'_> {
-    /// The name of the workspace that a session is in.
-    fn place(&self, session: &Session) -> &str {
+    /// Returns the name of a session's workspace.
+    fn workspace_name(&self, session: &Session) -> &str {
         let other = self.others.iter().find(|other| other.id == session.workspace);
         &other.unwrap_or(self.workspace).name
     }
 }
 
 #[handler]
-async fn settings(page: Page) -> Answer {
-    let viewer = page.viewer();
-    let quota = EffectiveQuota::of_workspace(viewer.workspace.quota, &page.app().config.limits);
-    page.show(&SettingsPage {
-        frame: page.frame(Section::Settings, "Settings"),
+async fn settings(request: DashboardRequest) -> PageResponse {
+    let viewer = request.viewer();
+    let quota = EffectiveQuota::of_workspace(viewer.workspace.quota, &request.app().config.limits);
+    request.show(&SettingsPage {
+        frame: request.frame(Section::Settings, "Settings"),
         workspace: &viewer.workspace,
-        others: &viewer.others,
+        others: &viewer.other_workspaces,
         quota: format!(
-            "{} requests a minute and {} a day for each key",
+            "{} requests per minute and {} per day",
             ui::number(quota.per_minute.requests),
             ui::number(quota.per_day.requests)
         ),
-        people: users::list(page.app(), page.workspace()).await?.len(),
-        sessions: sessions::list(page.app(), viewer).await?,
-        here: viewer.session,
+        people: users::list(request.app(), request.workspace()).await?.len(),
+        sessions: sessions::list(request.app(), viewer).await?,
+        current: viewer.session,
     })
 }
 
 #[handler]
-async fn end(page: Page, Path(session): Path<String>) -> Answer {
+async fn end(request: DashboardRequest, Path(session): Path<String>) -> PageResponse {
     let session: SessionId = session.parse()?;
-    let mut write = page.begin_write().await?;
-    let ended = sessions::end(&mut write, page.viewer(), session).await?;
-    tell_there(&page, &mut write, &ended, Action::SessionEnded, session.to_string()).await?;
-    page.commit(write, Action::SessionEnded, session, "").await?;
-    page.redirect_with(SETTINGS, &Flash::done("The session is ended."))
+    let mut write = request.begin_write().await?;
+    let ended = sessions::end(&mut write, request.viewer(), session).await?;
+    append_to_other_workspace(&request, &mut write, &ended, Action::SessionEnded, session.to_string())
+        .await?;
+    request.commit(write, Action::SessionEnded, session, "").await?;
+    request.redirect_with(SETTINGS, &Flash::success("Session ended."))
 }
 
-/// Tells the audit log of another workspace of sessions that were ended in it.
-async fn tell_there(
-    page: &Page,
+/// Appends the end of a session in another workspace to that workspace's audit log.
+async fn append_to_other_workspace(
+    request: &DashboardRequest,
     write: &mut Write,
-    ended: &Ended,
+    ended: &EndedSessions,
     action: Action,
     subject: String,
 ) -> Result<()> {
-    if ended.workspace == page.workspace() {
+    if ended.workspace == request.workspace() {
         return Ok(());
     }
-    let actor = Actor { user: Some(ended.user), ..page.actor() };
-    audit::append(page.app(), write, ended.workspace, &actor, (action, subject, "")).await
+    let actor = Actor { user: Some(ended.user), ..request.actor() };
+    audit::append(request.app(), write, ended.workspace, &actor, (action, subject, "")).await
 }
 
 #[handler]
-async fn end_others(page: Page) -> Answer {
-    let viewer = page.viewer();
-    let mut write = page.begin_write().await?;
+async fn end_others(request: DashboardRequest) -> PageResponse {
+    let viewer = request.viewer();
+    let mut write = request.begin_write().await?;
     let ended = sessions::end_others(&mut write, viewer).await?;
-    for there in &ended {
-        tell_there(&page, &mut write, there, Action::SessionsEnded, there.user.to_string()).await?;
+    for sessions in &ended {
+        append_to_other_workspace(
+            &request,
+            &mut write,
+            sessions,
+            Action::SessionsEnded,
+            sessions.user.to_string(),
+        )
+        .await?;
     }
-    page.commit(write, Action::SessionsEnded, viewer.user, "").await?;
-    let ended: u64 = ended.iter().map(|there| there.count).sum();
-    let text =
-        if ended == 1 { "One session is ended.".to_owned() } else { format!("{ended} sessions are ended.") };
-    page.redirect_with(SETTINGS, &Flash::done(text))
+    request.commit(write, Action::SessionsEnded, viewer.user, "").await?;
+    let ended: u64 = ended.iter().map(|sessions| sessions.count).sum();
+    let text = if ended == 1 { "1 session ended.".to_owned() } else { format!("{ended} sessions ended.") };
+    request.redirect_with(SETTINGS, &Flash::success(text))
 }
 
 #[derive(Template)]
 #[template(path = "settings/audit.html")]
 struct AuditPage {
     frame: Frame,
-    entries: Vec<Entry>,
+    entries: Vec<AuditEntry>,
     pager: ui::Pager,
 }
 
 #[handler]
-async fn log(page: Page, asked: Asked) -> Answer {
-    let request = position::request(asked.after(), SortKey::CreatedAt);
-    let found = audit::list(page.app(), page.workspace(), request).await?;
-    let pager = ui::pager(AUDIT, asked.after(), found.next.map(position::text));
-    let frame = page.frame(Section::Settings, "Audit log");
-    page.show(&AuditPage { frame, entries: found.items, pager })
+async fn audit_log(request: DashboardRequest, query: PageQuery) -> PageResponse {
+    let page_request = position::page_request(query.after(), SortKey::CreatedAt);
+    let found = audit::list(request.app(), request.workspace(), page_request).await?;
+    let pager = ui::pager(AUDIT, query.after(), found.next.map(position::format));
+    let frame = request.frame(Section::Settings, "Audit log");
+    request.show(&AuditPage { frame, entries: found.items, pager })
 }

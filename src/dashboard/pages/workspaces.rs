@@ -1,37 +1,42 @@
-//! From one workspace to another of the same person.
+//! Switching to another workspace of the same user.
 
 use poem::handler;
 use secrecy::ExposeSecret;
 
-use crate::cookies::{self, Kind};
+use crate::cookies::{self, CookieKind};
 use crate::form::Form;
-use crate::page::{Answer, Page};
-use crate::routes::{Route, post};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, post};
 use domain::audit::{self, Action, Actor};
 use domain::sessions;
 use foundation::id::WorkspaceId;
 
-/// Where one begins.
+/// The page after switching.
 const HOME: &str = "/dashboard";
 
-pub(super) fn routes(route: Route) -> Route {
-    route.at("/dashboard/workspace", post(change))
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route.at("/dashboard/workspace", post(switch))
 }
 
 #[handler]
-async fn change(page: Page, form: Form) -> Answer {
+async fn switch(request: DashboardRequest, form: Form) -> PageResponse {
     let to: WorkspaceId = form.text("workspace").parse()?;
-    if to == page.workspace() {
-        return page.redirect(HOME);
+    if to == request.workspace() {
+        return request.redirect(HOME);
     }
-    let app = page.app();
-    let mut write = page.begin_write().await?;
-    let (user, session, token) = sessions::change(app, &mut write, page.viewer(), to).await?;
-    let actor = Actor { user: Some(user.id), ..page.actor() };
-    let told = (Action::WorkspaceEntered, session.to_string(), "");
-    audit::append(app, &mut write, to, &actor, told).await?;
-    page.commit(write, Action::WorkspaceLeft, page.viewer().session, "").await?;
-    let mut response = page.redirect(HOME)?;
-    cookies::set(response.headers_mut(), Kind::Session, page.is_secure(), token.expose_secret());
+    let app = request.app();
+    let mut write = request.begin_write().await?;
+    let (user, session, token) = sessions::switch_workspace(app, &mut write, request.viewer(), to).await?;
+    let actor = Actor { user: Some(user.id), ..request.actor() };
+    let entry = (Action::WorkspaceEntered, session.to_string(), "");
+    audit::append(app, &mut write, to, &actor, entry).await?;
+    request.commit(write, Action::WorkspaceLeft, request.viewer().session, "").await?;
+    let mut response = request.redirect(HOME)?;
+    cookies::set(
+        response.headers_mut(),
+        CookieKind::Session,
+        request.uses_secure_cookies(),
+        token.expose_secret(),
+    );
     Ok(response)
 }

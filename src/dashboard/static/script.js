@@ -1,15 +1,15 @@
-// Makes pages handier: times in the reader's zone, read and written, and ids that copy with a click. Everything works without it.
+// Progressive enhancement: local times, copy buttons, and protection against double submission. Pages work without this script.
 (() => {
   "use strict";
   const zone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-  // Fields for a moment hold UTC, and so do addresses. They are shown in the zone of the times beside them.
+  // Date and time fields hold UTC, as do query parameters. They are shown in the browser's time zone.
   const text = (ms) => new Date(ms).toISOString().slice(0, 19).replace(/:00$/, "");
-  // Once a field: what is prepared again may hold what somebody has typed.
-  const localised = new WeakSet();
-  function localise(field) {
-    if (localised.has(field)) return;
-    localised.add(field);
+  // Each field is converted once, since it may already contain user input when the page is prepared again.
+  const localized = new WeakSet();
+  function localize(field) {
+    if (localized.has(field)) return;
+    localized.add(field);
     const at = new Date(`${field.defaultValue}Z`);
     if (!Number.isNaN(at.getTime())) {
       field.value = text(at.getTime() - at.getTimezoneOffset() * 60000);
@@ -21,9 +21,9 @@
   }
   document.addEventListener("formdata", (event) => {
     for (const field of event.target.querySelectorAll("input[data-moment]")) {
-      // What was left as it was shown is sent as it came: the hour that a clock is put back has two of each time.
-      const same = field.value === field.dataset.shown;
-      if (field.value) event.formData.set(field.name, same ? field.defaultValue : text(new Date(field.value).getTime()));
+      // An unchanged field is sent as it was received, since local times are ambiguous when daylight saving time ends.
+      const isUnchanged = field.value === field.dataset.shown;
+      if (field.value) event.formData.set(field.name, isUnchanged ? field.defaultValue : text(new Date(field.value).getTime()));
     }
   });
 
@@ -35,7 +35,7 @@
         time.dataset.local = "";
       }
     }
-    for (const field of root.querySelectorAll("input[data-moment]")) localise(field);
+    for (const field of root.querySelectorAll("input[data-moment]")) localize(field);
     if (navigator.clipboard) {
       for (const button of root.querySelectorAll("button[data-copy]")) {
         button.hidden = false;
@@ -60,8 +60,8 @@
     }, 1500);
   });
 
-  // A form that changes something is sent once, however often its button is pressed in a hurry. What was stopped on its way
-  // can be sent again a little later. What htmx sends, the page stays for.
+  // Prevents double submission of forms that change something. A submission that was interrupted can be repeated after a few
+  // seconds. Forms that htmx sends are left alone, since the page stays open.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
@@ -76,9 +76,9 @@
     for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
   });
 
-  // Parts that look for news by themselves rest while nobody sees them, and stay as they are when there are none. What was
-  // deleted meanwhile is told by the page itself.
-  const seen = new WeakMap();
+  // Live parts are not polled while the page is hidden, and are only replaced when they have changed. If the record was deleted,
+  // the page reloads and shows the error.
+  const lastResponses = new WeakMap();
   document.addEventListener("htmx:beforeRequest", (event) => {
     if (document.hidden && event.detail.elt.matches("[data-live]")) event.preventDefault();
   });
@@ -86,8 +86,8 @@
     const { elt, xhr } = event.detail;
     if (!elt.matches("[data-live]")) return;
     if (xhr.status === 404) location.reload();
-    if (seen.get(elt) === xhr.responseText) event.detail.shouldSwap = false;
-    seen.set(elt, xhr.responseText);
+    if (lastResponses.get(elt) === xhr.responseText) event.detail.shouldSwap = false;
+    lastResponses.set(elt, xhr.responseText);
   });
 
   prepare(document);

@@ -1,134 +1,135 @@
-//! The fields of forms: label, hint, and what is wrong beside the field, tied together for screen readers.
+//! Form fields: label, hint, input and error message, linked for screen readers.
 
 use askama::Template;
 
-use super::piece;
+use super::html_safe;
 
-piece!(Field<'_>);
+html_safe!(FormField<'_>);
 
-/// One choice of a list.
+/// An option of a select or checkbox field.
 #[derive(Debug, Clone)]
-pub(crate) struct Choice<'a> {
-    /// What is sent.
+pub(crate) struct FormChoice<'a> {
+    /// The submitted value.
     pub value: &'a str,
-    /// What is read.
+    /// The displayed label.
     pub label: &'a str,
-    /// More about it.
+    /// An explanation.
     pub hint: &'a str,
-    /// Whether it is chosen.
-    pub chosen: bool,
+    /// Whether it is selected.
+    pub is_selected: bool,
 }
 
-/// What a field looks like.
+/// The kind of input.
 #[derive(Debug, Clone)]
 enum Control<'a> {
-    /// One line; the type of the input: `text`, `email`, `password`, `number`, `search`, `date`.
-    Line(&'a str),
-    /// A moment, in UTC as the server reads it.
-    Moment,
-    /// Many lines.
-    Prose,
-    /// One of a list.
-    Select(Vec<Choice<'a>>),
-    /// Any of a list, as boxes.
-    Boxes(Vec<Choice<'a>>),
+    /// A single-line input with its type: `text`, `email`, `password`, `number`, `search`, `date`.
+    SingleLine(&'a str),
+    /// A date and time, in UTC for the server.
+    DateTime,
+    /// A multi-line input.
+    Multiline,
+    /// A list with one selected option.
+    Select(Vec<FormChoice<'a>>),
+    /// Checkboxes.
+    Checkboxes(Vec<FormChoice<'a>>),
 }
 
-/// A field: made by [`field`], and shaped by its methods.
+/// A form field. Create it with [`field`] and configure it with its methods.
 #[derive(Template)]
 #[template(path = "ui/field.html")]
-pub(crate) struct Field<'a> {
+pub(crate) struct FormField<'a> {
     name: &'a str,
     label: &'a str,
     value: &'a str,
     hint: &'a str,
-    example: &'a str,
-    fault: Option<&'a str>,
+    placeholder: &'a str,
+    error: Option<&'a str>,
     control: Control<'a>,
     required: bool,
     autocomplete: &'a str,
 }
 
-/// A field of one line, with this name and label.
-pub(crate) fn field<'a>(name: &'a str, label: &'a str) -> Field<'a> {
-    let control = Control::Line("text");
-    Field {
+/// Creates a single-line text field with this name and label.
+pub(crate) fn field<'a>(name: &'a str, label: &'a str) -> FormField<'a> {
+    let control = Control::SingleLine("text");
+    FormField {
         name,
         label,
         value: "",
         hint: "",
-        example: "",
-        fault: None,
+        placeholder: "",
+        error: None,
         control,
         required: false,
         autocomplete: "off",
     }
 }
 
-impl<'a> Field<'a> {
-    /// What it holds. A password's field never shows what it held.
+impl<'a> FormField<'a> {
+    /// Sets the value. Password fields never render it.
     pub(crate) fn value(self, value: &'a str) -> Self {
         Self { value, ..self }
     }
 
-    /// A sentence below the label.
+    /// Sets the hint below the label.
     pub(crate) fn hint(self, hint: &'a str) -> Self {
         Self { hint, ..self }
     }
 
-    /// What stands in the empty field: what may be written there.
-    pub(crate) fn example(self, example: &'a str) -> Self {
-        Self { example, ..self }
+    /// Sets the placeholder of an empty field.
+    pub(crate) fn placeholder(self, placeholder: &'a str) -> Self {
+        Self { placeholder, ..self }
     }
 
-    /// What is wrong with it: `faults.of("name")`. It goes on after the label: "must have 1 to 200 characters".
-    pub(crate) fn fault(self, fault: Option<&'a str>) -> Self {
-        Self { fault, ..self }
+    /// Sets the error message: `errors.message_for("name")`. It continues the label: "must have 1 to 200 characters".
+    pub(crate) fn error(self, error: Option<&'a str>) -> Self {
+        Self { error, ..self }
     }
 
-    /// The type of the input: `email`, `password`, `number`, `search`, `date`, `url`.
+    /// Sets the type of the input: `email`, `password`, `number`, `search`, `date`, `url`.
     pub(crate) fn kind(self, kind: &'a str) -> Self {
-        Self { control: Control::Line(kind), ..self }
+        Self { control: Control::SingleLine(kind), ..self }
     }
 
-    /// A moment, read and given back in UTC. A browser that runs our script shows it in its own zone, says so, and sends UTC.
-    pub(crate) fn moment(self) -> Self {
-        Self { control: Control::Moment, ..self }
+    /// Makes the field a date and time in UTC. With scripts enabled, the browser shows it in its own time zone and still sends
+    /// UTC.
+    pub(crate) fn date_time(self) -> Self {
+        Self { control: Control::DateTime, ..self }
     }
 
-    /// Text of many lines.
-    pub(crate) fn prose(self) -> Self {
-        Self { control: Control::Prose, ..self }
+    /// Makes the field a multi-line text field.
+    pub(crate) fn multiline(self) -> Self {
+        Self { control: Control::Multiline, ..self }
     }
 
-    /// One of a list.
-    pub(crate) fn select(self, choices: Vec<Choice<'a>>) -> Self {
+    /// Makes the field a list with one selected option.
+    pub(crate) fn select(self, choices: Vec<FormChoice<'a>>) -> Self {
         Self { control: Control::Select(choices), ..self }
     }
 
-    /// Any of a list.
-    pub(crate) fn boxes(self, choices: Vec<Choice<'a>>) -> Self {
-        Self { control: Control::Boxes(choices), ..self }
+    /// Makes the field a group of checkboxes.
+    pub(crate) fn checkboxes(self, choices: Vec<FormChoice<'a>>) -> Self {
+        Self { control: Control::Checkboxes(choices), ..self }
     }
 
-    /// The browser insists on it.
+    /// Makes the browser require a value.
     pub(crate) fn required(self) -> Self {
         Self { required: true, ..self }
     }
 
-    /// What a password manager may put here: `username`, `current-password`, `new-password`.
+    /// Sets what a password manager may fill in: `username`, `current-password`, `new-password`.
     pub(crate) fn autocomplete(self, autocomplete: &'a str) -> Self {
         Self { autocomplete, ..self }
     }
 
-    fn is_moment(&self) -> bool {
-        matches!(self.control, Control::Moment)
+    fn is_date_time(&self) -> bool {
+        matches!(self.control, Control::DateTime)
     }
 
-    /// The ids that describe the input.
-    fn described(&self) -> String {
+    /// Returns the ids of the elements that describe the input.
+    fn described_by(&self) -> String {
         let hint = if self.hint.is_empty() { String::new() } else { format!("{}-hint", self.name) };
-        match self.fault {
+        match self.error {
             Some(_) => format!("{hint} {}-fault", self.name).trim_start().to_owned(),
             None => hint,
         }
@@ -140,11 +141,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_is_tied_to_its_input_and_nothing_is_believed() {
+    fn an_error_describes_its_input_and_values_are_escaped() {
         let html = field("name", "Name")
             .value("\"><script>alert(1)</script>")
             .hint("For you")
-            .fault(Some("must be shorter"))
+            .error(Some("must be shorter"))
             .required()
             .to_string();
         assert!(!html.contains("<script>"), "{html}");
@@ -153,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_says_its_zone() {
-        let html = field("from", "Made from").moment().value("2026-03-02T10:00").to_string();
-        assert!(html.contains("Made from, <span data-zone>UTC</span></label>"), "{html}");
+    fn a_date_time_shows_its_time_zone() {
+        let html = field("from", "Created from").date_time().value("2026-03-02T10:00").to_string();
+        assert!(html.contains("Created from, <span data-zone>UTC</span></label>"), "{html}");
         assert!(html.contains("type=\"datetime-local\" value=\"2026-03-02T10:00\" data-moment"), "{html}");
     }
 
     #[test]
-    fn a_password_is_not_given_back() {
+    fn a_password_is_never_rendered() {
         let html = field("password", "Password").kind("password").value("secret").to_string();
         assert!(!html.contains("secret"), "{html}");
     }

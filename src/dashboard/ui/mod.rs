@@ -1,6 +1,6 @@
-//! The small pieces of pages: each is a value that a template writes with `{{ ui::time(at) }}`, escaped and ready.
+//! Components of pages. Each is a value that a template writes with `{{ ui::time(at) }}`, already escaped.
 //!
-//! Templates name them through the module that derives them, which therefore says `use crate::ui`.
+//! A module that derives a template imports the components with `use crate::ui`.
 
 use std::fmt::{self, Display};
 
@@ -9,86 +9,87 @@ use askama::filters::HtmlSafe;
 use jiff::Timestamp;
 
 use super::position;
-use super::query::{FAR, REST};
-use domain::page::{LOOKED, Position};
+use super::query::{SEARCH_ALL, SEARCH_REST};
+use domain::page::{MAX_SCANNED_ROWS, Position};
 
 mod fields;
 mod numbers;
 
-pub(crate) use fields::{Choice, field};
+pub(crate) use fields::{FormChoice, field};
 pub(crate) use numbers::{count, minor_units, money, number, percent};
 
-/// HTML that is written as it is. Only for what this program made itself.
+/// HTML that is written without escaping. Only for HTML that this crate generated.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Raw<T = &'static str>(pub T);
+pub(crate) struct RawHtml<T = &'static str>(pub T);
 
-impl<T: Display> Display for Raw<T> {
+impl<T: Display> Display for RawHtml<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl<T: Display> HtmlSafe for Raw<T> {}
+impl<T: Display> HtmlSafe for RawHtml<T> {}
 
-/// Implements what lets a template be written into another as it is.
-macro_rules! piece {
+/// Marks templates as HTML that other templates write without escaping.
+macro_rules! html_safe {
     ($($name:ty),* $(,)?) => { $(impl askama::filters::HtmlSafe for $name {})* };
 }
-pub(super) use piece;
+pub(super) use html_safe;
 
-piece!(Time, CopyId<'_>, Badge<'_>, Empty<'_>, Pager, Confirm<'_>);
+html_safe!(Time, CopyableText<'_>, Badge<'_>, EmptyState<'_>, Pager, ConfirmForm<'_>);
 
-/// A moment: in UTC as it comes, in the viewer's own zone once the script has run, UTC on hover.
+/// A point in time: rendered in UTC, converted to the browser's time zone by the script, with UTC on hover.
 #[derive(Template)]
-#[template(source = r#"<time datetime="{{ machine }}" title="{{ shown }}">{{ shown }}</time>"#, ext = "html")]
+#[template(source = r#"<time datetime="{{ datetime }}" title="{{ text }}">{{ text }}</time>"#, ext = "html")]
 pub(crate) struct Time {
-    machine: String,
-    shown: String,
+    datetime: String,
+    text: String,
 }
 
-/// A moment.
+/// Renders a point in time.
 pub(crate) fn time(at: &Timestamp) -> Time {
-    Time { machine: format!("{at:.3}"), shown: at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string() }
+    Time { datetime: format!("{at:.3}"), text: at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string() }
 }
 
-/// A moment that may not have been: the text stands in its place.
-pub(crate) fn time_or(at: &Option<Timestamp>, otherwise: &'static str) -> Raw<String> {
-    Raw(at
-        .as_ref()
-        .map_or_else(|| format!("<span class=\"quiet\">{otherwise}</span>"), |at| time(at).to_string()))
+/// Renders an optional point in time, or the placeholder.
+pub(crate) fn time_or(at: &Option<Timestamp>, placeholder: &'static str) -> RawHtml<String> {
+    RawHtml(
+        at.as_ref()
+            .map_or_else(|| format!("<span class=\"quiet\">{placeholder}</span>"), |at| time(at).to_string()),
+    )
 }
 
-/// An id, or another text that one copies.
+/// An id, or another text, with a copy button.
 #[derive(Template)]
 #[template(
     source = r#"<span class="copied"><code>{{ text }}</code><button type="button" class="copy" data-copy="{{ text }}" aria-label="Copy {{ text }}" hidden></button></span>"#,
     ext = "html"
 )]
-pub(crate) struct CopyId<'a> {
+pub(crate) struct CopyableText<'a> {
     text: std::borrow::Cow<'a, str>,
 }
 
-/// An id with a button that copies it.
-pub(crate) fn id(id: impl Display) -> CopyId<'static> {
-    CopyId { text: id.to_string().into() }
+/// Renders an id with a copy button.
+pub(crate) fn id(id: impl Display) -> CopyableText<'static> {
+    CopyableText { text: id.to_string().into() }
 }
 
-/// How a state feels.
+/// The color of a badge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// It works.
+    /// Success.
     Good,
-    /// It wants to be looked at.
+    /// Needs attention.
     Warn,
-    /// It failed.
+    /// Failure.
     Bad,
-    /// It goes on.
+    /// In progress.
     Busy,
-    /// It is over, or says nothing.
+    /// Finished or neutral.
     Quiet,
 }
 
-/// A state in one or two words.
+/// A badge with a state in one or two words.
 #[derive(Template)]
 #[template(source = r#"<span class="badge {{ class }}">{{ text }}</span>"#, ext = "html")]
 pub(crate) struct Badge<'a> {
@@ -96,7 +97,7 @@ pub(crate) struct Badge<'a> {
     text: &'a str,
 }
 
-/// A state in one or two words.
+/// Renders a badge.
 pub(crate) fn badge(tone: Tone, text: &str) -> Badge<'_> {
     let class = match tone {
         Tone::Good => "good",
@@ -108,88 +109,89 @@ pub(crate) fn badge(tone: Tone, text: &str) -> Badge<'_> {
     Badge { class, text }
 }
 
-/// What a list says when it has nothing: what would be here, and how to begin.
+/// The empty state of a list: what appears there, and the next step.
 #[derive(Template)]
 #[template(path = "ui/empty.html")]
-pub(crate) struct Empty<'a> {
+pub(crate) struct EmptyState<'a> {
     title: &'a str,
     text: &'a str,
-    /// Address and label of the way on.
-    next: Option<(&'a str, &'a str)>,
+    /// URL and label of the next step.
+    link: Option<(&'a str, &'a str)>,
 }
 
-/// An empty list: what would be here.
-pub(crate) fn empty<'a>(title: &'a str, text: &'a str) -> Empty<'a> {
-    Empty { title, text, next: None }
+/// Renders the empty state of a list.
+pub(crate) fn empty_state<'a>(title: &'a str, text: &'a str) -> EmptyState<'a> {
+    EmptyState { title, text, link: None }
 }
 
-impl<'a> Empty<'a> {
-    /// With the way on: its address and its label.
-    pub(crate) fn next(self, href: &'a str, label: &'a str) -> Self {
-        Self { next: Some((href, label)), ..self }
+impl<'a> EmptyState<'a> {
+    /// Adds a link to the next step.
+    pub(crate) fn link(self, href: &'a str, label: &'a str) -> Self {
+        Self { link: Some((href, label)), ..self }
     }
 }
 
-/// The ways from one page of a list to the others.
+/// The links between the pages of a list.
 #[derive(Template)]
 #[template(path = "ui/pager.html")]
 pub(crate) struct Pager {
     first: Option<String>,
     next: Option<String>,
-    /// Back to when was looked, and where all is looked through.
-    beyond: Option<(Time, String)>,
-    /// What was looked through.
-    among: &'static str,
+    /// The time back to which the list was searched, and the link that searches all of it.
+    limit: Option<(Time, String)>,
+    /// What was searched, as a plural noun.
+    searched: &'static str,
 }
 
-/// The pager of a list at `path`, which may have a query. `after` is where this page began, `next` where the next one does.
+/// Renders the pager of a list at `path`, which may have a query. `after` is the cursor of this page, `next` that of the next
+/// page.
 pub(crate) fn pager(path: &str, after: Option<&str>, next: Option<String>) -> Pager {
-    let glue = if path.contains('?') { '&' } else { '?' };
+    let separator = if path.contains('?') { '&' } else { '?' };
     Pager {
         first: after.map(|_| path.to_owned()),
-        next: next.map(|next| format!("{path}{glue}after={next}")),
-        beyond: None,
-        among: "Of these",
+        next: next.map(|next| format!("{path}{separator}after={next}")),
+        limit: None,
+        searched: "entries",
     }
 }
 
 impl Pager {
-    /// Of a list that was looked through no further back than this: a page that is not full offers the rest, at `path` with
-    /// `far` in its query.
-    pub(crate) fn beyond(self, path: &str, after: Option<Position>, reach: Option<Position>) -> Self {
-        let glue = if path.contains('?') { '&' } else { '?' };
-        let far = match after {
-            Some(after) => format!("{FAR}={REST}&after={}", position::text(after)),
-            None => format!("{FAR}=1"),
+    /// Limits the list to the rows that were searched. If the page is not full, the pager links to a search of the rest, at
+    /// `path` with `far` in its query.
+    pub(crate) fn limited_to(self, path: &str, after: Option<Position>, reach: Option<Position>) -> Self {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let parameters = match after {
+            Some(after) => format!("{SEARCH_ALL}={SEARCH_REST}&after={}", position::format(after)),
+            None => format!("{SEARCH_ALL}=1"),
         };
-        let rest = |reach: Position| (time(&reach.at), format!("{path}{glue}{far}"));
-        Self { beyond: reach.filter(|_| self.next.is_none()).map(rest), ..self }
+        let rest = |reach: Position| (time(&reach.at), format!("{path}{separator}{parameters}"));
+        Self { limit: reach.filter(|_| self.next.is_none()).map(rest), ..self }
     }
 
-    /// Says in its own words what was looked through, where that is more than what is listed: "Of all orders".
-    pub(crate) fn among(self, among: &'static str) -> Self {
-        Self { among, ..self }
+    /// Sets what was searched, where that is more than the listed rows: "students of all courses".
+    pub(crate) fn searched(self, searched: &'static str) -> Self {
+        Self { searched, ..self }
     }
 
-    /// Whether there may be more that was not looked at.
-    pub(crate) const fn is_cut(&self) -> bool {
-        self.beyond.is_some()
+    /// Returns whether there may be matching rows that were not searched.
+    pub(crate) const fn is_limited(&self) -> bool {
+        self.limit.is_some()
     }
 }
 
-/// The question before something that cannot be taken back: a form of its own, which needs no script.
+/// The confirmation of an action that cannot be undone: a form that works without scripts.
 #[derive(Template)]
 #[template(path = "ui/confirm.html")]
-pub(crate) struct Confirm<'a> {
+pub(crate) struct ConfirmForm<'a> {
     /// The hidden field of the form: `frame.csrf()`.
-    pub csrf: Raw<String>,
+    pub csrf: RawHtml<String>,
     /// What will happen, in a sentence or two.
     pub text: &'a str,
-    /// Where the form goes.
+    /// The URL of the form.
     pub action: &'a str,
-    /// The button: what it does, "Revoke key".
+    /// The label of the button: "Revoke key".
     pub button: &'a str,
-    /// Where "Cancel" leads.
+    /// The URL of the "Cancel" link.
     pub back: &'a str,
 }
 
@@ -198,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_from_outside_is_escaped() {
+    fn values_are_escaped() {
         insta::assert_snapshot!(
             badge(Tone::Bad, "<b>&\"'"),
             @r#"<span class="badge bad">&#60;b&#62;&#38;&#34;&#39;</span>"#
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_read_by_people_and_machines() {
+    fn a_time_is_readable_for_people_and_machines() {
         let at = "2026-03-02T10:00:30.5Z".parse().unwrap();
         insta::assert_snapshot!(
             time(&at),
@@ -217,17 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_not_full_offers_the_rest() {
+    fn a_limited_search_links_to_the_rest() {
         let at = "2026-03-02T10:00:30Z".parse().unwrap();
         let reach = Some(Position { at, id: uuid::Uuid::nil() });
-        let offered =
-            |next: Option<&str>| pager("/x?q=a", None, next.map(str::to_owned)).beyond("/x?q=a", None, reach);
-        assert!(offered(None).to_string().contains("href=\"/x?q=a&#38;far=1\""), "{}", offered(None));
-        assert!(offered(None).is_cut() && !offered(Some("3.4")).is_cut());
+        let limited = |next: Option<&str>| {
+            pager("/x?q=a", None, next.map(str::to_owned)).limited_to("/x?q=a", None, reach)
+        };
+        assert!(limited(None).to_string().contains("href=\"/x?q=a&#38;far=1\""), "{}", limited(None));
+        assert!(limited(None).is_limited() && !limited(Some("3.4")).is_limited());
     }
 
     #[test]
-    fn the_pager_keeps_the_filter() {
+    fn the_pager_keeps_the_filter_parameters() {
         let pager = pager("/x?q=a", Some("1.2"), Some("3.4".to_owned()));
         assert_eq!(
             (pager.first.as_deref(), pager.next.as_deref()),

@@ -1,6 +1,6 @@
-//! Numbers as people read them: with separators, and always with their unit.
+//! Formats numbers for people: with separators and units.
 
-/// A whole number with a comma every three digits.
+/// Formats an integer with a comma every three digits.
 pub(crate) fn number(number: impl Into<i128>) -> String {
     let number = number.into();
     let digits = number.unsigned_abs().to_string();
@@ -17,12 +17,12 @@ pub(crate) fn number(number: impl Into<i128>) -> String {
     text
 }
 
-/// A whole number as [`number`] writes it, from a template, which passes references.
+/// Formats an integer like [`number`], for templates, which pass references.
 pub(crate) fn count(count: &(impl Into<i128> + Copy)) -> String {
     number(*count)
 }
 
-/// An amount in the currency's smallest unit, as `EUR 1,234.50`.
+/// Formats an amount in minor units, as `EUR 1,234.50`.
 pub(crate) fn money(amount: i64, currency: &str) -> String {
     let decimals = decimals(currency);
     let unit = 10_u64.pow(decimals);
@@ -35,18 +35,17 @@ pub(crate) fn money(amount: i64, currency: &str) -> String {
     format!("{currency} {sign}{whole}.{rest:0width$}", width = decimals as usize)
 }
 
-/// The amount in the currency's smallest unit that a person means by `1,234.50`; `None` for what is no such amount, or has
-/// more digits after the point than the currency. A comma that does not stand before three digits may be meant as a point, and
-/// is never guessed at.
+/// Parses an amount such as `1,234.50` into minor units. Returns `None` if it is not an amount, or has more decimals than the
+/// currency. Also returns `None` for a comma that could be meant as a decimal separator.
 pub(crate) fn minor_units(text: &str, currency: &str) -> Option<i64> {
     let text = text.trim();
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let width = decimals(currency) as usize;
-    // Before three digits a comma may be a point where so many follow one.
+    // In a currency with three decimals, a comma before three digits is ambiguous.
     if width == 3 && text.contains(',') && rest.is_empty() {
         return None;
     }
-    let whole = ungrouped(whole)?;
+    let whole = without_commas(whole)?;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || rest.len() > width || !digits(&whole) || !digits(rest) {
         return None;
@@ -54,27 +53,27 @@ pub(crate) fn minor_units(text: &str, currency: &str) -> Option<i64> {
     format!("{whole}{rest:0<width$}").parse().ok()
 }
 
-/// The text without its commas, each of which stands before three characters.
-fn ungrouped(text: &str) -> Option<String> {
+/// Returns the text without its thousands separators, or `None` if a comma is not followed by three characters.
+fn without_commas(text: &str) -> Option<String> {
     let (first, groups) = text.split_once(',').map_or((text, None), |(first, rest)| (first, Some(rest)));
-    let sound = groups.is_none_or(|groups| {
-        let is_one = (1..=3).contains(&first.len()) && !first.starts_with('0');
-        is_one && groups.split(',').all(|group| group.len() == 3)
+    let is_valid = groups.is_none_or(|groups| {
+        let is_group = (1..=3).contains(&first.len()) && !first.starts_with('0');
+        is_group && groups.split(',').all(|group| group.len() == 3)
     });
-    sound.then(|| text.replace(',', ""))
+    is_valid.then(|| text.replace(',', ""))
 }
 
-/// A share as `98.7 %`; a dash where there is nothing to have a share of.
+/// Formats a share as `98.7 %`, or as a dash if the total is zero.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
     }
-    // Rounded down: all but one of many is not 100 %.
+    // Rounded down, so that only a complete share is 100 %.
     let tenths = u128::from(part) * 1000 / u128::from(whole);
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-/// Digits after the point (ISO 4217): two but for these.
+/// Returns the number of decimals of a currency (ISO 4217).
 fn decimals(currency: &str) -> u32 {
     match currency {
         "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "UYI"
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_amount_is_read_as_people_write_it() {
+    fn an_amount_is_parsed_as_people_write_it() {
         for (text, currency, amount) in [
             ("49", "EUR", Some(4900)),
             (" 1,234.5 ", "EUR", Some(123_450)),

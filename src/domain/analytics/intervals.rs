@@ -1,4 +1,4 @@
-//! Where the points of a series begin: days, weeks and months of a time zone, cut at the window's ends.
+//! Boundaries of the points of a series: days, weeks and months of a time zone, truncated at the ends of the window.
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
@@ -7,12 +7,13 @@ use jiff::{Timestamp, ToSpan as _};
 use super::Interval;
 use crate::{Error, Result};
 
-/// The bounds of all intervals that touch the window, in milliseconds: `from` first, `to` last, rising.
+/// Returns the boundaries of all intervals that overlap the window, in milliseconds, ascending. The first is `from`, the last
+/// is `to`.
 ///
-/// A day has 23 or 25 hours where the clocks change, and begins at its first moment where midnight is skipped.
+/// A day has 23 or 25 hours at a clock change. It starts at its first instant when midnight is skipped.
 ///
 /// # Errors
-/// [`Error::Internal`] at the end of the calendar.
+/// Returns [`Error::Internal`] at the limits of the calendar.
 pub(super) fn bounds(
     from: Timestamp,
     to: Timestamp,
@@ -21,17 +22,17 @@ pub(super) fn bounds(
 ) -> Result<Vec<i64>> {
     let (first, end) = (from.as_millisecond(), to.as_millisecond());
     let mut bounds = vec![first];
-    let mut date = start_of(interval, from.to_zoned(zone.clone()).date()).map_err(calendar)?;
+    let mut date = start_of(interval, from.to_zoned(zone.clone()).date()).map_err(calendar_error)?;
     loop {
-        // Where the calendar ends, no interval begins any more.
-        let Ok(following) = next(interval, date) else { break };
-        date = following;
-        let begins = date.to_zoned(zone.clone()).and_then(|zoned| zoned.start_of_day());
-        let Ok(start) = begins.map(|zoned| zoned.timestamp().as_millisecond()) else { break };
+        // No interval starts after the end of the calendar.
+        let Ok(next_date) = next(interval, date) else { break };
+        date = next_date;
+        let midnight = date.to_zoned(zone.clone()).and_then(|zoned| zoned.start_of_day());
+        let Ok(start) = midnight.map(|zoned| zoned.timestamp().as_millisecond()) else { break };
         if start >= end {
             break;
         }
-        // A date that a zone left out begins together with the one after it.
+        // A date that the time zone skipped starts at the same instant as the next one.
         if bounds.last().is_some_and(|last| start > *last) {
             bounds.push(start);
         }
@@ -40,7 +41,7 @@ pub(super) fn bounds(
     Ok(bounds)
 }
 
-/// The first date of the interval that holds the date.
+/// Returns the first date of the interval that contains the date.
 fn start_of(interval: Interval, date: Date) -> std::result::Result<Date, jiff::Error> {
     match interval {
         Interval::Day => Ok(date),
@@ -49,7 +50,7 @@ fn start_of(interval: Interval, date: Date) -> std::result::Result<Date, jiff::E
     }
 }
 
-/// The first date of the next interval.
+/// Returns the first date of the next interval.
 fn next(interval: Interval, date: Date) -> std::result::Result<Date, jiff::Error> {
     date.checked_add(match interval {
         Interval::Day => 1.day(),
@@ -58,7 +59,7 @@ fn next(interval: Interval, date: Date) -> std::result::Result<Date, jiff::Error
     })
 }
 
-fn calendar(error: jiff::Error) -> Error {
+fn calendar_error(error: jiff::Error) -> Error {
     Error::Internal(error.into())
 }
 
@@ -96,13 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn a_midnight_that_is_skipped_begins_at_one() {
+    fn a_day_without_midnight_starts_at_one() {
         let days = starts("2018-11-03T12:00:00Z", "2018-11-04T12:00:00Z", Interval::Day, "America/Sao_Paulo");
         assert_eq!(days, ["2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z", "2018-11-04T12:00:00Z"]);
     }
 
     #[test]
-    fn a_day_that_a_zone_left_out_is_no_point() {
+    fn a_day_that_the_time_zone_skipped_is_no_point() {
         let days = starts("2011-12-29T20:00:00Z", "2011-12-31T20:00:00Z", Interval::Day, "Pacific/Apia");
         assert_eq!(
             days,

@@ -1,10 +1,9 @@
-//! Aggregate revenue and completion metrics over a window of time.
+//! Aggregate revenue and completion metrics over a time window.
 //!
-//! Owns the meaning of the figures on the reading side: which spans are read ([`plan`]), and how sums become
-//! figures. The sums are those that [`super::rollups`] recorded. Never writes, and never looks at single orders
-//! or students, except at the two edges of a window that are shorter than a quarter-hour.
+//! Reads the sums that [`super::rollups`] recorded and computes figures from them; [`plan`] decides which rows are read. Never
+//! writes, and never reads single orders or students, except at the two ends of a window, for less than a quarter-hour.
 
-mod days;
+mod daily;
 mod intervals;
 mod plan;
 mod read;
@@ -15,132 +14,133 @@ use entity::{activity_rollups, revenue_rollups};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-pub use days::{DayFigures, days};
+pub use daily::{DayFigures, daily_figures};
 
-use super::word::words;
-use super::{Error, Fault, Result};
+use super::text_enum::text_enum;
+use super::{Error, FieldError, Result};
 use crate::app::App;
 use foundation::id::{CourseId, WorkspaceId};
 
-/// Days of the window when none is given.
+/// Length of the default window in days.
 const DEFAULT_DAYS: i64 = 30;
-/// Days of a window at most.
+/// Maximum length of a window in days.
 const MAX_DAYS: i64 = 366;
 
-/// Length of a point of a series.
+/// The length of one point of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interval {
-    /// From midnight.
+    /// Starts at midnight.
     Day,
-    /// From Monday.
+    /// Starts on Monday.
     Week,
-    /// From the first.
+    /// Starts on the first day of the month.
     Month,
 }
 
-words!(Interval, "an interval", { Day = "day", Week = "week", Month = "month" });
+text_enum!(Interval, "an interval", { Day = "day", Week = "week", Month = "month" });
 
-/// What to sum up.
+/// The query of a summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnalyticsQuery {
-    /// Begin, inclusive; given together with `to`. Without both the window is the last 30 days.
+    /// Start of the window, inclusive. Requires `to`. Without both, the window is the last 30 days.
     pub from: Option<Timestamp>,
-    /// End, exclusive; after `from`, by 366 days at most.
+    /// End of the window, exclusive. Later than `from` by at most 366 days.
     pub to: Option<Timestamp>,
-    /// IANA time zone in which the points of the series begin; UTC without one.
+    /// IANA time zone that defines the days of the series. The default is UTC.
     pub timezone: Option<String>,
-    /// Only what concerns this course.
+    /// Restricts the figures to this course.
     pub course: Option<CourseId>,
-    /// Length of the points of the series; without one there is no series.
+    /// Length of the points of the series. `None` returns no series.
     pub interval: Option<Interval>,
 }
 
 /// The figures of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnalyticsSummary {
-    /// Begin, inclusive.
+    /// Start of the window, inclusive.
     pub from: Timestamp,
-    /// End, exclusive.
+    /// End of the window, exclusive.
     pub to: Timestamp,
     /// IANA name of the time zone.
     pub timezone: String,
-    /// Over the whole window.
-    pub figures: Figures,
-    /// One point for each interval that touches the window, oldest first.
-    pub series: Vec<Point>,
-    /// What was recorded before this time is counted: now, or when the oldest write began that was still running.
+    /// The figures of the whole window.
+    pub figures: AnalyticsFigures,
+    /// One point per interval that overlaps the window, oldest first.
+    pub series: Vec<SeriesPoint>,
+    /// Everything recorded before this time is counted. It is the current time, or the start of the oldest write that was still
+    /// running.
     pub data_as_of: Timestamp,
 }
 
 /// The figures of one interval of the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
-    /// Begin of the interval: of the first one `from`.
+pub struct SeriesPoint {
+    /// Start of the interval. The first point starts at `from`.
     pub starts_at: Timestamp,
-    /// Over the interval.
-    pub figures: Figures,
+    /// The figures of the interval.
+    pub figures: AnalyticsFigures,
 }
 
-/// What happened in a span of time.
+/// The figures of a time span.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// By currency; only those with an order or a refund.
+pub struct AnalyticsFigures {
+    /// Revenue by currency. Only currencies with an order or a refund.
     pub revenue: Vec<Revenue>,
-    /// Students created in the span.
+    /// Number of students created in the span.
     pub students_new: i64,
-    /// Students created before its end.
+    /// Number of students created before the end of the span.
     pub students_total: i64,
-    /// Enrolments created in the span: also the completion cohort.
+    /// Number of enrollments created in the span. They are the cohort of the completion figures.
     pub enrollments_created: i64,
-    /// Enrolments revoked in the span and not made active again since.
+    /// Number of enrollments that were revoked in the span and not reactivated since.
     pub enrollments_revoked: i64,
-    /// Enrolments created before its end that are active now.
+    /// Number of enrollments that were created before the end of the span and are active now.
     pub enrollments_active: i64,
-    /// Those of the cohort in which every lesson is done.
+    /// Number of enrollments of the cohort that have every lesson completed.
     pub completed: i64,
-    /// `completed` as a share of the cohort, rounded down; `None` of an empty one.
+    /// `completed` as a percentage of the cohort, rounded down. `None` if the cohort is empty.
     pub completion_rate_percent: Option<i64>,
-    /// Mean of `percent_complete` over the cohort, rounded down; `None` of an empty one.
+    /// Mean of `percent_complete` over the cohort, rounded down. `None` if the cohort is empty.
     pub average_percent_complete: Option<i64>,
-    /// Certificates issued in the span.
+    /// Number of certificates issued in the span.
     pub certificates_issued: i64,
 }
 
 /// Revenue in one currency, in its minor units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revenue {
-    /// ISO 4217.
+    /// ISO 4217 code.
     pub currency: String,
-    /// `total_amount` of the orders paid.
+    /// Sum of `total_amount` of the orders paid.
     pub gross_amount: i64,
-    /// `discount_amount` of the same orders.
+    /// Sum of `discount_amount` of the same orders.
     pub discount_amount: i64,
-    /// `tax_amount` of the same orders.
+    /// Sum of `tax_amount` of the same orders.
     pub tax_amount: i64,
-    /// `amount` of the refunds made.
+    /// Sum of `amount` of the refunds created.
     pub refunded_amount: i64,
-    /// Gross less refunded.
+    /// `gross_amount` minus `refunded_amount`.
     pub net_amount: i64,
-    /// Orders paid.
+    /// Number of orders paid.
     pub orders: i64,
-    /// Refunds made.
+    /// Number of refunds created.
     pub refunds: i64,
 }
 
-/// Sums up what happened in the workspace in the window.
+/// Returns the figures of the workspace over the window of the query.
 ///
 /// # Errors
-/// [`Error::Invalid`] on `from`, `to` and `timezone`, all faults at once; [`Error::Internal`] when the database
+/// Returns [`Error::Invalid`] with every invalid field among `from`, `to` and `timezone`, and [`Error::Internal`] when a query
 /// fails.
-pub async fn summary(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -> Result<AnalyticsSummary> {
+pub async fn summarize(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -> Result<AnalyticsSummary> {
     let now = app.clock.now();
     let (from, to, zone) = window(&query, now)?;
     let bounds = match query.interval {
         Some(interval) => intervals::bounds(from, to, interval, &zone)?,
         None => vec![from.as_millisecond(), to.as_millisecond()],
     };
-    // Asked for before anything is read: what runs now may come too late to be counted.
-    let settled_ms = app.db.settled_until(&app.clock).await?;
+    // Determined before any row is read, because the writes that run now can commit too late to be counted.
+    let settled_ms = app.db.visible_until(&app.clock).await?;
     let spans = read::spans(app, workspace, query.course, &bounds, now.as_millisecond()).await?;
     let series = match query.interval {
         Some(_) => points(&bounds, &spans)?,
@@ -150,103 +150,106 @@ pub async fn summary(app: &App, workspace: WorkspaceId, query: AnalyticsQuery) -
         from,
         to,
         timezone: query.timezone.unwrap_or_else(|| "UTC".to_owned()),
-        figures: figures(&whole(&spans)),
+        figures: figures(&total(&spans)),
         series,
         data_as_of: foundation::clock::from_ms(settled_ms.min(now.as_millisecond())),
     })
 }
 
-/// The window asked for, or the default one, and the time zone.
+/// Returns the requested or default window and the time zone.
 fn window(query: &AnalyticsQuery, now: Timestamp) -> Result<(Timestamp, Timestamp, TimeZone)> {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let (from, to) = match (query.from, query.to) {
         (Some(from), Some(to)) => (ceil(from), ceil(to)),
         (None, None) => (days_before(now, DEFAULT_DAYS), now),
-        (given, _) => {
-            let (field, other) = if given.is_some() { ("to", "from") } else { ("from", "to") };
-            faults.push(fault(
+        (from, _) => {
+            let (field, other) = if from.is_some() { ("to", "from") } else { ("from", "to") };
+            errors.push(field_error(
                 field,
-                format!("`{field}` is missing; give it together with `{other}`, or neither"),
+                format!("`{field}` is required together with `{other}`; send both or neither"),
             ));
             (now, now)
         }
     };
-    if faults.is_empty() && from >= to {
-        faults.push(fault("to", "the window is empty; `to` must be later than `from`"));
+    if errors.is_empty() && from >= to {
+        errors.push(field_error("to", "the window is empty; `to` must be later than `from`"));
     }
     if to.as_millisecond() - from.as_millisecond() > MAX_DAYS * entity::rollups::DAY_MS {
-        faults.push(fault(
+        errors.push(field_error(
             "to",
-            format!("the window is too long; `to` is later than `from` by {MAX_DAYS} days at most"),
+            format!("the window is too long; `to` must be at most {MAX_DAYS} days later than `from`"),
         ));
     }
     let name = query.timezone.as_deref().unwrap_or("UTC");
     let zone = TimeZone::get(name).unwrap_or_else(|_| {
-        faults.push(fault("timezone", format!("{name:?} is not an IANA time zone, such as `Europe/Berlin`")));
+        errors.push(field_error(
+            "timezone",
+            format!("{name:?} is not an IANA time zone, such as `Europe/Berlin`"),
+        ));
         TimeZone::UTC
     });
-    if faults.is_empty() { Ok((from, to, zone)) } else { Err(Error::Invalid(faults)) }
+    if errors.is_empty() { Ok((from, to, zone)) } else { Err(Error::Invalid(errors)) }
 }
 
-fn fault(field: &str, message: impl Into<String>) -> Fault {
-    Fault { field: field.to_owned(), message: message.into() }
+fn field_error(field: &str, message: impl Into<String>) -> FieldError {
+    FieldError { field: field.to_owned(), message: message.into() }
 }
 
 fn days_before(time: Timestamp, days: i64) -> Timestamp {
     foundation::clock::from_ms(time.as_millisecond() - days * entity::rollups::DAY_MS)
 }
 
-/// The first whole millisecond at or after `time`: what is stored has whole ones, so the same rows are inside.
+/// Rounds up to a whole millisecond. Stored times have whole milliseconds, so the same rows are in the window.
 fn ceil(time: Timestamp) -> Timestamp {
     let floor = foundation::clock::truncate(time);
     match time.as_nanosecond() - floor.as_nanosecond() {
         0 => floor,
         1.. => foundation::clock::from_ms(floor.as_millisecond() + 1),
-        // Truncation goes towards the epoch, so before it the floor is the ceiling.
+        // Truncation rounds toward the epoch, so before the epoch it rounds up.
         _ => floor,
     }
 }
 
-/// The sums of one span of time between two neighbouring bounds, or of several together.
+/// The sums of the span between two adjacent bounds, or of several spans together.
 #[derive(Debug, Clone, Default)]
-struct Sums {
-    /// By currency.
-    revenue: BTreeMap<String, revenue_rollups::Sums>,
-    /// In the span.
-    activity: activity_rollups::Sums,
-    /// Students created before the span's end.
+struct SpanSums {
+    /// Revenue in the span, by currency.
+    revenue: BTreeMap<String, revenue_rollups::RevenueSums>,
+    /// Activity in the span.
+    activity: activity_rollups::ActivitySums,
+    /// Number of students created before the end of the span.
     students_total: i64,
-    /// Enrolments created before the span's end that are active now.
+    /// Number of enrollments that were created before the end of the span and are active now.
     enrollments_active: i64,
 }
 
-/// All spans together: what is in a span adds up, what counts up to an end is that of the last.
-fn whole(spans: &[Sums]) -> Sums {
-    let mut whole = Sums::default();
+/// Combines all spans: adds the sums of each span, and takes the totals at the end of the last one.
+fn total(spans: &[SpanSums]) -> SpanSums {
+    let mut total = SpanSums::default();
     for span in spans {
         for (currency, sums) in &span.revenue {
-            *whole.revenue.entry(currency.clone()).or_default() += *sums;
+            *total.revenue.entry(currency.clone()).or_default() += *sums;
         }
-        whole.activity += span.activity;
-        whole.students_total = span.students_total;
-        whole.enrollments_active = span.enrollments_active;
+        total.activity += span.activity;
+        total.students_total = span.students_total;
+        total.enrollments_active = span.enrollments_active;
     }
-    whole
+    total
 }
 
-fn points(bounds: &[i64], spans: &[Sums]) -> Result<Vec<Point>> {
-    let point = |(start, sums): (&i64, &Sums)| Point {
+fn points(bounds: &[i64], spans: &[SpanSums]) -> Result<Vec<SeriesPoint>> {
+    let point = |(start, sums): (&i64, &SpanSums)| SeriesPoint {
         starts_at: foundation::clock::from_ms(*start),
         figures: figures(sums),
     };
     Ok(bounds.iter().zip(spans).map(point).collect())
 }
 
-/// Sums as the contract shows them. Percentages are rounded down, as a student's own are: 100 means all.
-fn figures(sums: &Sums) -> Figures {
+/// Converts sums to the figures of the contract. Percentages are rounded down, so that 100 means all.
+fn figures(sums: &SpanSums) -> AnalyticsFigures {
     let cohort = sums.activity.enrollments_created;
     let share = |part: i64| (cohort > 0).then(|| part / cohort);
-    Figures {
+    AnalyticsFigures {
         revenue: sums.revenue.iter().filter_map(|(currency, sums)| revenue(currency, sums)).collect(),
         students_new: sums.activity.students_new,
         students_total: sums.students_total,
@@ -260,8 +263,8 @@ fn figures(sums: &Sums) -> Figures {
     }
 }
 
-/// Revenue of a currency in which an order was paid or a refund made.
-fn revenue(currency: &str, sums: &revenue_rollups::Sums) -> Option<Revenue> {
+/// Returns the revenue in a currency, or `None` if it has neither an order nor a refund.
+fn revenue(currency: &str, sums: &revenue_rollups::RevenueSums) -> Option<Revenue> {
     (sums.orders != 0 || sums.refunds != 0).then(|| Revenue {
         currency: currency.to_owned(),
         gross_amount: sums.gross_amount,
@@ -282,9 +285,9 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn faults(query: AnalyticsQuery) -> Vec<String> {
+    fn errors(query: AnalyticsQuery) -> Vec<String> {
         match window(&query, time("2026-03-04T09:00:00Z")) {
-            Err(Error::Invalid(faults)) => faults.into_iter().map(|fault| fault.field).collect(),
+            Err(Error::Invalid(errors)) => errors.into_iter().map(|error| error.field).collect(),
             _ => Vec::new(),
         }
     }
@@ -297,40 +300,40 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_of_a_window_is_named() {
+    fn every_invalid_field_of_a_window_is_reported() {
         let query = AnalyticsQuery {
             to: Some(time("2026-01-01T00:00:00Z")),
             timezone: Some("Mars/Olympus".into()),
             ..Default::default()
         };
-        assert_eq!(faults(query), ["from", "timezone"]);
+        assert_eq!(errors(query), ["from", "timezone"]);
         let year = |to| AnalyticsQuery {
             from: Some(time("2024-01-01T00:00:00Z")),
             to: Some(time(to)),
             ..Default::default()
         };
-        assert_eq!(faults(year("2025-01-01T00:00:00Z")), [""; 0]);
-        assert_eq!(faults(year("2025-01-01T00:00:00.001Z")), ["to"]);
-        assert_eq!(faults(year("2024-01-01T00:00:00Z")), ["to"]);
+        assert_eq!(errors(year("2025-01-01T00:00:00Z")), [""; 0]);
+        assert_eq!(errors(year("2025-01-01T00:00:00.001Z")), ["to"]);
+        assert_eq!(errors(year("2024-01-01T00:00:00Z")), ["to"]);
     }
 
     #[test]
-    fn a_bound_between_two_milliseconds_holds_the_same_rows_as_the_later_one() {
+    fn a_bound_between_two_milliseconds_is_rounded_up() {
         assert_eq!(ceil(time("2026-01-01T00:00:00.0005Z")), time("2026-01-01T00:00:00.001Z"));
         assert_eq!(ceil(time("1960-01-01T00:00:00.0005Z")), time("1960-01-01T00:00:00.001Z"));
         assert_eq!(ceil(time("2026-01-01T00:00:00.001Z")), time("2026-01-01T00:00:00.001Z"));
     }
 
     #[test]
-    fn a_rate_over_nothing_is_none_and_others_are_rounded_down() {
-        assert_eq!(figures(&Sums::default()).completion_rate_percent, None);
-        let activity = activity_rollups::Sums {
+    fn a_rate_of_an_empty_cohort_is_none_and_others_are_rounded_down() {
+        assert_eq!(figures(&SpanSums::default()).completion_rate_percent, None);
+        let activity = activity_rollups::ActivitySums {
             enrollments_created: 3,
             cohort_completed: 2,
             cohort_percent_sum: 299,
-            ..activity_rollups::Sums::default()
+            ..activity_rollups::ActivitySums::default()
         };
-        let figures = figures(&Sums { activity, ..Sums::default() });
+        let figures = figures(&SpanSums { activity, ..SpanSums::default() });
         assert_eq!((figures.completion_rate_percent, figures.average_percent_complete), (Some(66), Some(99)));
     }
 }

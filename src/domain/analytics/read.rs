@@ -1,4 +1,4 @@
-//! Reads the sums of the spans between some bounds.
+//! Reads the sums of the spans between bounds.
 
 use std::collections::BTreeMap;
 
@@ -7,48 +7,48 @@ use entity::{activity_rollups, revenue_rollups};
 use sea_orm::DatabaseTransaction;
 use uuid::Uuid;
 
-use super::Sums;
+use super::SpanSums;
 use super::plan::Plan;
 use crate::Result;
 use crate::app::App;
 use foundation::id::{CourseId, WorkspaceId};
 
-/// What each part of a plan sums up to.
-struct Parts {
-    revenue: Vec<BTreeMap<String, revenue_rollups::Sums>>,
-    activity: Vec<activity_rollups::Sums>,
+/// The sums of each part of a plan.
+struct PartSums {
+    revenue: Vec<BTreeMap<String, revenue_rollups::RevenueSums>>,
+    activity: Vec<activity_rollups::ActivitySums>,
 }
 
-/// The sums of each span between two neighbouring bounds.
+/// Returns the sums of each span between two adjacent bounds.
 pub(super) async fn spans(
     app: &App,
     workspace: WorkspaceId,
     course: Option<CourseId>,
     bounds: &[i64],
     now_ms: i64,
-) -> Result<Vec<Sums>> {
+) -> Result<Vec<SpanSums>> {
     let (workspace, course) = (workspace.uuid(), course.map(CourseId::uuid));
     let plan = Plan::new(bounds);
     let snapshot = app.db.snapshot().await?;
-    let parts = parts(&snapshot, workspace, course, &plan, bounds[0]).await?;
-    let expired = expired(&snapshot, workspace, course, bounds, now_ms).await?;
+    let parts = read_parts(&snapshot, workspace, course, &plan, bounds[0]).await?;
+    let expired = count_expired(&snapshot, workspace, course, bounds, now_ms).await?;
     snapshot.rollback().await?;
-    let mut reached = parts.activity[plan.before()];
-    reached += parts.activity[plan.midnight_to(0)];
+    let mut running_total = parts.activity[plan.before_first_bound()];
+    running_total += parts.activity[plan.midnight_to(0)];
     let spans = (0..bounds.len() - 1).map(|span| {
-        let sums = between(&plan, &parts, span);
-        reached += sums.activity;
-        Sums {
-            students_total: reached.students_new,
-            enrollments_active: reached.enrollments_active - expired[span],
+        let sums = span_sums(&plan, &parts, span);
+        running_total += sums.activity;
+        SpanSums {
+            students_total: running_total.students_new,
+            enrollments_active: running_total.enrollments_active - expired[span],
             ..sums
         }
     });
     Ok(spans.collect())
 }
 
-/// One span: its days, plus what its last day has before the end, less what its first has before the start.
-fn between(plan: &Plan, parts: &Parts, span: usize) -> Sums {
+/// Returns the sums of one span: its days, plus the part of its end, minus the part of its start.
+fn span_sums(plan: &Plan, parts: &PartSums, span: usize) -> SpanSums {
     let mut revenue = parts.revenue[plan.days_of(span)].clone();
     let mut activity = parts.activity[plan.days_of(span)];
     for (currency, sums) in &parts.revenue[plan.midnight_to(span + 1)] {
@@ -59,20 +59,20 @@ fn between(plan: &Plan, parts: &Parts, span: usize) -> Sums {
     }
     activity += parts.activity[plan.midnight_to(span + 1)];
     activity += -parts.activity[plan.midnight_to(span)];
-    Sums { revenue, activity, ..Sums::default() }
+    SpanSums { revenue, activity, ..SpanSums::default() }
 }
 
-/// Reads every part of the plan.
-async fn parts(
+/// Reads all parts of the plan.
+async fn read_parts(
     connection: &DatabaseTransaction,
     workspace: Uuid,
     course: Option<Uuid>,
     plan: &Plan,
     first: i64,
-) -> Result<Parts> {
-    let mut parts = Parts {
-        revenue: vec![BTreeMap::new(); plan.parts()],
-        activity: vec![activity_rollups::Sums::default(); plan.parts()],
+) -> Result<PartSums> {
+    let mut parts = PartSums {
+        revenue: vec![BTreeMap::new(); plan.part_count()],
+        activity: vec![activity_rollups::ActivitySums::default(); plan.part_count()],
     };
     for (part, currency, sums) in
         revenue_rollups::sums_of(connection, workspace, course, &plan.pieces).await?
@@ -80,7 +80,7 @@ async fn parts(
         *parts.revenue[part].entry(currency).or_default() += sums;
     }
     let mut pieces = plan.pieces.clone();
-    pieces.push(plan.beginning(first));
+    pieces.push(plan.days_before(first));
     for (part, sums) in activity_rollups::sums_of(connection, workspace, course, &pieces).await? {
         parts.activity[part] += sums;
     }
@@ -93,8 +93,9 @@ async fn parts(
     Ok(parts)
 }
 
-/// For each span, how many enrolments created before its end are over though their status says active.
-async fn expired(
+/// Returns for each span the number of enrollments that were created before its end and have expired while their stored status
+/// is still active.
+async fn count_expired(
     connection: &DatabaseTransaction,
     workspace: Uuid,
     course: Option<Uuid>,
@@ -102,7 +103,7 @@ async fn expired(
     now_ms: i64,
 ) -> Result<Vec<i64>> {
     let (Some(&to_ms), inner) = (bounds.last(), &bounds[1..bounds.len() - 1]) else { return Ok(Vec::new()) };
-    // The longest step at which every inner bound is one; the last bound is held by the statement itself.
+    // The largest step of which every inner bound is a multiple. The query itself ends at the last bound.
     let step_ms = [1 << 52, DAY_MS, QUARTER_MS, 1]
         .into_iter()
         .find(|step| inner.iter().all(|bound| bound.rem_euclid(*step) == 0))

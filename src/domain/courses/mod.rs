@@ -2,42 +2,42 @@
 
 use jiff::Timestamp;
 
-use super::Given;
-use super::page::Span;
-use super::word::words;
+use super::FieldUpdate;
+use super::page::TimeSpan;
+use super::text_enum::text_enum;
 use foundation::id::{CourseId, LessonId, ModuleId};
 
-pub mod catalogue;
+pub mod catalog;
 mod outline;
 mod read;
 mod row;
 mod status;
 mod upsert;
 
-pub use read::{all, by_ids, detail, get, list};
+pub use read::{by_ids, get, get_any_status, list, search};
 pub(crate) use row::status;
 pub use status::set_status;
 pub use upsert::upsert;
 
-/// Where a course stands.
+/// The status of a course.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CourseStatus {
-    /// Not shown by the API.
+    /// Hidden from the API.
     Draft,
-    /// Listed and open for enrolment.
+    /// Listed and open for enrollment.
     Published,
-    /// Readable by id, no longer listed.
+    /// Not listed, but readable by id.
     Archived,
 }
 
-words!(CourseStatus, "a course status", { Draft = "draft", Published = "published", Archived = "archived" });
+text_enum!(CourseStatus, "a course status", { Draft = "draft", Published = "published", Archived = "archived" });
 
 /// An amount in minor units of a currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Money {
-    /// Minor units.
+    /// The amount in minor units.
     pub amount: i64,
-    /// ISO 4217, upper case.
+    /// ISO 4217 code, upper case.
     pub currency: String,
 }
 
@@ -48,31 +48,31 @@ pub struct Course {
     pub id: CourseId,
     /// Unique in the workspace.
     pub slug: String,
-    /// Shown to students.
+    /// The title, shown to students.
     pub title: String,
-    /// Long text.
+    /// The description, possibly several paragraphs.
     pub description: Option<String>,
-    /// BCP 47.
+    /// BCP 47 language tag.
     pub language: Option<String>,
-    /// Draft, published or archived.
+    /// The status.
     pub status: CourseStatus,
-    /// Cover image.
+    /// URL of the cover image.
     pub image_url: Option<String>,
-    /// The course's page.
+    /// URL of the course's page.
     pub url: Option<String>,
-    /// What it costs; `None` when it is not sold by itself.
+    /// The price. `None` if the course is not sold separately.
     pub price: Option<Money>,
-    /// Modules.
+    /// Number of modules.
     pub module_count: i32,
-    /// Lessons over all modules.
+    /// Number of lessons in all modules.
     pub lesson_count: i32,
-    /// Seconds of all lessons together.
+    /// Total duration of all lessons in seconds.
     pub duration_seconds: i64,
-    /// When it was published last; `None` before the first time.
+    /// The time of the last publication. `None` if the course was never published.
     pub published_at: Option<Timestamp>,
-    /// Creation.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// Last recorded change.
+    /// Time of the last recorded change.
     pub updated_at: Timestamp,
 }
 
@@ -81,7 +81,7 @@ pub struct Course {
 pub struct CourseDetail {
     /// The course.
     pub course: Course,
-    /// Its modules, by position.
+    /// Its modules, sorted by position.
     pub modules: Vec<Module>,
 }
 
@@ -92,15 +92,15 @@ pub struct Module {
     pub id: ModuleId,
     /// Its title.
     pub title: String,
-    /// From 1.
+    /// The position in the course, starting at 1.
     pub position: i32,
-    /// Its lessons, by position.
+    /// Its lessons, sorted by position.
     pub lessons: Vec<Lesson>,
 }
 
-/// What a lesson is made of.
+/// The type of a lesson's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the contract's seven words")]
+#[allow(missing_docs, reason = "the seven types of the contract")]
 pub enum LessonType {
     Video,
     Audio,
@@ -111,76 +111,76 @@ pub enum LessonType {
     Live,
 }
 
-words!(LessonType, "a lesson type", { Video = "video", Audio = "audio", Text = "text", Download = "download", Quiz = "quiz", Assignment = "assignment", Live = "live" });
+text_enum!(LessonType, "a lesson type", { Video = "video", Audio = "audio", Text = "text", Download = "download", Quiz = "quiz", Assignment = "assignment", Live = "live" });
 
-/// A lesson's metadata.
+/// The metadata of a lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
     /// Its id.
     pub id: LessonId,
     /// Its title.
     pub title: String,
-    /// From 1, within the module.
+    /// The position in the module, starting at 1.
     pub position: i32,
-    /// What it is made of.
+    /// The type of its content.
     pub lesson_type: LessonType,
-    /// Seconds; `None` where time has no meaning.
+    /// The duration in seconds. `None` if a duration makes no sense for this type.
     pub duration_seconds: Option<i64>,
-    /// Open without enrolment.
+    /// Whether the lesson is available without enrollment.
     pub free_preview: bool,
 }
 
 /// Filters of the course list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CourseFilter {
-    /// Exact slug.
+    /// The exact slug.
     pub slug: Option<String>,
-    /// Exact language.
+    /// The exact language.
     pub language: Option<String>,
-    /// By creation.
-    pub created: Span,
-    /// By last change.
-    pub updated: Span,
+    /// By creation time.
+    pub created: TimeSpan,
+    /// By time of the last change.
+    pub updated: TimeSpan,
 }
 
-/// Which courses of any status are wanted; an empty search wants all.
+/// A search for courses of any status. An empty search matches all courses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CourseSearch {
-    /// With this text in the title or the slug, without regard to case.
+    /// Text that the title or the slug contains, ignoring case.
     pub text: Option<String>,
-    /// With this status.
+    /// The status.
     pub status: Option<CourseStatus>,
 }
 
-/// What `course.upsert` says of a course.
+/// The data of a `course.upsert` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourseUpsert {
-    /// The platform's own key.
+    /// The platform's key of the course.
     pub key: String,
     /// Unique in the workspace.
     pub slug: String,
-    /// Shown to students.
+    /// The title, shown to students.
     pub title: String,
-    /// The status it shall have.
+    /// The new status.
     pub status: CourseStatus,
-    /// Long text.
-    pub description: Given<String>,
-    /// BCP 47.
-    pub language: Given<String>,
-    /// Cover image.
-    pub image_url: Given<String>,
-    /// The course's page.
-    pub url: Given<String>,
-    /// What it costs.
-    pub price: Given<Money>,
-    /// The whole list of modules; what is not named is removed. `None` leaves them as they are.
+    /// The description, possibly several paragraphs.
+    pub description: FieldUpdate<String>,
+    /// BCP 47 language tag.
+    pub language: FieldUpdate<String>,
+    /// URL of the cover image.
+    pub image_url: FieldUpdate<String>,
+    /// URL of the course's page.
+    pub url: FieldUpdate<String>,
+    /// The price.
+    pub price: FieldUpdate<Money>,
+    /// The complete list of modules. Modules that are not listed are deleted. `None` leaves the modules unchanged.
     pub modules: Option<Vec<ModuleUpsert>>,
 }
 
-/// A module within [`CourseUpsert`].
+/// A module in [`CourseUpsert`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleUpsert {
-    /// The platform's own key.
+    /// The platform's key of the module.
     pub key: String,
     /// Its title.
     pub title: String,
@@ -188,17 +188,17 @@ pub struct ModuleUpsert {
     pub lessons: Vec<LessonUpsert>,
 }
 
-/// A lesson within [`ModuleUpsert`].
+/// A lesson in [`ModuleUpsert`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LessonUpsert {
-    /// The platform's own key.
+    /// The platform's key of the lesson.
     pub key: String,
     /// Its title.
     pub title: String,
-    /// What it is made of.
+    /// The type of its content.
     pub lesson_type: LessonType,
-    /// Seconds.
+    /// The duration in seconds.
     pub duration_seconds: Option<i64>,
-    /// Open without enrolment.
+    /// Whether the lesson is available without enrollment.
     pub free_preview: bool,
 }

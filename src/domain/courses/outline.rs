@@ -1,64 +1,64 @@
-//! The modules and lessons of a course, replaced as a whole by their keys.
+//! Replaces the modules and lessons of a course as a whole, matched by their keys.
 
 use std::collections::HashMap;
 
 use entity::{Set, lessons, modules};
 use uuid::Uuid;
 
-use super::super::find::fresh;
-use super::super::{Error, Fault, Result};
+use super::super::records::new_uuid;
+use super::super::{Error, FieldError, Result};
 use super::row::stored_type;
 use super::{LessonUpsert, ModuleUpsert};
 use crate::app::App;
 use foundation::database::Write;
 use foundation::id::{Lesson as LessonKind, Module as ModuleKind, WorkspaceId};
 
-/// What a replacement did.
+/// The changes that a replacement made.
 #[derive(Debug, Default)]
-pub(super) struct Replaced {
-    /// Whether anything shown is different.
+pub(super) struct OutlineChange {
+    /// Whether any visible module or lesson changed.
     pub(super) changed: bool,
-    /// Whether a lesson came or went.
+    /// Whether a lesson was added or removed.
     pub(super) lessons_changed: bool,
-    /// Modules, lessons, and seconds of all lessons, once replaced.
+    /// Number of modules, number of lessons, and total duration of the lessons in seconds. `None` if nothing was replaced.
     pub(super) counts: Option<(i32, i32, i64)>,
-    /// Lessons that are no longer named, for [`remove`].
-    pub(super) gone_lessons: Vec<Uuid>,
-    /// Modules that are no longer named, for [`remove`].
-    pub(super) gone_modules: Vec<Uuid>,
+    /// Lessons that are no longer listed, for [`remove_unlisted`].
+    pub(super) removed_lessons: Vec<Uuid>,
+    /// Modules that are no longer listed, for [`remove_unlisted`].
+    pub(super) removed_modules: Vec<Uuid>,
 }
 
-/// Makes these the course's modules and lessons. What keeps its key keeps its id, even in another module; what
-/// is not named is left for [`remove`]. The caller holds the course.
+/// Replaces the modules and lessons of the course. A module or lesson that keeps its key keeps its id, even if a lesson moves
+/// to another module. Rows that are no longer listed are left for [`remove_unlisted`]. The caller has locked the course.
 pub(super) async fn replace(
     app: &App,
     write: &Write,
     workspace: WorkspaceId,
     course: Uuid,
-    wanted: &[ModuleUpsert],
-) -> Result<Replaced> {
-    free_keys(write, workspace, course, wanted).await?;
+    requested: &[ModuleUpsert],
+) -> Result<OutlineChange> {
+    check_keys_unused(write, workspace, course, requested).await?;
     let module_rows = modules::in_workspace(workspace.uuid());
     let lesson_rows = lessons::in_workspace(workspace.uuid());
     let old_modules = module_rows.of_courses(write.conn(), &[course]).await?;
     let old_lessons = lesson_rows.of_courses(write.conn(), &[course]).await?;
 
-    let modules = module_models(app, write, workspace, course, wanted, &old_modules);
+    let modules = module_models(app, write, workspace, course, requested, &old_modules);
     let mut new_lessons = Vec::new();
-    for (module, wanted) in modules.iter().zip(wanted) {
-        new_lessons.extend(lesson_models(app, write, module, &wanted.lessons, &old_lessons));
+    for (module, requested) in modules.iter().zip(requested) {
+        new_lessons.extend(lesson_models(app, write, module, &requested.lessons, &old_lessons));
     }
-    let counts = counts(&modules, &new_lessons)?;
-    let modules = differences(&old_modules, modules, |module| module.id);
-    let lessons = differences(&old_lessons, new_lessons, |lesson| lesson.id);
-    let replaced = Replaced {
-        gone_lessons: lessons.removed.clone(),
-        gone_modules: modules.removed.clone(),
+    let counts = count(&modules, &new_lessons)?;
+    let modules = compare(&old_modules, modules, |module| module.id);
+    let lessons = compare(&old_lessons, new_lessons, |lesson| lesson.id);
+    let change = OutlineChange {
+        removed_lessons: lessons.removed.clone(),
+        removed_modules: modules.removed.clone(),
         changed: !modules.is_empty() || !lessons.is_empty(),
         lessons_changed: !(lessons.added.is_empty() && lessons.removed.is_empty()),
         counts: Some(counts),
     };
-    // A lesson finds its new module there.
+    // Modules come first, because lessons refer to them.
     module_rows.insert_many(write.conn(), modules.added).await?;
     for module in modules.changed {
         module_rows.update(write.conn(), module.id, module_changes(module)).await?;
@@ -67,49 +67,57 @@ pub(super) async fn replace(
     for lesson in lessons.changed {
         lesson_rows.update(write.conn(), lesson.id, lesson_changes(lesson)).await?;
     }
-    Ok(replaced)
+    Ok(change)
 }
 
-/// Deletes what is no longer named, with the completions of its lessons.
+/// Deletes the modules and lessons that are no longer listed, with the completions of these lessons.
 ///
-/// Last, when the caller holds every student of the course: whoever deletes one of them meanwhile would otherwise
-/// hold the student and wait for a completion, and the caller the other way round.
-pub(super) async fn remove(write: &Write, workspace: WorkspaceId, replaced: &Replaced) -> Result<()> {
-    lessons::in_workspace(workspace.uuid()).delete_many(write.conn(), &replaced.gone_lessons).await?;
-    modules::in_workspace(workspace.uuid()).delete_many(write.conn(), &replaced.gone_modules).await?;
+/// Call this last, when the caller has locked every student of the course. Otherwise it can deadlock with the deletion of a
+/// student, which locks the student first and the completions second.
+pub(super) async fn remove_unlisted(
+    write: &Write,
+    workspace: WorkspaceId,
+    change: &OutlineChange,
+) -> Result<()> {
+    lessons::in_workspace(workspace.uuid()).delete_many(write.conn(), &change.removed_lessons).await?;
+    modules::in_workspace(workspace.uuid()).delete_many(write.conn(), &change.removed_modules).await?;
     Ok(())
 }
 
-/// Keys of modules and lessons are unique in the workspace: one that another course uses is a fault.
-async fn free_keys(
+/// Checks that no key is used by another course, because keys of modules and lessons are unique in the workspace.
+async fn check_keys_unused(
     write: &Write,
     workspace: WorkspaceId,
     course: Uuid,
-    wanted: &[ModuleUpsert],
+    requested: &[ModuleUpsert],
 ) -> Result<()> {
-    let mut faults = Vec::new();
-    let mut fault = |field: String| {
-        let message = "is the key of another course's, and keys are unique in the workspace".to_owned();
-        faults.push(Fault { field, message });
+    let mut errors = Vec::new();
+    let mut error = |field: String| {
+        let message = "is already used by another course; keys are unique in the workspace".to_owned();
+        errors.push(FieldError { field, message });
     };
-    let keys: Vec<&str> = wanted.iter().map(|module| module.key.as_str()).collect();
+    let keys: Vec<&str> = requested.iter().map(|module| module.key.as_str()).collect();
     for row in modules::in_workspace(workspace.uuid()).by_keys(write.conn(), &keys).await? {
         if row.course_id != course {
-            let place = wanted.iter().position(|module| module.key == row.key).unwrap_or_default();
-            fault(format!("modules/{place}/key"));
+            let index = requested.iter().position(|module| module.key == row.key).unwrap_or_default();
+            error(format!("modules/{index}/key"));
         }
     }
-    let places = wanted.iter().enumerate().flat_map(|(module, wanted)| {
-        wanted.lessons.iter().enumerate().map(move |(lesson, wanted)| (wanted.key.as_str(), (module, lesson)))
+    let positions = requested.iter().enumerate().flat_map(|(module, requested)| {
+        requested
+            .lessons
+            .iter()
+            .enumerate()
+            .map(move |(lesson, requested)| (requested.key.as_str(), (module, lesson)))
     });
-    let places: HashMap<&str, (usize, usize)> = places.collect();
-    let keys: Vec<&str> = places.keys().copied().collect();
+    let positions: HashMap<&str, (usize, usize)> = positions.collect();
+    let keys: Vec<&str> = positions.keys().copied().collect();
     for row in lessons::in_workspace(workspace.uuid()).by_keys(write.conn(), &keys).await? {
-        if let Some((module, lesson)) = places.get(row.key.as_str()).filter(|_| row.course_id != course) {
-            fault(format!("modules/{module}/lessons/{lesson}/key"));
+        if let Some((module, lesson)) = positions.get(row.key.as_str()).filter(|_| row.course_id != course) {
+            error(format!("modules/{module}/lessons/{lesson}/key"));
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
+    if errors.is_empty() { Ok(()) } else { Err(Error::Invalid(errors)) }
 }
 
 fn module_models(
@@ -117,31 +125,31 @@ fn module_models(
     write: &Write,
     workspace: WorkspaceId,
     course: Uuid,
-    wanted: &[ModuleUpsert],
+    requested: &[ModuleUpsert],
     old: &[modules::Model],
 ) -> Vec<modules::Model> {
     let old: HashMap<&str, Uuid> = old.iter().map(|row| (row.key.as_str(), row.id)).collect();
     let model = |(position, module): (i32, &ModuleUpsert)| modules::Model {
-        id: old.get(module.key.as_str()).copied().unwrap_or_else(|| fresh::<ModuleKind>(app, write)),
+        id: old.get(module.key.as_str()).copied().unwrap_or_else(|| new_uuid::<ModuleKind>(app, write)),
         workspace_id: workspace.uuid(),
         course_id: course,
         key: module.key.clone(),
         title: module.title.clone(),
         position,
     };
-    (1..).zip(wanted).map(model).collect()
+    (1..).zip(requested).map(model).collect()
 }
 
 fn lesson_models(
     app: &App,
     write: &Write,
     module: &modules::Model,
-    wanted: &[LessonUpsert],
+    requested: &[LessonUpsert],
     old: &[lessons::Model],
 ) -> Vec<lessons::Model> {
     let old: HashMap<&str, Uuid> = old.iter().map(|row| (row.key.as_str(), row.id)).collect();
     let model = |(position, lesson): (i32, &LessonUpsert)| lessons::Model {
-        id: old.get(lesson.key.as_str()).copied().unwrap_or_else(|| fresh::<LessonKind>(app, write)),
+        id: old.get(lesson.key.as_str()).copied().unwrap_or_else(|| new_uuid::<LessonKind>(app, write)),
         workspace_id: module.workspace_id,
         course_id: module.course_id,
         module_id: module.id,
@@ -152,10 +160,10 @@ fn lesson_models(
         duration_seconds: lesson.duration_seconds,
         free_preview: lesson.free_preview,
     };
-    (1..).zip(wanted).map(model).collect()
+    (1..).zip(requested).map(model).collect()
 }
 
-fn counts(modules: &[modules::Model], lessons: &[lessons::Model]) -> Result<(i32, i32, i64)> {
+fn count(modules: &[modules::Model], lessons: &[lessons::Model]) -> Result<(i32, i32, i64)> {
     let too_many = |_| anyhow::anyhow!("a count of modules or lessons overflows");
     Ok((
         i32::try_from(modules.len()).map_err(too_many)?,
@@ -164,23 +172,23 @@ fn counts(modules: &[modules::Model], lessons: &[lessons::Model]) -> Result<(i32
     ))
 }
 
-/// How one list of rows becomes another.
-struct Differences<M> {
+/// The changes that turn one list of rows into another.
+struct RowDifferences<M> {
     added: Vec<M>,
     changed: Vec<M>,
     removed: Vec<Uuid>,
 }
 
-impl<M> Differences<M> {
+impl<M> RowDifferences<M> {
     fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
     }
 }
 
-fn differences<M: PartialEq>(old: &[M], new: Vec<M>, id: impl Fn(&M) -> Uuid) -> Differences<M> {
+fn compare<M: PartialEq>(old: &[M], new: Vec<M>, id: impl Fn(&M) -> Uuid) -> RowDifferences<M> {
     let before: HashMap<Uuid, &M> = old.iter().map(|row| (id(row), row)).collect();
-    let kept: std::collections::HashSet<Uuid> = new.iter().map(&id).collect();
-    let removed = old.iter().map(&id).filter(|old| !kept.contains(old)).collect();
+    let new_ids: std::collections::HashSet<Uuid> = new.iter().map(&id).collect();
+    let removed = old.iter().map(&id).filter(|old| !new_ids.contains(old)).collect();
     let (mut added, mut changed) = (Vec::new(), Vec::new());
     for row in new {
         match before.get(&id(&row)) {
@@ -189,7 +197,7 @@ fn differences<M: PartialEq>(old: &[M], new: Vec<M>, id: impl Fn(&M) -> Uuid) ->
             Some(_) => {}
         }
     }
-    Differences { added, changed, removed }
+    RowDifferences { added, changed, removed }
 }
 
 fn module_changes(row: modules::Model) -> modules::ActiveModel {

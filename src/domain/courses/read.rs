@@ -1,20 +1,20 @@
-//! The catalogue as the API shows it.
+//! Queries for courses.
 
-use entity::courses::{self, Column, CourseFilter as RowFilter, Status};
+use entity::courses::{self, Column, CourseRowFilter, StoredCourseStatus};
 use entity::{Keyset, lessons, modules};
 
 use super::super::Result;
-use super::super::find::absent;
 use super::super::page::{Page, PageRequest, Position, SortKey};
+use super::super::records::not_found;
 use super::row::{self, course, stored_status};
 use super::{Course, CourseDetail, CourseFilter, CourseSearch, CourseStatus};
 use crate::app::App;
 use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 
-/// The published courses of a workspace, a page of them.
+/// Returns a page of the published courses of a workspace.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -22,83 +22,83 @@ pub async fn list(
     page: PageRequest,
 ) -> Result<Page<Course>> {
     let keyset = page.keyset(app, column).await?;
-    let filter = RowFilter {
-        status: Some(Status::Published),
+    let filter = CourseRowFilter {
+        status: Some(StoredCourseStatus::Published),
         slug: filter.slug.clone(),
         language: filter.language.clone(),
         search: None,
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),
     };
-    read(app, workspace, &filter, keyset, page).await
+    read_page(app, workspace, &filter, keyset, page).await
 }
 
-/// The courses of a workspace, drafts included, a page of them; newest first.
+/// Returns a page of the courses of a workspace with any status, newest first.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn all(
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn search(
     app: &App,
     workspace: WorkspaceId,
-    search: &CourseSearch,
+    filter: &CourseSearch,
     after: Option<Position>,
     limit: u32,
 ) -> Result<Page<Course>> {
-    let page = PageRequest::newest(after, limit);
+    let page = PageRequest::newest_first(after, limit);
     let keyset = page.keyset(app, column).await?;
-    let filter = RowFilter {
-        status: search.status.map(stored_status),
-        search: search.text.as_deref().map(|text| text.trim().to_owned()),
-        ..RowFilter::default()
+    let filter = CourseRowFilter {
+        status: filter.status.map(stored_status),
+        search: filter.text.as_deref().map(|text| text.trim().to_owned()),
+        ..CourseRowFilter::default()
     };
-    read(app, workspace, &filter, keyset, page).await
+    read_page(app, workspace, &filter, keyset, page).await
 }
 
-async fn read(
+async fn read_page(
     app: &App,
     workspace: WorkspaceId,
-    filter: &RowFilter,
+    filter: &CourseRowFilter,
     keyset: Keyset<Column>,
     page: PageRequest,
 ) -> Result<Page<Course>> {
     let rows = courses::in_workspace(workspace.uuid()).page(app.db.read(), filter, keyset).await?;
-    let (rows, next) = page.cut(rows, |row, key| {
+    let (rows, next) = page.trim_to_page(rows, |row, key| {
         (if key == SortKey::UpdatedAt { row.updated_at } else { row.created_at }, row.id)
     });
     Ok(Page { items: rows.into_iter().map(course).collect(), next })
 }
 
-/// Those of these courses that are in the workspace, of any status, in no order.
+/// Returns the courses with these ids that are in the workspace, with any status and in no particular order.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn by_ids(app: &App, workspace: WorkspaceId, ids: &[CourseId]) -> Result<Vec<Course>> {
     let ids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
     let rows = courses::in_workspace(workspace.uuid()).by_ids(app.db.read(), &ids).await?;
     Ok(rows.into_iter().map(course).collect())
 }
 
-/// A published or archived course with its modules and lessons.
+/// Returns a published or archived course with its modules and lessons.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) for an absent, foreign or draft course.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such course, or if the course is a draft.
 pub async fn get(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
-    let found = detail(app, workspace, id).await?;
-    if found.course.status == CourseStatus::Draft { Err(absent::<CourseKind>(id)) } else { Ok(found) }
+    let detail = get_any_status(app, workspace, id).await?;
+    if detail.course.status == CourseStatus::Draft { Err(not_found::<CourseKind>(id)) } else { Ok(detail) }
 }
 
-/// A course of any status with its modules and lessons, as it stood at one moment.
+/// Returns a course of any status with its modules and lessons, read in one snapshot.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
-pub async fn detail(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
+/// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such course.
+pub async fn get_any_status(app: &App, workspace: WorkspaceId, id: CourseId) -> Result<CourseDetail> {
     let scope = workspace.uuid();
     let snapshot = app.db.snapshot().await?;
     let row = courses::in_workspace(scope).by_id(&snapshot, id.uuid()).await?;
     let modules = modules::in_workspace(scope).of_courses(&snapshot, &[id.uuid()]).await?;
     let lessons = lessons::in_workspace(scope).of_courses(&snapshot, &[id.uuid()]).await?;
     snapshot.rollback().await?;
-    let row = row.ok_or_else(|| absent::<CourseKind>(id))?;
+    let row = row.ok_or_else(|| not_found::<CourseKind>(id))?;
     Ok(CourseDetail { course: course(row), modules: row::outline(modules, &lessons) })
 }
 

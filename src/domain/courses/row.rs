@@ -1,14 +1,14 @@
-//! A course as the database keeps it, made a record.
+//! Conversions between database rows and courses.
 
-use entity::courses::{Model, Status};
-use entity::lessons::{self, Kind};
+use entity::courses::{Model, StoredCourseStatus};
+use entity::lessons::{self, StoredLessonType};
 use entity::modules;
 
-use super::super::find::id;
+use super::super::records::id;
 use super::{Course, CourseStatus, Lesson, LessonType, Module, Money};
 use foundation::clock::from_ms;
 
-/// The record without its modules.
+/// Converts a row to a course without its modules.
 pub(super) fn course(row: Model) -> Course {
     Course {
         id: id(row.id),
@@ -29,25 +29,25 @@ pub(super) fn course(row: Model) -> Course {
     }
 }
 
-/// The status as the domain names it.
-pub(crate) const fn status(status: Status) -> CourseStatus {
+/// Converts a stored status.
+pub(crate) const fn status(status: StoredCourseStatus) -> CourseStatus {
     match status {
-        Status::Draft => CourseStatus::Draft,
-        Status::Published => CourseStatus::Published,
-        Status::Archived => CourseStatus::Archived,
+        StoredCourseStatus::Draft => CourseStatus::Draft,
+        StoredCourseStatus::Published => CourseStatus::Published,
+        StoredCourseStatus::Archived => CourseStatus::Archived,
     }
 }
 
-/// The status as the database keeps it.
-pub(super) const fn stored_status(status: CourseStatus) -> Status {
+/// Converts a status to its stored form.
+pub(super) const fn stored_status(status: CourseStatus) -> StoredCourseStatus {
     match status {
-        CourseStatus::Draft => Status::Draft,
-        CourseStatus::Published => Status::Published,
-        CourseStatus::Archived => Status::Archived,
+        CourseStatus::Draft => StoredCourseStatus::Draft,
+        CourseStatus::Published => StoredCourseStatus::Published,
+        CourseStatus::Archived => StoredCourseStatus::Archived,
     }
 }
 
-/// The modules with their lessons, both by position; both lists come sorted by course, module and position.
+/// Combines modules with their lessons, sorted by position. Both lists are sorted by course, module and position.
 pub(super) fn outline(modules: Vec<modules::Model>, lessons: &[lessons::Model]) -> Vec<Module> {
     let module = |row: modules::Model| Module {
         id: id(row.id),
@@ -69,27 +69,27 @@ fn lesson(row: &lessons::Model) -> Lesson {
     }
 }
 
-const fn lesson_type(kind: Kind) -> LessonType {
+const fn lesson_type(kind: StoredLessonType) -> LessonType {
     match kind {
-        Kind::Video => LessonType::Video,
-        Kind::Audio => LessonType::Audio,
-        Kind::Text => LessonType::Text,
-        Kind::Download => LessonType::Download,
-        Kind::Quiz => LessonType::Quiz,
-        Kind::Assignment => LessonType::Assignment,
-        Kind::Live => LessonType::Live,
+        StoredLessonType::Video => LessonType::Video,
+        StoredLessonType::Audio => LessonType::Audio,
+        StoredLessonType::Text => LessonType::Text,
+        StoredLessonType::Download => LessonType::Download,
+        StoredLessonType::Quiz => LessonType::Quiz,
+        StoredLessonType::Assignment => LessonType::Assignment,
+        StoredLessonType::Live => LessonType::Live,
     }
 }
 
-/// The type as the database keeps it.
-pub(super) const fn stored_type(lesson_type: LessonType) -> Kind {
+/// Converts a lesson type to its stored form.
+pub(super) const fn stored_type(lesson_type: LessonType) -> StoredLessonType {
     match lesson_type {
-        LessonType::Video => Kind::Video,
-        LessonType::Audio => Kind::Audio,
-        LessonType::Text => Kind::Text,
-        LessonType::Download => Kind::Download,
-        LessonType::Quiz => Kind::Quiz,
-        LessonType::Assignment => Kind::Assignment,
-        LessonType::Live => Kind::Live,
+        LessonType::Video => StoredLessonType::Video,
+        LessonType::Audio => StoredLessonType::Audio,
+        LessonType::Text => StoredLessonType::Text,
+        LessonType::Download => StoredLessonType::Download,
+        LessonType::Quiz => StoredLessonType::Quiz,
+        LessonType::Assignment => StoredLessonType::Assignment,
+        LessonType::Live => StoredLessonType::Live,
     }
 }

@@ -1,37 +1,38 @@
-//! The status of a course: what changes with it, and the event that tells of it.
+//! Changes of a course's status, and their events.
 
 use entity::Set;
-use entity::courses::{self, ActiveModel, Model, Status};
+use entity::courses::{self, ActiveModel, Model, StoredCourseStatus};
 use jiff::Timestamp;
 
-use super::super::find::absent;
-use super::super::{Changed, Result};
+use super::super::records::not_found;
+use super::super::{Result, WriteOutcome};
 use super::row::{course, stored_status};
-use super::{Course, CourseStatus, catalogue};
+use super::{Course, CourseStatus, catalog};
 use crate::app::App;
 use crate::outbox::{self, Event};
 use foundation::database::Write;
 use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 
-/// Publishes a course, archives it, or makes it a draft again; emits `course.published` or `course.archived`. A course
-/// that has the status already is left as it is.
+/// Publishes a course, archives it, or makes it a draft again. Emits `course.published` or `course.archived`. Does nothing if
+/// the course already has the status.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when there is no such course in the workspace.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such course.
 pub async fn set_status(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
-    of: CourseId,
+    course_id: CourseId,
     status: CourseStatus,
-) -> Result<Changed<Course>> {
+) -> Result<WriteOutcome<Course>> {
     let rows = courses::in_workspace(workspace.uuid());
-    let before = rows.lock(write.conn(), of.uuid()).await?.ok_or_else(|| absent::<CourseKind>(of))?;
+    let before =
+        rows.lock(write.conn(), course_id.uuid()).await?.ok_or_else(|| not_found::<CourseKind>(course_id))?;
     let mut row = before.clone();
-    become_status(&mut row, stored_status(status), at);
+    set_row_status(&mut row, stored_status(status), at);
     if row.status == before.status {
-        return Ok(Changed::before(course(before)));
+        return Ok(WriteOutcome::unchanged(course(before)));
     }
     row.updated_at = write.now_ms();
     let changes = ActiveModel {
@@ -42,40 +43,40 @@ pub async fn set_status(
         ..Default::default()
     };
     rows.update(write.conn(), row.id, changes).await?;
-    tell(app, write, workspace, at, Some(before.status), row.clone()).await?;
-    catalogue::mark(app, write, workspace).await?;
-    Ok(Changed::now(course(row)))
+    append_status_event(app, write, workspace, at, Some(before.status), row.clone()).await?;
+    catalog::mark_changed(app, write, workspace).await?;
+    Ok(WriteOutcome::changed(course(row)))
 }
 
-/// Gives the row a status, and the times that go with a new one.
-pub(super) fn become_status(row: &mut Model, status: Status, at: Timestamp) {
+/// Sets the status of a row, and the times of a new status.
+pub(super) fn set_row_status(row: &mut Model, status: StoredCourseStatus, at: Timestamp) {
     if row.status == status {
         return;
     }
     row.status = status;
     let at_ms = at.as_millisecond();
-    if status == Status::Published {
+    if status == StoredCourseStatus::Published {
         row.published_at = Some(at_ms);
     }
-    row.archived_at = (status == Status::Archived).then_some(at_ms);
+    row.archived_at = (status == StoredCourseStatus::Archived).then_some(at_ms);
 }
 
-/// Sends the event of a status that was not there before.
-pub(super) async fn tell(
+/// Appends the event of the status if it differs from the one before.
+pub(super) async fn append_status_event(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
-    before: Option<Status>,
+    before: Option<StoredCourseStatus>,
     row: Model,
 ) -> Result<()> {
     if before == Some(row.status) {
         return Ok(());
     }
     let event = match row.status {
-        Status::Draft => return Ok(()),
-        Status::Published => Event::CoursePublished(course(row)),
-        Status::Archived => Event::CourseArchived(course(row)),
+        StoredCourseStatus::Draft => return Ok(()),
+        StoredCourseStatus::Published => Event::CoursePublished(course(row)),
+        StoredCourseStatus::Archived => Event::CourseArchived(course(row)),
     };
     outbox::append(app, write, workspace, at, event).await.map(drop)
 }

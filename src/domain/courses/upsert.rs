@@ -1,29 +1,29 @@
-//! Courses made and changed by `course.upsert`.
+//! Creates and updates courses from `course.upsert` changes.
 
 use std::collections::BTreeSet;
 
 use entity::Set;
-use entity::courses::{self, ActiveModel, Model, Status};
+use entity::courses::{self, ActiveModel, Model, StoredCourseStatus};
 use jiff::Timestamp;
 
-use super::super::error::taken;
-use super::super::faults::Faults;
-use super::super::find::{fresh, id};
-use super::super::{Error, Given, Result, enrollments};
+use super::super::error::map_unique_violation;
+use super::super::field_errors::FieldErrors;
+use super::super::records::{id, new_uuid};
+use super::super::{Error, FieldUpdate, Result, enrollments};
 use super::row::stored_status;
-use super::status::{become_status, tell};
-use super::{CourseUpsert, ModuleUpsert, catalogue, outline};
+use super::status::{append_status_event, set_row_status};
+use super::{CourseUpsert, ModuleUpsert, catalog, outline};
 use crate::app::App;
-use foundation::database::{Unique, Write};
+use foundation::database::{UniqueConstraint, Write};
 use foundation::id::{Course as CourseKind, CourseId, WorkspaceId};
 
-/// Makes or changes a course; emits `course.published` or `course.archived` when the status becomes that.
+/// Creates or updates a course. Emits `course.published` or `course.archived` when the course gets that status.
 ///
-/// With `modules`, the whole list is replaced: what keeps its key keeps its id, and whoever is enrolled is
-/// counted again along the new lessons.
+/// `modules` replaces the whole list: modules and lessons that keep their key keep their id. The progress of enrolled students
+/// is recounted if lessons were added or removed.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a taken slug, a repeated key, a bad currency.
+/// Returns [`Error::Invalid`] if the slug is taken, a key is repeated or a value is invalid.
 pub async fn upsert(
     app: &App,
     write: &mut Write,
@@ -31,53 +31,53 @@ pub async fn upsert(
     at: Timestamp,
     upsert: CourseUpsert,
 ) -> Result<CourseId> {
-    check(&upsert)?;
+    validate(&upsert)?;
     let rows = courses::in_workspace(workspace.uuid());
     let before = rows.lock_by_key(write.conn(), &upsert.key).await?;
-    let holder = rows.by_slug(write.conn(), &upsert.slug).await?;
-    if holder.is_some_and(|holder| before.as_ref().is_none_or(|before| before.id != holder.id)) {
+    let slug_owner = rows.by_slug(write.conn(), &upsert.slug).await?;
+    if slug_owner.is_some_and(|slug_owner| before.as_ref().is_none_or(|before| before.id != slug_owner.id)) {
         return Err(slug_taken());
     }
-    let new = before.is_none();
-    let before = before.unwrap_or_else(|| blank(app, write, workspace, at, &upsert));
-    let mut row = described(&before, at, &upsert);
-    if new && !rows.insert_unless_taken(write.conn(), row.clone()).await? {
-        return Err(Error::raced());
+    let is_new = before.is_none();
+    let before = before.unwrap_or_else(|| new_row(app, write, workspace, at, &upsert));
+    let mut row = apply_upsert(&before, at, &upsert);
+    if is_new && !rows.insert_unless_taken(write.conn(), row.clone()).await? {
+        return Err(Error::lost_race());
     }
-    let replaced = match &upsert.modules {
+    let outline_change = match &upsert.modules {
         Some(modules) => outline::replace(app, write, workspace, row.id, modules).await?,
-        None => outline::Replaced::default(),
+        None => outline::OutlineChange::default(),
     };
-    if let Some(counts) = replaced.counts {
+    if let Some(counts) = outline_change.counts {
         (row.module_count, row.lesson_count, row.duration_seconds) = counts;
     }
     let course_id = id(row.id);
-    if !new && row == before && !replaced.changed {
+    if !is_new && row == before && !outline_change.changed {
         return Ok(course_id);
     }
     row.updated_at = write.now_ms();
     let changes = changes(row.clone());
-    rows.update(write.conn(), row.id, changes).await.map_err(raced)?;
-    if replaced.lessons_changed && !new {
-        enrollments::recount(write, workspace, at, &row, &replaced.gone_lessons).await?;
+    rows.update(write.conn(), row.id, changes).await.map_err(map_slug_conflict)?;
+    if outline_change.lessons_changed && !is_new {
+        enrollments::recount(write, workspace, at, &row, &outline_change.removed_lessons).await?;
     }
-    outline::remove(write, workspace, &replaced).await?;
-    tell(app, write, workspace, at, (!new).then_some(before.status), row).await?;
-    catalogue::mark(app, write, workspace).await?;
+    outline::remove_unlisted(write, workspace, &outline_change).await?;
+    append_status_event(app, write, workspace, at, (!is_new).then_some(before.status), row).await?;
+    catalog::mark_changed(app, write, workspace).await?;
     Ok(course_id)
 }
 
-/// A course of which nothing but its key is known.
-fn blank(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upsert: &CourseUpsert) -> Model {
+/// Creates the row of a new course, before the other fields of the upsert are applied.
+fn new_row(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upsert: &CourseUpsert) -> Model {
     Model {
-        id: fresh::<CourseKind>(app, write),
+        id: new_uuid::<CourseKind>(app, write),
         workspace_id: workspace.uuid(),
         key: Some(upsert.key.clone()),
         slug: upsert.slug.clone(),
         title: upsert.title.clone(),
         description: None,
         language: None,
-        status: Status::Draft,
+        status: StoredCourseStatus::Draft,
         image_url: None,
         url: None,
         price_amount: None,
@@ -92,27 +92,27 @@ fn blank(app: &App, write: &Write, workspace: WorkspaceId, at: Timestamp, upsert
     }
 }
 
-/// The row as the upsert says it, all but its modules.
-fn described(before: &Model, at: Timestamp, upsert: &CourseUpsert) -> Model {
+/// Returns the row with the fields of the upsert, except modules.
+fn apply_upsert(before: &Model, at: Timestamp, upsert: &CourseUpsert) -> Model {
     let mut row = before.clone();
     row.slug.clone_from(&upsert.slug);
     row.title.clone_from(&upsert.title);
-    row.description = upsert.description.clone().or(row.description);
-    row.language = upsert.language.clone().or(row.language);
-    row.image_url = upsert.image_url.clone().or(row.image_url);
-    row.url = upsert.url.clone().or(row.url);
+    row.description = upsert.description.clone().apply_to(row.description);
+    row.language = upsert.language.clone().apply_to(row.language);
+    row.image_url = upsert.image_url.clone().apply_to(row.image_url);
+    row.url = upsert.url.clone().apply_to(row.url);
     match &upsert.price {
-        Given::Absent => {}
-        Given::Null => (row.price_amount, row.price_currency) = (None, None),
-        Given::Value(price) => {
+        FieldUpdate::Absent => {}
+        FieldUpdate::Null => (row.price_amount, row.price_currency) = (None, None),
+        FieldUpdate::Value(price) => {
             (row.price_amount, row.price_currency) = (Some(price.amount), Some(price.currency.clone()));
         }
     }
-    become_status(&mut row, stored_status(upsert.status), at);
+    set_row_status(&mut row, stored_status(upsert.status), at);
     row
 }
 
-/// Every column that an upsert may change.
+/// Returns the columns that an upsert can change.
 fn changes(row: Model) -> ActiveModel {
     ActiveModel {
         slug: Set(row.slug),
@@ -134,53 +134,53 @@ fn changes(row: Model) -> ActiveModel {
     }
 }
 
-fn check(upsert: &CourseUpsert) -> Result<()> {
-    let mut faults = Faults::default();
-    faults.key("key", &upsert.key);
-    faults.slug("slug", &upsert.slug);
-    faults.line("title", &upsert.title, 500);
-    faults.prose("description", upsert.description.value(), 20_000);
-    faults.language("language", upsert.language.value());
-    faults.url("image_url", upsert.image_url.value());
-    faults.url("url", upsert.url.value());
+fn validate(upsert: &CourseUpsert) -> Result<()> {
+    let mut errors = FieldErrors::default();
+    errors.check_key("key", &upsert.key);
+    errors.check_slug("slug", &upsert.slug);
+    errors.check_line("title", &upsert.title, 500);
+    errors.check_text("description", upsert.description.value(), 20_000);
+    errors.check_language("language", upsert.language.value());
+    errors.check_url("image_url", upsert.image_url.value());
+    errors.check_url("url", upsert.url.value());
     if let Some(price) = upsert.price.value() {
-        faults.not_negative("price/amount", price.amount);
-        faults.currency("price/currency", &price.currency);
+        errors.check_not_negative("price/amount", price.amount);
+        errors.check_currency("price/currency", &price.currency);
     }
     if let Some(modules) = &upsert.modules {
-        check_modules(&mut faults, modules);
+        validate_modules(&mut errors, modules);
     }
-    faults.check()
+    errors.into_result()
 }
 
-fn check_modules(faults: &mut Faults, modules: &[ModuleUpsert]) {
+fn validate_modules(errors: &mut FieldErrors, modules: &[ModuleUpsert]) {
     let (mut module_keys, mut lesson_keys) = (BTreeSet::new(), BTreeSet::new());
     let lessons: usize = modules.iter().map(|module| module.lessons.len()).sum();
     if modules.len() > 500 || lessons > 5000 {
-        faults.add("modules", "must hold at most 500 modules and 5000 lessons");
+        errors.add("modules", "must contain at most 500 modules and 5000 lessons");
     }
-    for (place, module) in modules.iter().enumerate() {
-        let field = |name: &str| format!("modules/{place}/{name}");
-        faults.key(&field("key"), &module.key);
-        faults.line(&field("title"), &module.title, 500);
+    for (index, module) in modules.iter().enumerate() {
+        let field = |name: &str| format!("modules/{index}/{name}");
+        errors.check_key(&field("key"), &module.key);
+        errors.check_line(&field("title"), &module.title, 500);
         if !module_keys.insert(&module.key) {
-            faults.add(field("key"), "names a module that is named above already");
+            errors.add(field("key"), "repeats the key of an earlier module");
         }
-        for (place, lesson) in module.lessons.iter().enumerate() {
-            let field = |name: &str| format!("{}/{place}/{name}", field("lessons"));
-            faults.key(&field("key"), &lesson.key);
-            faults.line(&field("title"), &lesson.title, 500);
-            faults.seconds(&field("duration_seconds"), lesson.duration_seconds);
+        for (index, lesson) in module.lessons.iter().enumerate() {
+            let field = |name: &str| format!("{}/{index}/{name}", field("lessons"));
+            errors.check_key(&field("key"), &lesson.key);
+            errors.check_line(&field("title"), &lesson.title, 500);
+            errors.check_seconds(&field("duration_seconds"), lesson.duration_seconds);
             if !lesson_keys.insert(&lesson.key) {
-                faults.add(field("key"), "names a lesson that is named above already");
+                errors.add(field("key"), "repeats the key of an earlier lesson");
             }
         }
     }
 }
 
-/// The fault of a taken slug, where the database is the first to see it.
-fn raced(error: sea_orm::DbErr) -> Error {
-    taken(error, Unique::COURSE_SLUG, slug_taken)
+/// Maps a unique violation to the error of a taken slug, because the check before it can miss a concurrent write.
+fn map_slug_conflict(error: sea_orm::DbErr) -> Error {
+    map_unique_violation(error, UniqueConstraint::COURSE_SLUG, slug_taken)
 }
 
 fn slug_taken() -> Error {

@@ -1,108 +1,110 @@
-//! Enrolments: the link of a student to a course, and the progress along it.
+//! Enrollments of students in courses, and their progress.
 
 use jiff::Timestamp;
 
-use super::Named;
-use super::word::words;
+use super::IdOrKey;
+use super::text_enum::text_enum;
 use foundation::id::{CourseId, EnrollmentId, OrderId, StudentId};
 
-mod admit;
-mod enrol;
+mod access;
+mod enroll;
 mod progress;
 mod recount;
 mod revoke;
 mod row;
 
-pub(crate) use admit::{Admission, Admitted, admit, extend, fall_back_to_grants, hand_over};
-pub use enrol::{enrol, give, grant};
+pub(crate) use access::{
+    AccessOutcome, AccessRequest, assign_order, fall_back_to_grants, give_access, remove_expiry,
+};
+pub use enroll::{enroll, enroll_manually, grant};
 pub use progress::record_progress;
 pub(crate) use recount::recount;
 pub use revoke::revoke;
-pub(crate) use revoke::take_away;
-pub(crate) use row::{announce, enrollment, facts, snapshot};
+pub(crate) use revoke::revoke_access;
+pub(crate) use row::{append_created_event, enrollment, rollup_facts, snapshot};
 
-/// Where an enrolment stands.
+/// The status of an enrollment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnrollmentStatus {
     /// The student has access.
     Active,
-    /// Every lesson is done; the student keeps access.
+    /// Every lesson is completed. The student keeps access.
     Completed,
     /// `expires_at` has passed.
     Expired,
-    /// Access was taken away.
+    /// Access was revoked.
     Revoked,
 }
 
-words!(EnrollmentStatus, "an enrollment status", { Active = "active", Completed = "completed", Expired = "expired", Revoked = "revoked" });
+text_enum!(EnrollmentStatus, "an enrollment status", { Active = "active", Completed = "completed", Expired = "expired", Revoked = "revoked" });
 
-/// Where an enrolment came from.
+/// The source of an enrollment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnrollmentSource {
-    /// `createEnrollment`.
+    /// The API operation `createEnrollment`.
     Api,
     /// A paid order.
     Order,
-    /// Somebody in the workspace.
+    /// A user of the workspace.
     Manual,
-    /// A transfer from another system.
+    /// An import from another system.
     Import,
 }
 
-words!(EnrollmentSource, "an enrollment source", { Api = "api", Order = "order", Manual = "manual", Import = "import" });
+text_enum!(EnrollmentSource, "an enrollment source", { Api = "api", Order = "order", Manual = "manual", Import = "import" });
 
-/// An enrolment.
+/// An enrollment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enrollment {
     /// Its id.
     pub id: EnrollmentId,
-    /// Who.
+    /// The student.
     pub student_id: StudentId,
-    /// In what.
+    /// The course.
     pub course_id: CourseId,
-    /// Where it stands.
+    /// The status.
     pub status: EnrollmentStatus,
-    /// Where it came from.
+    /// The source.
     pub source: EnrollmentSource,
-    /// The order it came from.
+    /// The order that pays for it, if any.
     pub order_id: Option<OrderId>,
-    /// How far the student is.
+    /// The progress of the student.
     pub progress: EnrollmentProgress,
-    /// When access was given, the last time.
+    /// The time at which access was last given.
     pub enrolled_at: Timestamp,
-    /// When access ends.
+    /// The time at which access ends.
     pub expires_at: Option<Timestamp>,
-    /// When the last lesson was done.
+    /// The time at which the last lesson was completed.
     pub completed_at: Option<Timestamp>,
-    /// When access was taken away.
+    /// The time at which access was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// Creation.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// Last recorded change.
+    /// Time of the last recorded change.
     pub updated_at: Timestamp,
 }
 
-/// Progress in one course.
+/// The progress in one course.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnrollmentProgress {
-    /// Floored; 100 only when every lesson is done, 0 in a course without lessons.
+    /// Rounded down. 100 only if every lesson is completed, 0 for a course without lessons.
     pub percent_complete: i32,
-    /// Lessons done.
+    /// Number of lessons completed.
     pub completed_lessons: i32,
-    /// Lessons of the course.
+    /// Number of lessons of the course.
     pub total_lessons: i32,
-    /// When a lesson was last worked on.
+    /// The time at which a lesson was last completed.
     pub last_activity_at: Option<Timestamp>,
 }
 
-/// An enrolment with its student and its course, as events show it.
+/// An enrollment with its student and its course, as events contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnrollmentSnapshot {
-    /// The enrolment.
+    /// The enrollment.
     pub enrollment: Enrollment,
-    /// Who.
+    /// The student.
     pub student: StudentName,
-    /// In what.
+    /// The course.
     pub course: CourseName,
 }
 
@@ -111,7 +113,7 @@ pub struct EnrollmentSnapshot {
 pub struct StudentName {
     /// Its id.
     pub id: StudentId,
-    /// Its email.
+    /// Its email address.
     pub email: String,
     /// Its name.
     pub name: Option<String>,
@@ -128,59 +130,59 @@ pub struct CourseName {
     pub title: String,
 }
 
-/// An enrolment to make through the API.
+/// The data of a new enrollment from the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewEnrollment {
-    /// Who.
+    /// The student.
     pub student: StudentId,
-    /// In what; must be published.
+    /// The course, which must be published.
     pub course: CourseId,
-    /// When access ends; must lie in the future.
+    /// The time at which access ends. Must be in the future.
     pub expires_at: Option<Timestamp>,
 }
 
-/// What came of [`enrol`].
+/// The outcome of [`enroll`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Enrolled {
-    /// The pair is new.
+pub enum EnrollOutcome {
+    /// The enrollment is new.
     New(Enrollment),
-    /// The pair is enrolled already; nothing was changed.
-    Already(Enrollment),
-    /// The pair was revoked or expired and has access again, under the same id.
+    /// The student already has access. Nothing was changed.
+    Existing(Enrollment),
+    /// The enrollment was revoked or expired and gives access again, under the same id.
     Reactivated(Enrollment),
 }
 
-/// What `enrollment.grant` says, or somebody in the workspace.
+/// The data of an `enrollment.grant` change or of a manual enrollment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnrollmentGrant {
-    /// Who.
-    pub student: Named,
-    /// In what; may be of any status.
-    pub course: Named,
-    /// `Manual` unless said otherwise.
+    /// The student.
+    pub student: IdOrKey,
+    /// The course, of any status.
+    pub course: IdOrKey,
+    /// The source. The default is `Manual`.
     pub source: EnrollmentSource,
-    /// When access ends; must lie after the grant. `None` is without end.
+    /// The time at which access ends, after the time of the grant. `None` means without end.
     pub expires_at: Option<Timestamp>,
 }
 
-/// What `enrollment.revoke` says.
+/// The data of an `enrollment.revoke` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnrollmentRevoke {
-    /// Who.
-    pub student: Named,
-    /// In what.
-    pub course: Named,
-    /// Why.
+    /// The student.
+    pub student: IdOrKey,
+    /// The course.
+    pub course: IdOrKey,
+    /// The reason.
     pub reason: Option<String>,
 }
 
-/// What `progress.record` says: the student has done the lesson.
+/// The data of a `progress.record` change: the student completed the lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgressRecord {
-    /// Who.
-    pub student: Named,
-    /// In what.
-    pub course: Named,
-    /// The lesson done, one of that course.
-    pub lesson: Named,
+    /// The student.
+    pub student: IdOrKey,
+    /// The course.
+    pub course: IdOrKey,
+    /// The completed lesson, which belongs to the course.
+    pub lesson: IdOrKey,
 }

@@ -1,4 +1,4 @@
-//! What a new list of lessons means for those who are enrolled.
+//! Recounts the progress of enrollments after the lessons of their course changed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,39 +7,39 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::super::Result;
-use super::progress::settle;
+use super::progress::update_completion;
 use super::row::save;
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
-/// Enrolments recounted at a time.
+/// Number of enrollments per batch.
 const BATCH: u64 = 200;
 
-/// Counts the lessons of every enrolment of a course again, without those that are about to go. The caller holds the
-/// course, so that nobody enrols or makes progress meanwhile; all its students are held from here on.
+/// Recounts the lessons of every enrollment of a course, without the lessons that are about to be deleted. The caller has
+/// locked the course, so that no student enrolls or makes progress in the meantime. Locks all students of the course.
 ///
-/// An enrolment is completed as long as every lesson is done: a new lesson makes a completed one active again,
-/// and taking the last open one away completes it.
+/// An enrollment is completed while every lesson is completed: a new lesson makes a completed enrollment active again, and
+/// removing the last open lesson completes it.
 pub(crate) async fn recount(
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
     course: &courses::Model,
-    gone: &[Uuid],
+    removed: &[Uuid],
 ) -> Result<()> {
-    let gone: HashSet<Uuid> = gone.iter().copied().collect();
+    let removed: HashSet<Uuid> = removed.iter().copied().collect();
     let rows = enrollments::in_workspace(workspace.uuid());
     let mut after = None;
     loop {
         let batch = rows.of_course(write.conn(), course.id, after, BATCH).await?;
         let Some(last) = batch.last() else { return Ok(()) };
         after = Some(last.student_id);
-        // Students first, then their enrolments: the order in which every writer takes them.
+        // Locks the students before their enrollments, which is the lock order of every write.
         let ids: Vec<_> = batch.iter().map(|row| row.student_id).collect();
         let students = students::in_workspace(workspace.uuid()).lock_many(write.conn(), &ids).await?;
         let ids: Vec<_> = batch.iter().map(|row| row.id).collect();
         let batch = rows.lock_many(write.conn(), &ids).await?;
-        recount_batch(write, workspace, at, course, &gone, &students, batch).await?;
+        recount_batch(write, workspace, at, course, &removed, &students, batch).await?;
     }
 }
 
@@ -48,14 +48,14 @@ async fn recount_batch(
     workspace: WorkspaceId,
     at: Timestamp,
     course: &courses::Model,
-    gone: &HashSet<Uuid>,
+    removed: &HashSet<Uuid>,
     students: &[students::Model],
     batch: Vec<enrollments::Model>,
 ) -> Result<()> {
     let ids: Vec<_> = batch.iter().map(|row| row.id).collect();
     let mut done: HashMap<Uuid, i32> = HashMap::new();
     for lesson in lesson_completions::of_enrollments(write.conn(), workspace.uuid(), &ids).await? {
-        if !gone.contains(&lesson.lesson_id) {
+        if !removed.contains(&lesson.lesson_id) {
             *done.entry(lesson.enrollment_id).or_default() += 1;
         }
     }
@@ -66,7 +66,7 @@ async fn recount_batch(
         let mut row = before.clone();
         row.total_lessons = course.lesson_count;
         row.completed_lessons = done.get(&row.id).copied().unwrap_or_default();
-        settle(&mut row, at.as_millisecond());
+        update_completion(&mut row, at.as_millisecond());
         if row != before {
             save(write, workspace, student, &before, row).await?;
         }

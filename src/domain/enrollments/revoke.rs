@@ -1,13 +1,13 @@
-//! Taking access away.
+//! Revokes access to courses.
 
-use entity::enrollments::{self, Model, Status};
+use entity::enrollments::{self, Model, StoredEnrollmentStatus};
 use entity::{courses, entitlements, orders, students};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::super::faults::Faults;
-use super::super::find::{self, id};
-use super::super::{Changed, Error, Result};
+use super::super::field_errors::FieldErrors;
+use super::super::records::{self, id};
+use super::super::{Error, Result, WriteOutcome};
 use super::row::save;
 use super::{EnrollmentRevoke, snapshot};
 use crate::app::App;
@@ -15,41 +15,41 @@ use crate::outbox::{self, Event};
 use foundation::database::Write;
 use foundation::id::{Course as CourseKind, EnrollmentId, Student as StudentKind, WorkspaceId};
 
-/// Takes access away, whatever gave it; emits `enrollment.revoked` unless it is revoked already. Only what comes later, a
-/// grant or an order, gives access again.
+/// Revokes access, whatever its source. Emits `enrollment.revoked` unless the enrollment is revoked already. Only a later grant
+/// or order gives access again.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent student, course or enrolment.
+/// Returns [`Error::NotFound`] if the student, the course or the enrollment does not exist.
 pub async fn revoke(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
     revoke: EnrollmentRevoke,
-) -> Result<Changed<EnrollmentId>> {
-    let mut faults = Faults::default();
-    faults.prose("reason", revoke.reason.as_ref(), 1000);
-    faults.check()?;
+) -> Result<WriteOutcome<EnrollmentId>> {
+    let mut errors = FieldErrors::default();
+    errors.check_text("reason", revoke.reason.as_ref(), 1000);
+    errors.into_result()?;
     let scope = workspace.uuid();
     let course = courses::in_workspace(scope);
-    let course = find::read::<CourseKind, _>(write.conn(), course, &revoke.course).await?;
+    let course = records::read::<CourseKind, _>(write.conn(), course, &revoke.course).await?;
     let student = students::in_workspace(scope);
-    let student = find::lock::<StudentKind, _>(write.conn(), student, &revoke.student).await?;
-    let pairs = enrollments::in_workspace(scope);
-    let row = pairs.lock_pair(write.conn(), student.id, course.id).await?;
-    let row = row.ok_or_else(|| no_pair(&revoke.student, &revoke.course))?;
+    let student = records::lock::<StudentKind, _>(write.conn(), student, &revoke.student).await?;
+    let rows = enrollments::in_workspace(scope);
+    let row = rows.lock_pair(write.conn(), student.id, course.id).await?;
+    let row = row.ok_or_else(|| enrollment_not_found(&revoke.student, &revoke.course))?;
     let enrollment = id(row.id);
     revoke_entitlements(write, workspace, at, row.id).await?;
-    let Some(revoked) = take_away(write, workspace, at, &student, &row, revoke.reason).await? else {
-        return Ok(Changed::before(enrollment));
+    let Some(revoked) = revoke_access(write, workspace, at, &student, &row, revoke.reason).await? else {
+        return Ok(WriteOutcome::unchanged(enrollment));
     };
     let revoked = Event::EnrollmentRevoked(snapshot(&revoked, &student, &course, at));
     outbox::append(app, write, workspace, at, revoked).await?;
-    Ok(Changed::now(enrollment))
+    Ok(WriteOutcome::changed(enrollment))
 }
 
-/// Revokes what orders entitle to, so that after a revocation only what comes later gives access. Their orders count as
-/// updated, since they show it.
+/// Revokes the entitlements of the enrollment, so that only a later order or grant gives access. Their orders get a new
+/// `updated_at`, because they show the entitlements.
 async fn revoke_entitlements(
     write: &Write,
     workspace: WorkspaceId,
@@ -58,18 +58,18 @@ async fn revoke_entitlements(
 ) -> Result<()> {
     let rows = entitlements::in_workspace(workspace.uuid());
     let mut orders = Vec::new();
-    for right in rows.of_enrollments(write.conn(), &[enrollment]).await? {
-        if right.status == entitlements::Status::Active {
-            rows.revoke(write.conn(), right.id, at.as_millisecond()).await?;
-            orders.push(right.order_id);
+    for entitlement in rows.of_enrollments(write.conn(), &[enrollment]).await? {
+        if entitlement.status == entitlements::StoredEntitlementStatus::Active {
+            rows.revoke(write.conn(), entitlement.id, at.as_millisecond()).await?;
+            orders.push(entitlement.order_id);
         }
     }
     Ok(orders::in_workspace(workspace.uuid()).touch(write.conn(), &orders, write.now_ms()).await?)
 }
 
-/// The enrolment without access, or `None` when it is revoked already. The caller holds it and its student, and
-/// sends the event.
-pub(crate) async fn take_away(
+/// Revokes the access of an enrollment and returns its new row, or `None` if it is revoked already. The caller has locked the
+/// enrollment and its student, and appends the event.
+pub(crate) async fn revoke_access(
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
@@ -77,11 +77,11 @@ pub(crate) async fn take_away(
     row: &Model,
     reason: Option<String>,
 ) -> Result<Option<Model>> {
-    if row.status == Status::Revoked {
+    if row.status == StoredEnrollmentStatus::Revoked {
         return Ok(None);
     }
     let after = Model {
-        status: Status::Revoked,
+        status: StoredEnrollmentStatus::Revoked,
         revoked_at: Some(at.as_millisecond()),
         revoke_reason: reason,
         granted_until: None,
@@ -90,7 +90,7 @@ pub(crate) async fn take_away(
     save(write, workspace, student, row, after).await.map(Some)
 }
 
-/// There is no enrolment of this pair.
-pub(super) fn no_pair(student: impl std::fmt::Display, course: impl std::fmt::Display) -> Error {
+/// Creates the error for a student who has no enrollment in the course.
+pub(super) fn enrollment_not_found(student: impl std::fmt::Display, course: impl std::fmt::Display) -> Error {
     Error::not_found("enrollment", format!("of {student} in {course}"))
 }

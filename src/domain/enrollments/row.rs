@@ -1,11 +1,13 @@
-//! An enrolment as the database keeps it: made a record, counted, saved and told of.
+//! Conversions and updates of enrollment rows.
 
-use entity::enrollments::{self, ActiveModel, Model, Source, Standing, Status};
+use entity::enrollments::{
+    self, ActiveModel, EffectiveStatus, Model, StoredEnrollmentSource, StoredEnrollmentStatus,
+};
 use entity::{Set, courses, students};
 use jiff::Timestamp;
 
 use super::super::Result;
-use super::super::find::id;
+use super::super::records::id;
 use super::super::rollups::{self, EnrollmentFacts, percent_complete};
 use super::{
     CourseName, Enrollment, EnrollmentProgress, EnrollmentSnapshot, EnrollmentSource, EnrollmentStatus,
@@ -17,23 +19,23 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
 
-/// The record, judged at `now_ms`: expiry is not stored, it comes by itself.
+/// Converts a row to an enrollment, with its status at `now_ms`. Expiry is not stored; it follows from `expires_at`.
 pub(crate) fn enrollment(row: &Model, now_ms: i64) -> Enrollment {
     Enrollment {
         id: id(row.id),
         student_id: id(row.student_id),
         course_id: id(row.course_id),
-        status: match row.standing_at(now_ms) {
-            Standing::Active => EnrollmentStatus::Active,
-            Standing::Completed => EnrollmentStatus::Completed,
-            Standing::Expired => EnrollmentStatus::Expired,
-            Standing::Revoked => EnrollmentStatus::Revoked,
+        status: match row.status_at(now_ms) {
+            EffectiveStatus::Active => EnrollmentStatus::Active,
+            EffectiveStatus::Completed => EnrollmentStatus::Completed,
+            EffectiveStatus::Expired => EnrollmentStatus::Expired,
+            EffectiveStatus::Revoked => EnrollmentStatus::Revoked,
         },
         source: match row.source {
-            Source::Api => EnrollmentSource::Api,
-            Source::Order => EnrollmentSource::Order,
-            Source::Manual => EnrollmentSource::Manual,
-            Source::Import => EnrollmentSource::Import,
+            StoredEnrollmentSource::Api => EnrollmentSource::Api,
+            StoredEnrollmentSource::Order => EnrollmentSource::Order,
+            StoredEnrollmentSource::Manual => EnrollmentSource::Manual,
+            StoredEnrollmentSource::Import => EnrollmentSource::Import,
         },
         order_id: row.order_id.map(id),
         progress: EnrollmentProgress {
@@ -51,17 +53,17 @@ pub(crate) fn enrollment(row: &Model, now_ms: i64) -> Enrollment {
     }
 }
 
-/// The stored form of a source.
-pub(super) const fn stored(source: EnrollmentSource) -> Source {
+/// Converts a source to its stored form.
+pub(super) const fn stored_source(source: EnrollmentSource) -> StoredEnrollmentSource {
     match source {
-        EnrollmentSource::Api => Source::Api,
-        EnrollmentSource::Order => Source::Order,
-        EnrollmentSource::Manual => Source::Manual,
-        EnrollmentSource::Import => Source::Import,
+        EnrollmentSource::Api => StoredEnrollmentSource::Api,
+        EnrollmentSource::Order => StoredEnrollmentSource::Order,
+        EnrollmentSource::Manual => StoredEnrollmentSource::Manual,
+        EnrollmentSource::Import => StoredEnrollmentSource::Import,
     }
 }
 
-/// The enrolment with its two ends, as events show it.
+/// Returns the enrollment with its student and its course, for an event.
 pub(crate) fn snapshot(
     row: &Model,
     student: &students::Model,
@@ -75,8 +77,8 @@ pub(crate) fn snapshot(
     }
 }
 
-/// Emits `enrollment.created`.
-pub(crate) async fn announce(
+/// Appends `enrollment.created`.
+pub(crate) async fn append_created_event(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
@@ -86,22 +88,22 @@ pub(crate) async fn announce(
     outbox::append(app, write, workspace, at, Event::EnrollmentCreated(snapshot)).await.map(drop)
 }
 
-/// What analytics count of an enrolment.
-pub(crate) fn facts(row: &Model, student_created_ms: i64) -> EnrollmentFacts {
+/// Returns the properties of an enrollment that analytics counts.
+pub(crate) fn rollup_facts(row: &Model, student_created_ms: i64) -> EnrollmentFacts {
     EnrollmentFacts {
         course: id(row.course_id),
         student_created_at: from_ms(student_created_ms),
         created_at: from_ms(row.created_at),
-        active: row.status == Status::Active,
-        revoked_at: row.revoked_at.filter(|_| row.status == Status::Revoked).map(from_ms),
+        active: row.status == StoredEnrollmentStatus::Active,
+        revoked_at: row.revoked_at.filter(|_| row.status == StoredEnrollmentStatus::Revoked).map(from_ms),
         completed_lessons: row.completed_lessons,
         total_lessons: row.total_lessons,
     }
 }
 
-/// Writes what changed of an enrolment, counts it, and moves the student's `updated_at`.
+/// Updates an enrollment and its rollups, and sets `updated_at` of its student.
 ///
-/// The caller holds the student's row and this one.
+/// The caller has locked the student and the enrollment.
 pub(super) async fn save(
     write: &mut Write,
     workspace: WorkspaceId,
@@ -114,12 +116,12 @@ pub(super) async fn save(
     let rows = enrollments::in_workspace(workspace.uuid());
     rows.update(write.conn(), after.id, changes(&after)).await?;
     students::in_workspace(workspace.uuid()).touch(write.conn(), &[student.id], now_ms).await?;
-    let counted = |row: &Model| Some(facts(row, student.created_at));
-    rollups::enrollment(write, workspace, counted(before), counted(&after));
+    let facts_of = |row: &Model| Some(rollup_facts(row, student.created_at));
+    rollups::count_enrollment(write, workspace, facts_of(before), facts_of(&after));
     Ok(after)
 }
 
-/// The columns that may change once an enrolment exists.
+/// Returns the columns that can change after an enrollment was created.
 fn changes(row: &Model) -> ActiveModel {
     ActiveModel {
         status: Set(row.status),

@@ -1,74 +1,74 @@
-//! Recognising a presented secret.
+//! Authenticates API keys and records when they were last used.
 
 use std::sync::atomic::Ordering;
 
 use entity::{api_keys, workspaces};
 use futures_util::future::BoxFuture;
 
-use super::super::find::id;
-use super::cache::Seen;
+use super::super::records::id;
+use super::cache::CacheLookup;
 use super::{Principal, quota, secret};
 use crate::Result;
 use crate::app::App;
 use foundation::clock::from_ms;
 
-/// Who a presented secret stands for; `None` when it is malformed, unknown, expired or revoked.
+/// Returns the principal of an API key's secret, or `None` when the secret is malformed, unknown, expired or revoked.
 ///
-/// A secret with a wrong checksum never reaches the database, and one that was asked for within the last 2 s seldom
-/// does.
+/// A secret with a wrong checksum causes no database query. A secret that was authenticated within the last 2 s is usually
+/// answered from the cache.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn authenticate(app: &App, presented: &str) -> Result<Option<Principal>> {
     authenticate_limited(app, presented, || true).await
 }
 
-/// [`authenticate`] for a caller who may be guessing. `admit` is called before the database is asked for an unknown key. When it
-/// returns false, the database is asked for keys that exist and for no others: a key that another process created is known within
-/// 2 s.
+/// Does what [`authenticate`] does and limits the queries for unknown keys. `admit` is called before an unknown key is looked
+/// up in the database. When it returns false, only keys that exist according to the key filter are looked up. The filter
+/// includes keys created by another process within 2 s.
 ///
 /// # Errors
-/// As [`authenticate`].
+/// Returns the errors of [`authenticate`].
 pub async fn authenticate_limited(
     app: &App,
     presented: &str,
     admit: impl FnOnce() -> bool,
 ) -> Result<Option<Principal>> {
-    if !secret::well_formed(presented) {
+    if !secret::is_well_formed(presented) {
         return Ok(None);
     }
     let digest = secret::digest(presented);
     let now_ms = app.clock.now_ms();
-    let principal = match app.principals.look_up(&digest, now_ms) {
-        Seen::Known(principal) => Some(principal),
-        Seen::Unknown => None,
-        Seen::Refresh(principal, stamp) => match asked(app, &digest).await {
+    let principal = match app.principals.lookup(&digest, now_ms) {
+        CacheLookup::Hit(principal) => Some(principal),
+        CacheLookup::Invalid => None,
+        CacheLookup::Stale(principal, stamp) => match read_boxed(app, &digest).await {
             Ok(principal) => {
-                app.principals.note(digest, stamp, principal);
+                app.principals.insert(digest, stamp, principal);
                 principal
             }
-            // What is known holds until it is too old; only then does a request fail with the database.
+            // The cached principal stays valid until it expires, so a short database failure fails no request.
             Err(_) => Some(principal),
         },
-        Seen::Ask(stamp) => {
+        CacheLookup::Miss(stamp) => {
             if !admit() && !Box::pin(app.principals.filter.may_exist(app, &digest)).await? {
                 return Ok(None);
             }
-            let principal = asked(app, &digest).await?;
-            app.principals.note(digest, stamp, principal);
+            let principal = read_boxed(app, &digest).await?;
+            app.principals.insert(digest, stamp, principal);
             principal
         }
     };
-    let lives = |principal: &Principal| principal.expires_at.is_none_or(|end| end.as_millisecond() > now_ms);
-    Ok(principal.filter(lives))
+    let is_valid =
+        |principal: &Principal| principal.expires_at.is_none_or(|end| end.as_millisecond() > now_ms);
+    Ok(principal.filter(is_valid))
 }
 
-/// Writes the last use of each key used since the last flush; the server calls it now and then and at its end.
-/// Returns how many keys.
+/// Writes when each key was last used since the previous flush. The server calls it periodically and on shutdown.
+/// Returns the number of keys written.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails; the uses are then kept for the next
-/// flush.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the transaction fails. The uses are written by the next flush.
 pub async fn flush_used(app: &App) -> Result<usize> {
     let uses = app.principals.take_uses();
     if uses.is_empty() {
@@ -76,7 +76,7 @@ pub async fn flush_used(app: &App) -> Result<usize> {
     }
     let outcome = write_uses(app, &uses).await;
     if outcome.is_err() {
-        app.principals.give_back(uses);
+        app.principals.restore_uses(uses);
         return outcome.map(|()| 0);
     }
     Ok(uses.len())
@@ -90,20 +90,20 @@ async fn write_uses(app: &App, uses: &[(uuid::Uuid, i64)]) -> Result<()> {
     Ok(write.commit().await?)
 }
 
-/// [`read`] on the heap: most requests need not ask, and their futures stay small.
-fn asked<'a>(app: &'a App, digest: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Principal>>> {
+/// Calls [`read`] with its future on the heap. Most requests are answered from the cache, so their futures stay small.
+fn read_boxed<'a>(app: &'a App, digest: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Principal>>> {
     Box::pin(read(app, digest))
 }
 
-/// What the database says of a secret: its key, unless revoked, with the quota that holds for it.
+/// Reads the principal of a secret from the database, with the quota that applies to its key. `None` for a revoked key.
 async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
-    app.principals.look_ups.fetch_add(1, Ordering::Relaxed);
+    app.principals.lookups.fetch_add(1, Ordering::Relaxed);
     let Some(key) = api_keys::by_secret_hash(app.db.read(), digest).await? else { return Ok(None) };
     if key.revoked_at.is_some() {
         return Ok(None);
     }
     let workspace = workspaces::by_id(app.db.read(), key.workspace_id).await?;
-    let quota = quota::of_row(workspace.as_ref(), &app.config.limits).of_key(&key);
+    let quota = quota::workspace_quota(workspace.as_ref(), &app.config.limits).of_key(&key);
     Ok(Some(Principal {
         key: id(key.id),
         workspace: id(key.workspace_id),

@@ -1,10 +1,11 @@
-//! Which keys exist, so that a request from an address whose limit is exhausted is refused without a look-up.
+//! Holds which keys exist, so that guesses from a client address that exhausted its limit are rejected without a key lookup.
 //!
-//! Holds eight bytes of the digest of each key's secret. Nothing is read before somebody sends unknown keys from an exhausted
-//! address. A key created by this process is added at its commit. Those of other processes are read when a digest is missing and
-//! the last reading is [`FRESH_MS`] old: in the order of their ids, from [`OVERLAP_MS`] before the newest known one, since a
-//! transaction that began earlier may commit later; and all of them every [`WHOLE_MS`], in case the clock of another process is
-//! further behind. Nothing is removed: the look-up finds out that a key was revoked.
+//! Stores the first eight bytes of the digest of each key's secret. Nothing is read until a client address that exhausted its
+//! limit sends an unknown key. Keys created by this process are added at their commit. Keys created by other processes are read
+//! when a digest is missing and the last read is older than [`MAX_AGE_MS`]. A read goes in the order of key ids and begins
+//! [`OVERLAP_MS`] before the newest known key, because a transaction that began earlier can commit later. Every
+//! [`FULL_READ_INTERVAL_MS`] all keys are read, in case the clock of another process is further behind. Keys are never removed:
+//! the key lookup itself rejects a revoked key.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -15,130 +16,131 @@ use uuid::Uuid;
 
 use crate::Result;
 use crate::app::App;
-use foundation::id::first_of;
+use foundation::id::min_uuid_at;
 
-/// How old a reading may be, in milliseconds.
-const FRESH_MS: i64 = 2_000;
-/// How far before the newest known key a reading begins, in milliseconds.
+/// Maximum age of a read, in milliseconds.
+const MAX_AGE_MS: i64 = 2_000;
+/// How long before the newest known key a read begins, in milliseconds.
 const OVERLAP_MS: i64 = 60_000;
-/// After how many milliseconds a reading begins with the first key again.
-const WHOLE_MS: i64 = 600_000;
-/// Keys that one statement reads.
-const PAGE: u64 = 5_000;
+/// Time between two reads of all keys, in milliseconds.
+const FULL_READ_INTERVAL_MS: i64 = 600_000;
+/// Number of keys read per statement.
+const BATCH_SIZE: u64 = 5_000;
 
-/// The keys that exist, as far as this process knows.
+/// The keys that are known to exist.
 #[derive(Debug, Default)]
 pub(super) struct KeyFilter {
     digests: DashSet<u64>,
-    /// When the last reading began that succeeded; 0 before the first.
+    /// When the last successful read began. 0 before the first.
     read_ms: AtomicI64,
-    /// Held during a reading: whoever needs one at the same time waits for it.
-    reading: Mutex<Reading>,
-    /// Statements that were sent to the database.
+    /// Locked during a read. Concurrent requests that need a read wait for it.
+    state: Mutex<KeyReadState>,
+    /// The number of statements sent to the database.
     statements: AtomicU64,
 }
 
-/// How far the keys were read.
+/// How far the keys have been read.
 #[derive(Debug, Default)]
-struct Reading {
+struct KeyReadState {
     newest: Option<Uuid>,
     /// When all keys were last read.
-    whole_ms: Option<i64>,
+    full_read_ms: Option<i64>,
     failed_ms: Option<i64>,
 }
 
 impl KeyFilter {
-    /// Adds a key that this process created, once it is committed.
+    /// Adds a key that this process created. Called after the commit.
     pub(super) fn add(&self, digest: &[u8]) {
-        if let Some(part) = part(digest) {
-            self.digests.insert(part);
+        if let Some(prefix) = prefix(digest) {
+            self.digests.insert(prefix);
         }
     }
 
-    /// Whether a key with this digest may exist. False only when it did not exist 2 s ago, or when the database does not answer.
+    /// Returns whether a key with this digest may exist. Returns false only if the key did not exist 2 s ago, or if the
+    /// database cannot be read.
     ///
     /// # Errors
-    /// [`Error::Internal`](crate::Error::Internal) when the keys were never read, and cannot be read.
+    /// Returns [`Error::Internal`](crate::Error::Internal) when the keys cannot be read and no earlier read succeeded.
     pub(super) async fn may_exist(&self, app: &App, digest: &[u8; 32]) -> Result<bool> {
-        let Some(part) = part(digest) else { return Ok(true) };
-        if self.digests.contains(&part) {
+        let Some(prefix) = prefix(digest) else { return Ok(true) };
+        if self.digests.contains(&prefix) {
             return Ok(true);
         }
         if !self.is_fresh(app.clock.now_ms()) {
             self.refresh(app).await?;
         }
-        Ok(self.digests.contains(&part))
+        Ok(self.digests.contains(&prefix))
     }
 
-    /// Reads what is new, unless that was tried within [`FRESH_MS`].
+    /// Reads new keys, unless a read was attempted within [`MAX_AGE_MS`].
     async fn refresh(&self, app: &App) -> Result<()> {
-        let mut reading = self.reading.lock().await;
+        let mut state = self.state.lock().await;
         let now_ms = app.clock.now_ms();
         if self.is_fresh(now_ms) {
             return Ok(());
         }
-        let tried = is_within(reading.failed_ms, now_ms, FRESH_MS);
-        let outcome = match tried {
-            true => Err(anyhow::anyhow!("the keys could not be read a moment ago").into()),
-            false => self.read(app, &mut reading, now_ms).await,
+        let failed_recently = is_recent(state.failed_ms, now_ms, MAX_AGE_MS);
+        let outcome = match failed_recently {
+            true => Err(anyhow::anyhow!("reading the API keys failed less than 2 s ago").into()),
+            false => self.read(app, &mut state, now_ms).await,
         };
         match outcome {
             Ok(()) => self.read_ms.store(now_ms, Ordering::Release),
             Err(error) => {
-                if !tried {
-                    reading.failed_ms = Some(app.clock.now_ms());
+                if !failed_recently {
+                    state.failed_ms = Some(app.clock.now_ms());
                 }
-                // The keys that were read before still distinguish nearly all keys from guesses.
-                reading.whole_ms.ok_or(error)?;
+                // The keys read earlier still distinguish nearly all keys from guesses.
+                state.full_read_ms.ok_or(error)?;
             }
         }
         Ok(())
     }
 
-    /// Reads the keys that were created since the last reading.
-    async fn read(&self, app: &App, reading: &mut Reading, now_ms: i64) -> Result<()> {
-        let whole = !is_within(reading.whole_ms, now_ms, WHOLE_MS);
-        let mut after = reading.newest.filter(|_| !whole).map(|newest| overlapping(newest, now_ms));
+    /// Reads the keys created since the last read.
+    async fn read(&self, app: &App, state: &mut KeyReadState, now_ms: i64) -> Result<()> {
+        let is_full_read = !is_recent(state.full_read_ms, now_ms, FULL_READ_INTERVAL_MS);
+        let mut after = state.newest.filter(|_| !is_full_read).map(|newest| with_overlap(newest, now_ms));
         loop {
             self.statements.fetch_add(1, Ordering::Relaxed);
-            let keys = api_keys::digests(app.db.read(), after, PAGE).await?;
+            let keys = api_keys::secret_hashes(app.db.read(), after, BATCH_SIZE).await?;
             keys.iter().for_each(|(_, digest)| self.add(digest));
             let Some((last, _)) = keys.last() else { break };
             after = Some(*last);
-            reading.newest = reading.newest.max(after);
-            if (keys.len() as u64) < PAGE {
+            state.newest = state.newest.max(after);
+            if (keys.len() as u64) < BATCH_SIZE {
                 break;
             }
         }
-        if whole {
-            reading.whole_ms = Some(now_ms);
+        if is_full_read {
+            state.full_read_ms = Some(now_ms);
         }
         Ok(())
     }
 
     fn is_fresh(&self, now_ms: i64) -> bool {
-        is_within(Some(self.read_ms.load(Ordering::Acquire)), now_ms, FRESH_MS)
+        is_recent(Some(self.read_ms.load(Ordering::Acquire)), now_ms, MAX_AGE_MS)
     }
 
-    /// Statements that were sent to the database.
+    /// Returns the number of statements sent to the database.
     pub(super) fn statements(&self) -> u64 {
         self.statements.load(Ordering::Relaxed)
     }
 }
 
-/// Whether a time is at most so long ago. A clock that was set back makes it too old.
-fn is_within(time_ms: Option<i64>, now_ms: i64, length_ms: i64) -> bool {
+/// Returns whether a time is less than `length_ms` ago. A time in the future, after the clock was set back, is not.
+fn is_recent(time_ms: Option<i64>, now_ms: i64, length_ms: i64) -> bool {
     time_ms.is_some_and(|time_ms| (0..length_ms).contains(&(now_ms - time_ms)))
 }
 
-/// The id after which a reading begins that follows one which ended with this id. An id may lie in the future, when the clock was
-/// ahead as its key was created.
-fn overlapping(newest: Uuid, now_ms: i64) -> Uuid {
+/// Returns the id after which the next read begins, when the last one ended with `newest`. An id can lie in the future if the
+/// clock was ahead when its key was created.
+fn with_overlap(newest: Uuid, now_ms: i64) -> Uuid {
     let created_ms = i64::try_from(newest.as_u128() >> 80).unwrap_or(0);
-    first_of(created_ms.min(now_ms) - OVERLAP_MS)
+    min_uuid_at(created_ms.min(now_ms) - OVERLAP_MS)
 }
 
-/// The part of a digest that is kept.
-fn part(digest: &[u8]) -> Option<u64> {
-    digest.first_chunk().map(|part| u64::from_le_bytes(*part))
+/// Returns the part of a digest that is stored.
+fn prefix(digest: &[u8]) -> Option<u64> {
+    digest.first_chunk().map(|prefix| u64::from_le_bytes(*prefix))
 }

@@ -1,13 +1,13 @@
-//! Keys made, listed, revoked, and given a quota.
+//! Creates, lists and revokes API keys and sets their quotas.
 
 use entity::api_keys::{self, ActiveModel, Model};
 use entity::{Set, StringList, workspaces};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::super::faults::Faults;
-use super::super::find::{absent, fresh, id};
+use super::super::field_errors::FieldErrors;
+use super::super::records::{id, new_uuid, not_found};
 use super::super::workspaces::Quota;
-use super::super::{Changed, Result};
+use super::super::{Result, WriteOutcome};
 use super::quota::{self, EffectiveQuota};
 use super::{KeyRecord, NewKey, secret};
 use crate::app::App;
@@ -15,12 +15,11 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{ApiKey as KeyKind, KeyId, Workspace as WorkspaceKind, WorkspaceId};
 
-/// Creates a key for the operator, whose quota may exceed the workspace's. The secret is returned here and nowhere else.
+/// Creates a key on behalf of the operator. Its quota can exceed the workspace's. The secret cannot be retrieved later.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) for an absent workspace,
-/// [`Error::Invalid`](crate::Error::Invalid) for a key without a scope, with a bad name or quota, or that
-/// ends in the past.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace does not exist, and
+/// [`Error::Invalid`](crate::Error::Invalid) when the key has no scope, an invalid name or quota, or an expiry in the past.
 pub async fn create(
     app: &App,
     write: &mut Write,
@@ -30,11 +29,11 @@ pub async fn create(
     insert(app, write, workspace, key, true).await
 }
 
-/// Creates a key for a person of the workspace, whose quota may not exceed the workspace's. If that is lowered later, it limits the
-/// key.
+/// Creates a key on behalf of a user of the workspace. Its quota cannot exceed the workspace's, which also limits the key if it
+/// is lowered later.
 ///
 /// # Errors
-/// As [`create`]; [`Error::Invalid`](crate::Error::Invalid) also for a quota above the workspace's.
+/// Returns the errors of [`create`], and [`Error::Invalid`](crate::Error::Invalid) when the quota exceeds the workspace's.
 pub async fn create_by_member(
     app: &App,
     write: &mut Write,
@@ -52,19 +51,19 @@ async fn insert(
     by_operator: bool,
 ) -> Result<(KeyRecord, SecretString)> {
     let row = workspaces::by_id(write.conn(), workspace.uuid()).await?;
-    let row = row.ok_or_else(|| absent::<WorkspaceKind>(workspace))?;
-    let most = (!by_operator).then(|| quota::of_row(Some(&row), &app.config.limits));
-    check(write, &key, most)?;
+    let row = row.ok_or_else(|| not_found::<WorkspaceKind>(workspace))?;
+    let max = (!by_operator).then(|| quota::workspace_quota(Some(&row), &app.config.limits));
+    check(write, &key, max)?;
     let secret = secret::generate()?;
-    let shown = secret.expose_secret();
+    let plain_text = secret.expose_secret();
     let row = Model {
-        id: fresh::<KeyKind>(app, write),
+        id: new_uuid::<KeyKind>(app, write),
         workspace_id: workspace.uuid(),
         name: key.name,
         scopes: StringList(key.scopes.iter().map(|scope| scope.as_str().to_owned()).collect()),
-        secret_hash: secret::digest(shown).to_vec(),
-        prefix: shown.chars().take(12).collect(),
-        last4: shown[shown.len() - 4..].to_owned(),
+        secret_hash: secret::digest(plain_text).to_vec(),
+        prefix: plain_text.chars().take(12).collect(),
+        last4: plain_text[plain_text.len() - 4..].to_owned(),
         per_minute: key.quota.per_minute,
         per_day: key.quota.per_day,
         created_at: write.now_ms(),
@@ -79,63 +78,69 @@ async fn insert(
     Ok((record(row), secret))
 }
 
-/// The keys of a workspace, newest first, revoked and expired ones included.
+/// Returns the keys of a workspace, newest first, including revoked and expired keys.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyRecord>> {
     let rows = api_keys::in_workspace(workspace.uuid()).list(app.db.read()).await?;
     Ok(rows.into_iter().rev().map(record).collect())
 }
 
-/// Revokes a key, in this process from the commit on, in others within 2 s. Once more changes nothing.
+/// Revokes a key. Takes effect in this process at the commit, in other processes within 2 s. Revoking a revoked key changes
+/// nothing.
 ///
-/// `workspace` is `None` for the operator, whose reach is not bound to one.
+/// `workspace` is `None` for the operator, who can revoke keys of any workspace.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when there is no such key in the workspace.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such key.
 pub async fn revoke(
     app: &App,
     write: &mut Write,
     workspace: Option<WorkspaceId>,
     key: KeyId,
-) -> Result<Changed<KeyRecord>> {
+) -> Result<WriteOutcome<KeyRecord>> {
     let row = api_keys::by_id(write.conn(), key.uuid()).await?;
     let row = row.filter(|row| workspace.is_none_or(|workspace| workspace.uuid() == row.workspace_id));
-    let rows = api_keys::in_workspace(row.ok_or_else(|| absent::<KeyKind>(key))?.workspace_id);
-    // As it is once whoever else revokes it has done so.
+    let rows = api_keys::in_workspace(row.ok_or_else(|| not_found::<KeyKind>(key))?.workspace_id);
+    // Waits for a concurrent revocation.
     let row = rows.lock(write.conn(), key.uuid()).await?;
-    let mut row = row.ok_or_else(|| absent::<KeyKind>(key))?;
+    let mut row = row.ok_or_else(|| not_found::<KeyKind>(key))?;
     if row.revoked_at.is_some() {
-        return Ok(Changed::before(record(row)));
+        return Ok(WriteOutcome::unchanged(record(row)));
     }
     let now_ms = write.now_ms();
     rows.revoke(write.conn(), row.id, now_ms).await?;
     row.revoked_at = Some(now_ms);
     let app = app.clone();
-    write.after_commit(move || app.principals.forget());
-    Ok(Changed::now(record(row)))
+    write.after_commit(move || app.principals.invalidate());
+    Ok(WriteOutcome::changed(record(row)))
 }
 
-/// Sets a key's own quota as a whole, on behalf of the operator; `None` removes a part of it, for which the workspace's quota then
-/// applies. It takes effect in this process from the commit on, in others within 2 s.
+/// Replaces both limits of a key's own quota on behalf of the operator. For a limit that is `None`, the workspace's applies.
+/// Takes effect in this process at the commit, in other processes within 2 s.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when there is no such key,
-/// [`Error::Invalid`](crate::Error::Invalid) for a limit below 1.
-pub async fn set_quota(app: &App, write: &mut Write, key: KeyId, quota: Quota) -> Result<Changed<KeyRecord>> {
-    let mut faults = Faults::default();
-    faults.cap("per_minute", quota.per_minute);
-    faults.cap("per_day", quota.per_day);
-    faults.check()?;
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the key does not exist, and
+/// [`Error::Invalid`](crate::Error::Invalid) when a limit is below 1.
+pub async fn set_quota(
+    app: &App,
+    write: &mut Write,
+    key: KeyId,
+    quota: Quota,
+) -> Result<WriteOutcome<KeyRecord>> {
+    let mut errors = FieldErrors::default();
+    errors.check_quota("per_minute", quota.per_minute);
+    errors.check_quota("per_day", quota.per_day);
+    errors.into_result()?;
     let known = api_keys::by_id(write.conn(), key.uuid()).await?;
-    let rows = api_keys::in_workspace(known.ok_or_else(|| absent::<KeyKind>(key))?.workspace_id);
-    let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| absent::<KeyKind>(key))?;
+    let rows = api_keys::in_workspace(known.ok_or_else(|| not_found::<KeyKind>(key))?.workspace_id);
+    let before = rows.lock(write.conn(), key.uuid()).await?.ok_or_else(|| not_found::<KeyKind>(key))?;
     let (per_minute, per_day) = (quota.per_minute, quota.per_day);
     let operator_quota = quota != Quota::default();
     let row = Model { per_minute, per_day, operator_quota, ..before.clone() };
     if row == before {
-        return Ok(Changed::before(record(row)));
+        return Ok(WriteOutcome::unchanged(record(row)));
     }
     let changes = ActiveModel {
         per_minute: Set(per_minute),
@@ -145,39 +150,39 @@ pub async fn set_quota(app: &App, write: &mut Write, key: KeyId, quota: Quota) -
     };
     rows.update(write.conn(), row.id, changes).await?;
     let app = app.clone();
-    write.after_commit(move || app.principals.forget());
-    Ok(Changed::now(record(row)))
+    write.after_commit(move || app.principals.invalidate());
+    Ok(WriteOutcome::changed(record(row)))
 }
 
-/// `most` is what limits the key's own quota.
-fn check(write: &Write, key: &NewKey, most: Option<EffectiveQuota>) -> Result<()> {
-    let mut faults = Faults::default();
-    faults.line("name", &key.name, 200);
+/// Validates a new key. `max` limits the key's own quota.
+fn check(write: &Write, key: &NewKey, max: Option<EffectiveQuota>) -> Result<()> {
+    let mut errors = FieldErrors::default();
+    errors.check_line("name", &key.name, 200);
     if key.scopes.iter().next().is_none() {
-        faults.add("scopes", "must have at least one scope");
+        errors.add("scopes", "must have at least one scope");
     }
     let parts = [
-        ("per_minute", key.quota.per_minute, most.map(|most| most.per_minute)),
-        ("per_day", key.quota.per_day, most.map(|most| most.per_day)),
+        ("per_minute", key.quota.per_minute, max.map(|max| max.per_minute)),
+        ("per_day", key.quota.per_day, max.map(|max| max.per_day)),
     ];
-    for (field, given, most) in parts {
-        faults.cap(field, given);
-        if let (Some(given), Some(most)) = (given, most)
-            && i64::from(given) > i64::from(most.requests)
+    for (field, requested, max) in parts {
+        errors.check_quota(field, requested);
+        if let (Some(requested), Some(max)) = (requested, max)
+            && i64::from(requested) > i64::from(max.requests)
         {
-            let most = most.requests;
-            faults.add(
+            let max = max.requests;
+            errors.add(
                 field,
                 format!(
-                    "must be at most {most}, the quota of the workspace; the operator of this server can raise it"
+                    "must be at most {max}, the quota of the workspace; the operator of this server can raise it"
                 ),
             );
         }
     }
     if key.expires_at.is_some_and(|end| end.as_millisecond() <= write.now_ms()) {
-        faults.add("expires_at", "must lie in the future");
+        errors.add("expires_at", "must be in the future");
     }
-    faults.check()
+    errors.into_result()
 }
 
 pub(super) fn record(row: Model) -> KeyRecord {

@@ -1,6 +1,6 @@
-//! API keys: made, listed, revoked, and recognised at every request.
+//! Manages API keys and authenticates requests with them.
 //!
-//! The secret leaves this module once, as the result of [`create`]; what is stored is its SHA-256.
+//! Only [`create`] and [`create_by_member`] return a key's secret. The database stores its SHA-256 digest.
 
 use jiff::Timestamp;
 
@@ -17,64 +17,64 @@ mod secret;
 mod usage;
 
 pub use authenticate::{authenticate, authenticate_limited, flush_used};
-pub use cache::Principals;
+pub use cache::PrincipalCache;
 pub use manage::{create, create_by_member, list, revoke, set_quota};
 pub use quota::{EffectiveQuota, Limit, LimitSource};
-pub use usage::{KeyUsage, usage};
+pub use usage::{KeyUsage, list_usage};
 
-/// A key as it is shown: everything but the secret.
+/// An API key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
-    /// Its id.
+    /// The key's id.
     pub id: KeyId,
-    /// Where it opens.
+    /// The workspace that the key gives access to.
     pub workspace: WorkspaceId,
-    /// Given by its maker.
+    /// The name chosen at creation.
     pub name: String,
-    /// What it may do.
+    /// The scopes of the key.
     pub scopes: Scopes,
     /// The secret's first 12 characters.
     pub prefix: String,
     /// The secret's last 4 characters.
     pub last4: String,
-    /// Its own quota, where it has one. Unless the operator gave it, the workspace's quota limits it.
+    /// The key's own quota, if any. The workspace's quota limits it, unless the operator set it.
     pub quota: Quota,
-    /// Creation.
+    /// When the key was created.
     pub created_at: Timestamp,
-    /// Last use, up to a minute late.
+    /// When the key was last used, with a delay of up to one minute.
     pub last_used_at: Option<Timestamp>,
-    /// From then on it is refused.
+    /// When the key expires.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// When the key was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A key to make.
+/// A key to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
     /// 1 to 200 characters.
     pub name: String,
     /// At least one.
     pub scopes: Scopes,
-    /// Its own quota.
+    /// The key's own quota.
     pub quota: Quota,
-    /// When it ends; must lie in the future.
+    /// When the key expires. Must be in the future.
     pub expires_at: Option<Timestamp>,
 }
 
-/// Who calls: what a valid key stands for.
+/// The authenticated caller of a request: a valid key with the limits that apply to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Principal {
     /// The key.
     pub key: KeyId,
-    /// Its workspace.
+    /// The workspace of the key.
     pub workspace: WorkspaceId,
-    /// What it may do.
+    /// The scopes of the key.
     pub scopes: Scopes,
-    /// Requests in a clock minute.
+    /// Maximum number of requests per clock minute.
     pub per_minute: u32,
-    /// Requests in a UTC day.
+    /// Maximum number of requests per UTC day.
     pub per_day: u32,
-    /// From then on it is refused.
+    /// When the key expires.
     pub expires_at: Option<Timestamp>,
 }

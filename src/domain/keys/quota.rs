@@ -1,43 +1,43 @@
-//! Which quota applies to a key: the operator's, its own, its workspace's or the default.
+//! Determines which quota applies to a key: one set by the operator, the key's own, its workspace's, or the default.
 
 use entity::{api_keys, workspaces};
 
 use crate::workspaces::Quota;
-use foundation::config::Limits;
+use foundation::config::LimitsConfig;
 
 /// The limits that apply to a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EffectiveQuota {
-    /// Requests in a clock minute.
+    /// The limit per clock minute.
     pub per_minute: Limit,
-    /// Requests in a UTC day.
+    /// The limit per UTC day.
     pub per_day: Limit,
 }
 
-/// A number of requests, and what sets it.
+/// A maximum number of requests and its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// At least 1.
+    /// Maximum number of requests, at least 1.
     pub requests: u32,
-    /// Where the number comes from.
+    /// Where the limit comes from.
     pub source: LimitSource,
 }
 
-/// What sets a limit.
+/// Where a limit comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitSource {
-    /// The operator gave it to the key.
+    /// The operator set it for the key.
     Operator,
-    /// A person of the workspace gave it to the key.
+    /// A user of the workspace set it for the key.
     Key,
-    /// The operator gave it to the workspace.
+    /// The operator set it for the workspace.
     Workspace,
-    /// The configuration.
+    /// The server's configuration.
     Default,
 }
 
 impl LimitSource {
-    /// Its name in lists.
+    /// Returns the name shown in lists of keys.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Operator => "operator",
@@ -49,8 +49,8 @@ impl LimitSource {
 }
 
 impl EffectiveQuota {
-    /// The quota of a workspace, which applies to its keys without one of their own.
-    pub fn of_workspace(quota: Quota, defaults: &Limits) -> Self {
+    /// Returns the quota of a workspace, which applies to keys without their own quota.
+    pub fn of_workspace(quota: Quota, defaults: &LimitsConfig) -> Self {
         let limit = |own: Option<i32>, default: u32| match own {
             Some(own) => Limit { requests: own.unsigned_abs(), source: LimitSource::Workspace },
             None => Limit { requests: default, source: LimitSource::Default },
@@ -61,7 +61,7 @@ impl EffectiveQuota {
         }
     }
 
-    /// The quota of a key in a workspace with this one.
+    /// Returns the quota of a key in a workspace with this quota.
     pub(super) fn of_key(self, key: &api_keys::Model) -> Self {
         let limit = |own: Option<i32>, workspace: Limit| match own.map(i32::unsigned_abs) {
             Some(requests) if key.operator_quota => Limit { requests, source: LimitSource::Operator },
@@ -72,8 +72,11 @@ impl EffectiveQuota {
     }
 }
 
-/// The quota that a workspace's row gives.
-pub(super) fn of_row(workspace: Option<&workspaces::Model>, defaults: &Limits) -> EffectiveQuota {
+/// Returns the quota of a workspace row, or the default quota without a row.
+pub(super) fn workspace_quota(
+    workspace: Option<&workspaces::Model>,
+    defaults: &LimitsConfig,
+) -> EffectiveQuota {
     let own = workspace
         .map_or_else(Quota::default, |row| Quota { per_minute: row.per_minute, per_day: row.per_day });
     EffectiveQuota::of_workspace(own, defaults)

@@ -1,59 +1,60 @@
-//! The secret of a key: `svc_live_`, 32 letters and digits nobody can guess, and a checksum of six.
+//! Generates and checks the secrets of API keys: `svc_live_`, 32 random letters and digits, and a checksum of six characters.
 //!
-//! The checksum lets a mistyped or invented secret be refused without asking anybody, and lets scanners recognise
-//! a leaked one. It protects nothing by itself.
+//! The checksum allows rejecting a mistyped or invented secret without a database query, and lets secret scanners detect a
+//! leaked one. It is no security feature.
 
 use rand::TryRng;
 use rand::rngs::SysRng;
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 
-/// What every secret begins with.
+/// The prefix of every secret.
 const PREFIX: &str = "svc_live_";
-/// Characters between the prefix and the checksum.
-const RANDOM: usize = 32;
-/// Characters of the checksum.
-const CHECKSUM: usize = 6;
-/// Characters of a whole secret.
-const LENGTH: usize = PREFIX.len() + RANDOM + CHECKSUM;
+/// Number of characters between the prefix and the checksum.
+const RANDOM_LENGTH: usize = 32;
+/// Number of characters of the checksum.
+const CHECKSUM_LENGTH: usize = 6;
+/// Number of characters of a secret.
+const LENGTH: usize = PREFIX.len() + RANDOM_LENGTH + CHECKSUM_LENGTH;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A new secret, from the system's generator.
+/// Generates a secret with the operating system's random generator.
 ///
 /// # Errors
-/// When the system's generator fails.
+/// Returns an error when the random generator fails.
 pub(super) fn generate() -> anyhow::Result<SecretString> {
     let mut secret = String::with_capacity(LENGTH);
     secret.push_str(PREFIX);
-    while secret.len() < PREFIX.len() + RANDOM {
+    while secret.len() < PREFIX.len() + RANDOM_LENGTH {
         let mut block = [0; 64];
         SysRng.try_fill_bytes(&mut block)?;
-        let missing = PREFIX.len() + RANDOM - secret.len();
-        secret.extend(block.into_iter().filter_map(letter).take(missing));
+        let missing = PREFIX.len() + RANDOM_LENGTH - secret.len();
+        secret.extend(block.into_iter().filter_map(base62_digit).take(missing));
     }
     let checksum = checksum(&secret);
     secret.extend(checksum.map(char::from));
     Ok(SecretString::from(secret))
 }
 
-/// The letter of a random byte. The last 8 of 256 bytes have none: they would make the first 8 letters likelier.
-fn letter(byte: u8) -> Option<char> {
+/// Returns the base 62 digit of a random byte, or `None` for the last 8 of 256 bytes, which would make the first 8 digits more
+/// likely than the others.
+fn base62_digit(byte: u8) -> Option<char> {
     (byte < 248).then(|| char::from(BASE62[usize::from(byte) % BASE62.len()]))
 }
 
-/// Whether a text has the shape of a secret and the right checksum. The database need not be asked about others.
-pub(super) fn well_formed(text: &str) -> bool {
+/// Returns whether a string has the format of a secret and a correct checksum.
+pub(super) fn is_well_formed(text: &str) -> bool {
     let shaped = text.len() == LENGTH
         && text.starts_with(PREFIX)
         && text.bytes().skip(PREFIX.len()).all(|b| b.is_ascii_alphanumeric());
-    shaped && text.as_bytes().ends_with(&checksum(&text[..LENGTH - CHECKSUM]))
+    shaped && text.as_bytes().ends_with(&checksum(&text[..LENGTH - CHECKSUM_LENGTH]))
 }
 
-/// CRC-32 over the text, in base 62 with leading zeros.
-fn checksum(text: &str) -> [u8; CHECKSUM] {
+/// Returns the CRC-32 of a string, in base 62 with leading zeros.
+fn checksum(text: &str) -> [u8; CHECKSUM_LENGTH] {
     let mut rest = crc32fast::hash(text.as_bytes());
-    let mut digits = [b'0'; CHECKSUM];
+    let mut digits = [b'0'; CHECKSUM_LENGTH];
     for digit in digits.iter_mut().rev() {
         *digit = BASE62[(rest % 62) as usize];
         rest /= 62;
@@ -61,7 +62,7 @@ fn checksum(text: &str) -> [u8; CHECKSUM] {
     digits
 }
 
-/// What is stored of a secret, and what it is recognised by: SHA-256 of the whole.
+/// Returns the SHA-256 digest of a secret, which is stored and used to look up its key.
 pub(super) fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
@@ -79,22 +80,22 @@ mod tests {
     const KNOWN: &str = "svc_live_00000000000000000000000000000000";
 
     #[test]
-    fn a_new_secret_is_well_formed_and_never_the_same() {
+    fn generated_secrets_are_well_formed_and_unique() {
         let secrets: HashSet<String> =
             (0..200).map(|_| generate().unwrap().expose_secret().to_owned()).collect();
         assert_eq!(secrets.len(), 200);
         for secret in &secrets {
-            assert!(secret.len() == 47 && well_formed(secret), "{secret}");
+            assert!(secret.len() == 47 && is_well_formed(secret), "{secret}");
         }
         let letters: HashSet<char> = secrets.iter().flat_map(|secret| secret[9..41].chars()).collect();
         assert_eq!(letters.len(), 62, "every letter occurs");
     }
 
     #[test]
-    fn every_letter_has_as_many_bytes() {
+    fn every_digit_is_equally_likely() {
         let mut counts = std::collections::HashMap::new();
-        for letter in (0..=u8::MAX).filter_map(letter) {
-            *counts.entry(letter).or_insert(0) += 1;
+        for base62_digit in (0..=u8::MAX).filter_map(base62_digit) {
+            *counts.entry(base62_digit).or_insert(0) += 1;
         }
         assert!(counts.len() == 62 && counts.values().all(|count| *count == 4));
     }
@@ -107,16 +108,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_wrong_character_is_noticed(place in 0_usize..47, other in "[0-9A-Za-z]") {
+        fn one_wrong_character_is_detected(position in 0_usize..47, other in "[0-9A-Za-z]") {
             let mut secret = format!("{KNOWN}{}", checksum(KNOWN).map(char::from).iter().collect::<String>());
             let before = secret.clone();
-            secret.replace_range(place..=place, &other);
-            prop_assert_eq!(well_formed(&secret), secret == before);
+            secret.replace_range(position..=position, &other);
+            prop_assert_eq!(is_well_formed(&secret), secret == before);
         }
 
         #[test]
-        fn whatever_is_presented_is_judged_without_a_panic(text in "\\PC{0,60}") {
-            prop_assert!(!well_formed(&text));
+        fn arbitrary_input_is_rejected_without_a_panic(text in "\\PC{0,60}") {
+            prop_assert!(!is_well_formed(&text));
         }
     }
 }

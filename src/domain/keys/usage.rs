@@ -1,4 +1,4 @@
-//! How much of its quota each key has used today.
+//! Reads how much of its quota each key has used today.
 
 use std::collections::HashMap;
 
@@ -11,28 +11,28 @@ use super::quota::{self, EffectiveQuota};
 use crate::app::App;
 use foundation::id::WorkspaceId;
 
-/// A key and its calls of the running UTC day.
+/// A key and its calls of the current UTC day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyUsage {
     /// The key.
     pub key: KeyRecord,
-    /// Calls that were let through today, up to a second late. Those refused with 429 do not count.
+    /// Calls admitted today, with a delay of up to one second. Calls rejected with status 429 do not count.
     pub calls_today: u64,
-    /// The calls that it may make.
+    /// The quota that applies to the key.
     pub quota: EffectiveQuota,
 }
 
-/// Every key of a workspace with its calls of today, newest first, revoked and expired ones included.
+/// Returns the keys of a workspace with their calls of today, newest first, including revoked and expired keys.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn usage(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyUsage>> {
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn list_usage(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyUsage>> {
     let keys = keys(app, workspace).await?;
     let now_ms = app.clock.now_ms();
     let today = entity::rollups::Grain::Day.floor(now_ms);
     let mut used: HashMap<String, u64> = HashMap::new();
-    for some in keys.chunks(500) {
-        let subjects = some.iter().map(|(key, _)| key.id.to_string()).collect();
+    for chunk in keys.chunks(500) {
+        let subjects = chunk.iter().map(|(key, _)| key.id.to_string()).collect();
         let counts = rate_usage::used_by(app.db.read(), subjects, today).await?;
         used.extend(counts.into_iter().map(|row| (row.subject, row.used.unsigned_abs())));
     }
@@ -43,13 +43,13 @@ pub async fn usage(app: &App, workspace: WorkspaceId) -> Result<Vec<KeyUsage>> {
     Ok(keys.into_iter().map(usage).collect())
 }
 
-/// The keys of a workspace with the quota that applies to each, newest first.
+/// Returns the keys of a workspace with the quota that applies to each, newest first.
 async fn keys(app: &App, workspace: WorkspaceId) -> Result<Vec<(KeyRecord, EffectiveQuota)>> {
     let rows = api_keys::in_workspace(workspace.uuid()).list(app.db.read()).await?;
     let row = workspaces::by_id(app.db.read(), workspace.uuid()).await?;
-    let of_workspace = quota::of_row(row.as_ref(), &app.config.limits);
+    let workspace_quota = quota::workspace_quota(row.as_ref(), &app.config.limits);
     let effective = |row: api_keys::Model| {
-        let quota = of_workspace.of_key(&row);
+        let quota = workspace_quota.of_key(&row);
         (record(row), quota)
     };
     Ok(rows.into_iter().rev().map(effective).collect())

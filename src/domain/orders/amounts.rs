@@ -1,52 +1,53 @@
-//! What an order amounts to.
+//! Validation and totals of the amounts of an order.
 
 use super::super::Result;
-use super::super::faults::Faults;
+use super::super::field_errors::FieldErrors;
 use super::OrderPay;
 
-/// The greatest amount of one order: far above any price, and low enough that sums over all orders fit.
-const MOST: i64 = 1_000_000_000_000;
+/// Maximum amount of one order in minor units: far above any price, and low enough that sums over all orders do not overflow.
+const MAX_AMOUNT: i64 = 1_000_000_000_000;
 
-/// The sums of an order.
+/// The totals of an order, in minor units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Amounts {
-    /// `total_amount` of each item, in their order.
+    /// `total_amount` of each item, in the order of the items.
     pub(super) items: Vec<i64>,
-    /// Of all items.
+    /// The sum of all items.
     pub(super) subtotal: i64,
-    /// What was paid.
+    /// The amount paid.
     pub(super) total: i64,
 }
 
-/// Adds an order up, and finds every amount that cannot be.
-pub(super) fn add_up(pay: &OrderPay) -> Result<Amounts> {
-    let mut faults = Faults::default();
+/// Calculates the totals of an order, and reports every invalid amount.
+pub(super) fn calculate(pay: &OrderPay) -> Result<Amounts> {
+    let mut errors = FieldErrors::default();
     let mut items = Vec::with_capacity(pay.items.len());
-    for (place, item) in pay.items.iter().enumerate() {
+    for (index, item) in pay.items.iter().enumerate() {
         if item.quantity < 1 {
-            faults.add(format!("items/{place}/quantity"), "must be at least 1");
+            errors.add(format!("items/{index}/quantity"), "must be at least 1");
         }
-        let field = format!("items/{place}/unit_amount");
-        faults.not_negative(&field, item.unit_amount);
-        let total = item.unit_amount.checked_mul(i64::from(item.quantity)).filter(|total| *total <= MOST);
+        let field = format!("items/{index}/unit_amount");
+        errors.check_not_negative(&field, item.unit_amount);
+        let total =
+            item.unit_amount.checked_mul(i64::from(item.quantity)).filter(|total| *total <= MAX_AMOUNT);
         if total.is_none() {
-            faults.add(field, format!("makes the item cost more than {MOST}"));
+            errors.add(field, format!("makes the item total exceed {MAX_AMOUNT}"));
         }
         items.push(total.unwrap_or_default());
     }
     let subtotal =
-        items.iter().try_fold(0_i64, |sum, item| sum.checked_add(*item)).filter(|sum| *sum <= MOST);
+        items.iter().try_fold(0_i64, |sum, item| sum.checked_add(*item)).filter(|sum| *sum <= MAX_AMOUNT);
     if subtotal.is_none() {
-        faults.add("items", format!("must not cost more than {MOST} together"));
+        errors.add("items", format!("must not exceed {MAX_AMOUNT} in total"));
     }
     let subtotal = subtotal.unwrap_or_default();
     if !(0..=subtotal).contains(&pay.discount_amount) {
-        faults.add("discount_amount", format!("must be 0 to {subtotal}, the sum of the items"));
+        errors.add("discount_amount", format!("must be from 0 to {subtotal}, the sum of the items"));
     }
-    if !(0..=MOST).contains(&pay.tax_amount) {
-        faults.add("tax_amount", format!("must be 0 to {MOST}"));
+    if !(0..=MAX_AMOUNT).contains(&pay.tax_amount) {
+        errors.add("tax_amount", format!("must be from 0 to {MAX_AMOUNT}"));
     }
-    faults.check()?;
+    errors.into_result()?;
     Ok(Amounts { items, subtotal, total: subtotal - pay.discount_amount + pay.tax_amount })
 }
 
@@ -54,12 +55,12 @@ pub(super) fn add_up(pay: &OrderPay) -> Result<Amounts> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::ItemPay;
+    use super::super::OrderPayItem;
     use super::*;
     use crate::Error;
 
     fn order(items: &[(i32, i64)], discount_amount: i64, tax_amount: i64) -> OrderPay {
-        let item = |(quantity, unit_amount): &(i32, i64)| ItemPay {
+        let item = |(quantity, unit_amount): &(i32, i64)| OrderPayItem {
             course: "c".into(),
             title: None,
             quantity: *quantity,
@@ -78,18 +79,18 @@ mod tests {
     }
 
     #[test]
-    fn discount_goes_off_and_tax_comes_on() {
-        let amounts = add_up(&order(&[(2, 500), (1, 99)], 100, 190)).unwrap();
+    fn the_discount_is_subtracted_and_the_tax_added() {
+        let amounts = calculate(&order(&[(2, 500), (1, 99)], 100, 190)).unwrap();
         assert_eq!(amounts, Amounts { items: vec![1000, 99], subtotal: 1099, total: 1189 });
     }
 
     #[test]
-    fn every_amount_that_cannot_be_is_named() {
-        let Err(Error::Invalid(faults)) = add_up(&order(&[(0, 1), (1, -1), (i32::MAX, i64::MAX)], 2, -1))
+    fn every_invalid_amount_is_reported() {
+        let Err(Error::Invalid(errors)) = calculate(&order(&[(0, 1), (1, -1), (i32::MAX, i64::MAX)], 2, -1))
         else {
-            panic!("taken");
+            panic!("accepted");
         };
-        let fields: Vec<_> = faults.iter().map(|fault| fault.field.as_str()).collect();
+        let fields: Vec<_> = errors.iter().map(|error| error.field.as_str()).collect();
         let expected = [
             "items/0/quantity",
             "items/1/unit_amount",
@@ -107,7 +108,7 @@ mod tests {
             discount in any::<i64>(),
             tax in any::<i64>(),
         ) {
-            if let Ok(amounts) = add_up(&order(&items, discount, tax)) {
+            if let Ok(amounts) = calculate(&order(&items, discount, tax)) {
                 prop_assert!(amounts.total >= 0);
                 prop_assert_eq!(amounts.total, amounts.items.iter().sum::<i64>() - discount + tax);
             }

@@ -1,19 +1,19 @@
-//! The order list.
+//! Queries for orders.
 
-use entity::orders::{self, Column, OrderFilter as RowFilter};
+use entity::orders::{self, Column, OrderRowFilter};
 
 use super::super::Result;
-use super::super::find::{self, absent};
-use super::super::page::{LOOKED, Page, PageRequest, Position, SortKey, Span};
+use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey, TimeSpan};
+use super::super::records::{self, not_found};
 use super::row::{assemble, stored_status};
 use super::{Order, OrderFilter};
 use crate::app::App;
 use foundation::id::{Order as OrderKind, OrderId, WorkspaceId};
 
-/// The orders of a workspace, a page of them, each whole.
+/// Returns a page of the orders of a workspace, each with its items, refunds and entitlements.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -24,7 +24,7 @@ pub async fn list(
     let now_ms = app.clock.now_ms();
     let conn = app.db.read();
     let rows = orders::in_workspace(workspace.uuid()).page(conn, &row_filter(filter), keyset).await?;
-    let (rows, next) = page.cut(rows, |row, key| {
+    let (rows, next) = page.trim_to_page(rows, |row, key| {
         let at = match key {
             SortKey::CreatedAt => row.created_at,
             SortKey::UpdatedAt => row.updated_at,
@@ -35,35 +35,35 @@ pub async fn list(
     Ok(Page { items: assemble(conn, workspace, rows, now_ms).await?, next })
 }
 
-/// How far a search looks that begins where this page does: so many orders as [`LOOKED`] behind it. `None` when it may
-/// look to the end.
+/// Returns the position at which a search that starts at this page ends: [`MAX_SCANNED_ROWS`] orders further. `None` if the
+/// search can read to the end of the list.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn reach(
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
+pub async fn search_end(
     app: &App,
     workspace: WorkspaceId,
-    paid: Span,
+    paid: TimeSpan,
     page: PageRequest,
 ) -> Result<Option<Position>> {
     let keyset = page.keyset(app, |key| (key == SortKey::PaidAt).then_some(Column::PaidAt)).await?;
     let rows = orders::in_workspace(workspace.uuid());
-    Ok(rows.reach(app.db.read(), paid.in_ms(), keyset, LOOKED).await?.map(Position::of))
+    Ok(rows.position_at(app.db.read(), paid.in_ms(), keyset, MAX_SCANNED_ROWS).await?.map(Position::of))
 }
 
-/// One order, whole.
+/// Returns an order with its items, refunds and entitlements.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such order.
 pub async fn get(app: &App, workspace: WorkspaceId, order: OrderId) -> Result<Order> {
     let conn = app.db.read();
     let row = orders::in_workspace(workspace.uuid()).by_id(conn, order.uuid()).await?;
     let rows = row.into_iter().collect();
-    let found = assemble(conn, workspace, rows, app.clock.now_ms()).await?;
-    found.into_iter().next().ok_or_else(|| absent::<OrderKind>(order))
+    let orders = assemble(conn, workspace, rows, app.clock.now_ms()).await?;
+    orders.into_iter().next().ok_or_else(|| not_found::<OrderKind>(order))
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "the shape of every list's choice of columns")]
+#[allow(clippy::unnecessary_wraps, reason = "the signature that `PageRequest::keyset` expects")]
 const fn column(key: SortKey) -> Option<Column> {
     Some(match key {
         SortKey::CreatedAt => Column::CreatedAt,
@@ -72,14 +72,14 @@ const fn column(key: SortKey) -> Option<Column> {
     })
 }
 
-fn row_filter(filter: &OrderFilter) -> RowFilter {
-    RowFilter {
+fn row_filter(filter: &OrderFilter) -> OrderRowFilter {
+    OrderRowFilter {
         student_id: filter.student.map(|student| student.uuid()),
         course_id: filter.course.map(|course| course.uuid()),
         status: filter.status.map(stored_status),
         currency: filter.currency.clone(),
         number: filter.number.clone(),
-        search: filter.search.as_deref().map(find::searched::<OrderKind>),
+        search: filter.search.as_deref().map(records::parse_search::<OrderKind>),
         paid: filter.paid.in_ms(),
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),

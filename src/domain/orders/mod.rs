@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::Named;
-use super::page::Span;
-use super::word::words;
+use super::IdOrKey;
+use super::page::TimeSpan;
+use super::text_enum::text_enum;
 use foundation::id::{CourseId, EnrollmentId, EntitlementId, OrderId, OrderItemId, RefundId, StudentId};
 
 mod amounts;
@@ -13,68 +13,68 @@ mod pay;
 mod refund;
 mod row;
 
-pub use list::{get, list, reach};
+pub use list::{get, list, search_end};
 pub use pay::pay;
 pub use refund::refund;
 
-/// How much of a paid order was given back.
+/// The refund status of a paid order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderStatus {
-    /// Nothing.
+    /// Nothing was refunded.
     Paid,
-    /// A part.
+    /// A part was refunded.
     PartiallyRefunded,
-    /// All of it.
+    /// Everything was refunded.
     Refunded,
 }
 
-words!(OrderStatus, "an order status", { Paid = "paid", PartiallyRefunded = "partially_refunded", Refunded = "refunded" });
+text_enum!(OrderStatus, "an order status", { Paid = "paid", PartiallyRefunded = "partially_refunded", Refunded = "refunded" });
 
-/// A paid order. `total_amount` = `subtotal_amount` - `discount_amount` + `tax_amount`.
+/// A paid order. `total_amount` = `subtotal_amount` - `discount_amount` + `tax_amount`, all in minor units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// Its id.
     pub id: OrderId,
-    /// As the buyer sees it; unique in the workspace.
+    /// The order number shown to the customer, unique in the workspace.
     pub number: String,
-    /// Who bought; `None` once that student is deleted.
+    /// The student who bought. `None` after that student was deleted.
     pub student_id: Option<StudentId>,
-    /// The buyer as known at payment.
+    /// The customer at the time of payment.
     pub customer: Customer,
-    /// How much was given back.
+    /// The refund status.
     pub status: OrderStatus,
-    /// ISO 4217, of all amounts here.
+    /// ISO 4217 code of all amounts.
     pub currency: String,
     /// Sum of the items.
     pub subtotal_amount: i64,
-    /// What was taken off.
+    /// The discount.
     pub discount_amount: i64,
-    /// Tax.
+    /// The tax.
     pub tax_amount: i64,
-    /// What was paid.
+    /// The amount paid.
     pub total_amount: i64,
     /// Sum of the refunds.
     pub refunded_amount: i64,
-    /// What was bought, in the order given.
+    /// The items, in the original order.
     pub items: Vec<OrderItem>,
     /// The receipt.
     pub receipt: Receipt,
-    /// Oldest first.
+    /// The refunds, oldest first.
     pub refunds: Vec<Refund>,
-    /// One for each course bought.
+    /// One entitlement per course bought.
     pub entitlements: Vec<Entitlement>,
-    /// Payment.
+    /// Time of payment.
     pub paid_at: Timestamp,
-    /// Creation.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// Last recorded change.
+    /// Time of the last recorded change.
     pub updated_at: Timestamp,
 }
 
-/// The buyer, a snapshot taken at payment.
+/// The customer of an order, as a snapshot at the time of payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Customer {
-    /// Email.
+    /// Email address.
     pub email: String,
     /// Full name.
     pub name: Option<String>,
@@ -87,11 +87,11 @@ pub struct OrderItem {
     pub id: OrderItemId,
     /// The course.
     pub course_id: CourseId,
-    /// Its title at payment.
+    /// The title of the course at the time of payment.
     pub title: String,
-    /// At least 1.
+    /// The quantity, at least 1.
     pub quantity: i32,
-    /// Price of one.
+    /// The price of one unit.
     pub unit_amount: i64,
     /// `unit_amount` times `quantity`.
     pub total_amount: i64,
@@ -102,54 +102,54 @@ pub struct OrderItem {
 pub struct Receipt {
     /// Its number.
     pub number: String,
-    /// Where it can be read.
+    /// The URL of the receipt.
     pub url: Option<String>,
-    /// When it was issued.
+    /// The time of issue.
     pub issued_at: Timestamp,
 }
 
-/// Money given back.
+/// A refund of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
     /// Its id.
     pub id: RefundId,
-    /// In the order's currency.
+    /// The refunded amount, in minor units of the order's currency.
     pub amount: i64,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// When.
+    /// Creation time.
     pub created_at: Timestamp,
 }
 
-/// Whether an entitlement still gives access.
+/// The status of an entitlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntitlementStatus {
-    /// It does.
+    /// It gives access.
     Active,
-    /// It was taken away.
+    /// It was revoked.
     Revoked,
-    /// Its time is over.
+    /// It has expired.
     Expired,
 }
 
-words!(EntitlementStatus, "an entitlement status", { Active = "active", Revoked = "revoked", Expired = "expired" });
+text_enum!(EntitlementStatus, "an entitlement status", { Active = "active", Revoked = "revoked", Expired = "expired" });
 
-/// The right to a course that an order gave.
+/// The right to access a course, created by an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entitlement {
     /// Its id.
     pub id: EntitlementId,
     /// The course.
     pub course_id: CourseId,
-    /// The enrolment through which it is used; `None` once that is gone.
+    /// The enrollment that uses it. `None` after that enrollment was deleted.
     pub enrollment_id: Option<EnrollmentId>,
-    /// Whether it gives access.
+    /// The status.
     pub status: EntitlementStatus,
-    /// When it was given.
+    /// The time at which it was created.
     pub granted_at: Timestamp,
-    /// When it ends.
+    /// The time at which it expires.
     pub expires_at: Option<Timestamp>,
-    /// When it was taken away.
+    /// The time at which it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -158,86 +158,86 @@ pub struct Entitlement {
 pub struct OrderFilter {
     /// Bought by this student.
     pub student: Option<StudentId>,
-    /// Holds an item of this course.
+    /// Has an item of this course.
     pub course: Option<CourseId>,
     /// Has this status.
     pub status: Option<OrderStatus>,
     /// In this currency.
     pub currency: Option<String>,
-    /// Exact number.
+    /// The exact order number.
     pub number: Option<String>,
-    /// Has this text in its number or its customer's address or name, without regard to case; an id means the order with
-    /// it.
+    /// Contains this text in its number, or in the email address or the name of its customer, ignoring case. An order id
+    /// matches that order.
     pub search: Option<String>,
-    /// By creation.
-    pub created: Span,
-    /// By last change.
-    pub updated: Span,
-    /// By payment.
-    pub paid: Span,
+    /// By creation time.
+    pub created: TimeSpan,
+    /// By time of the last change.
+    pub updated: TimeSpan,
+    /// By time of payment.
+    pub paid: TimeSpan,
 }
 
-/// What `order.pay` says.
+/// The data of an `order.pay` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPay {
-    /// The platform's own key, new.
+    /// The platform's key of the order, which must be new.
     pub key: String,
-    /// As the buyer sees it, new.
+    /// The order number shown to the customer, which must be new.
     pub number: String,
-    /// Who bought.
-    pub student: Named,
-    /// ISO 4217, upper case.
+    /// The student who bought.
+    pub student: IdOrKey,
+    /// ISO 4217 code, upper case.
     pub currency: String,
-    /// At least one.
-    pub items: Vec<ItemPay>,
-    /// 0 to the subtotal.
+    /// The items, at least one.
+    pub items: Vec<OrderPayItem>,
+    /// The discount, at most the subtotal.
     pub discount_amount: i64,
-    /// 0 or more.
+    /// The tax, 0 or more.
     pub tax_amount: i64,
-    /// Without one, the receipt bears the order's number.
-    pub receipt: Option<ReceiptPay>,
+    /// The receipt. The default is a receipt with the order number.
+    pub receipt: Option<OrderPayReceipt>,
 }
 
 /// An item of [`OrderPay`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ItemPay {
+pub struct OrderPayItem {
     /// The course, of any status.
-    pub course: Named,
-    /// The course's title unless said otherwise.
+    pub course: IdOrKey,
+    /// The title. The default is the title of the course.
     pub title: Option<String>,
-    /// At least 1.
+    /// The quantity, at least 1.
     pub quantity: i32,
-    /// Price of one.
+    /// The price of one unit, in minor units.
     pub unit_amount: i64,
 }
 
 /// The receipt of [`OrderPay`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReceiptPay {
+pub struct OrderPayReceipt {
     /// Its number.
     pub number: String,
-    /// Where it can be read.
+    /// The URL of the receipt.
     pub url: Option<String>,
 }
 
-/// A refund that was made.
+/// A refund that was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refunded {
+pub struct CreatedRefund {
     /// Its id.
     pub id: RefundId,
-    /// What it gives back, in the order's minor units.
+    /// The refunded amount, in minor units of the order's currency.
     pub amount: i64,
-    /// What earlier refunds had given back.
+    /// The sum of all earlier refunds.
     pub refunded_before: i64,
 }
 
-/// What `order.refund` says.
+/// The data of an `order.refund` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderRefund {
     /// The order.
-    pub order: Named,
-    /// At most what is left; `None` is what is left.
+    pub order: IdOrKey,
+    /// The amount, at most the remaining one. `None` refunds the remaining amount.
     pub amount: Option<i64>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }

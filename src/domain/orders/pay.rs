@@ -1,16 +1,16 @@
-//! A payment: the order, its items, the right to each course, and access for whoever had none.
+//! Records paid orders, with their items, entitlements and enrollments.
 
 use entity::{courses, entitlements, order_items, orders, students};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::super::enrollments::{self, Admission, Admitted, EnrollmentSnapshot, EnrollmentSource};
-use super::super::faults::Faults;
-use super::super::find::{self, fresh, id};
+use super::super::enrollments::{self, AccessOutcome, AccessRequest, EnrollmentSnapshot, EnrollmentSource};
+use super::super::field_errors::FieldErrors;
+use super::super::records::{self, id, new_uuid};
 use super::super::rollups::{self, PaidOrder};
 use super::super::{Error, Result};
 use super::OrderPay;
-use super::amounts::{Amounts, add_up};
+use super::amounts::{Amounts, calculate};
 use super::row::assemble;
 use crate::app::App;
 use crate::outbox::{self, Event};
@@ -20,15 +20,14 @@ use foundation::id::{
     OrderItem as OrderItemKind, Student as StudentKind, WorkspaceId,
 };
 
-/// Records a paid order: entitlements and enrolments come of it. Emits `order.paid`, then `enrollment.created`
-/// for each pair that has access anew.
+/// Records a paid order, creates its entitlements, and enrolls the student. Emits `order.paid`, then `enrollment.created` for
+/// each enrollment that is new or has access again.
 ///
-/// A student who is enrolled already keeps that enrolment; if it was to end, it no longer does, since what was
-/// bought does not end.
+/// An enrollment that already gives access is kept. Its expiry is removed, because access that was bought does not expire.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent student, [`Error::Invalid`] for an item of an absent course, for a taken key or
-/// number and for amounts that do not add up.
+/// Returns [`Error::NotFound`] if the student does not exist. Returns [`Error::Invalid`] if a course does not exist, the key or
+/// the number is taken, or the amounts are inconsistent.
 pub async fn pay(
     app: &App,
     write: &mut Write,
@@ -36,70 +35,70 @@ pub async fn pay(
     at: Timestamp,
     pay: OrderPay,
 ) -> Result<OrderId> {
-    check(&pay)?;
-    let amounts = add_up(&pay)?;
-    free(write, workspace, &pay).await?;
+    validate(&pay)?;
+    let amounts = calculate(&pay)?;
+    check_unused(write, workspace, &pay).await?;
     let scope = workspace.uuid();
     let mut bought = Vec::with_capacity(pay.items.len());
-    for (place, item) in pay.items.iter().enumerate() {
+    for (index, item) in pay.items.iter().enumerate() {
         let rows = courses::in_workspace(scope);
-        let course = find::share::<CourseKind, _>(write.conn(), rows, &item.course).await;
-        bought.push(course.map_err(|error| of_item(place, error))?);
+        let course = records::lock_shared::<CourseKind, _>(write.conn(), rows, &item.course).await;
+        bought.push(course.map_err(|error| item_error(index, error))?);
     }
     let student = students::in_workspace(scope);
-    let student = find::lock::<StudentKind, _>(write.conn(), student, &pay.student).await?;
+    let student = records::lock::<StudentKind, _>(write.conn(), student, &pay.student).await?;
 
-    let order = row(app, write, workspace, at, &pay, &amounts, &student);
+    let order = order_row(app, write, workspace, at, &pay, &amounts, &student);
     if !orders::in_workspace(scope).insert_unless_taken(write.conn(), order.clone()).await? {
-        return Err(Error::raced());
+        return Err(Error::lost_race());
     }
-    let items = items(app, write, &order, &pay, &amounts, &bought);
+    let items = item_rows(app, write, &order, &pay, &amounts, &bought);
     order_items::in_workspace(scope).insert_many(write.conn(), items).await?;
-    let anew = entitle(app, write, workspace, at, &order, &student, &bought).await?;
-    count(write, workspace, at, &order, &bought);
+    let new_enrollments = entitle(app, write, workspace, at, &order, &student, &bought).await?;
+    count_revenue(write, workspace, at, &order, &bought);
 
     let order_id = id(order.id);
     let paid = assemble(write.conn(), workspace, vec![order], at.as_millisecond()).await?;
     for order in paid {
         outbox::append(app, write, workspace, at, Event::OrderPaid(order)).await?;
     }
-    for snapshot in anew {
-        enrollments::announce(app, write, workspace, at, snapshot).await?;
+    for snapshot in new_enrollments {
+        enrollments::append_created_event(app, write, workspace, at, snapshot).await?;
     }
     Ok(order_id)
 }
 
-/// A course that is not there, said of the item that names it.
-fn of_item(place: usize, error: Error) -> Error {
+/// Turns the error of a missing course into an error of the item that names it.
+fn item_error(index: usize, error: Error) -> Error {
     match error {
-        Error::NotFound(missing) => Error::invalid(format!("items/{place}/course"), missing.to_string()),
+        Error::NotFound(missing) => Error::invalid(format!("items/{index}/course"), missing.to_string()),
         other => other,
     }
 }
 
-fn check(pay: &OrderPay) -> Result<()> {
-    let mut faults = Faults::default();
-    faults.key("key", &pay.key);
-    faults.line("number", &pay.number, 255);
-    faults.currency("currency", &pay.currency);
+fn validate(pay: &OrderPay) -> Result<()> {
+    let mut errors = FieldErrors::default();
+    errors.check_key("key", &pay.key);
+    errors.check_line("number", &pay.number, 255);
+    errors.check_currency("currency", &pay.currency);
     if pay.items.is_empty() || pay.items.len() > 100 {
-        faults.add("items", "must have 1 to 100 items");
+        errors.add("items", "must have 1 to 100 items");
     }
-    for (place, item) in pay.items.iter().enumerate() {
-        faults.maybe_line(&format!("items/{place}/title"), item.title.as_ref(), 500);
+    for (index, item) in pay.items.iter().enumerate() {
+        errors.check_optional_line(&format!("items/{index}/title"), item.title.as_ref(), 500);
     }
     if let Some(receipt) = &pay.receipt {
-        faults.line("receipt/number", &receipt.number, 255);
-        faults.url("receipt/url", receipt.url.as_ref());
+        errors.check_line("receipt/number", &receipt.number, 255);
+        errors.check_url("receipt/url", receipt.url.as_ref());
     }
-    faults.check()
+    errors.into_result()
 }
 
-/// Key and number must be new.
-async fn free(write: &Write, workspace: WorkspaceId, pay: &OrderPay) -> Result<()> {
+/// Checks that key and number are new.
+async fn check_unused(write: &Write, workspace: WorkspaceId, pay: &OrderPay) -> Result<()> {
     let rows = orders::in_workspace(workspace.uuid());
     if rows.by_key(write.conn(), &pay.key).await?.is_some() {
-        return Err(Error::invalid("key", "names an order that was paid before"));
+        return Err(Error::invalid("key", "is the key of an existing order"));
     }
     if rows.by_number(write.conn(), &pay.number).await?.is_some() {
         return Err(number_taken());
@@ -108,10 +107,10 @@ async fn free(write: &Write, workspace: WorkspaceId, pay: &OrderPay) -> Result<(
 }
 
 fn number_taken() -> Error {
-    Error::invalid("number", "is the number of another order of this workspace")
+    Error::invalid("number", "is already used by another order of this workspace")
 }
 
-fn row(
+fn order_row(
     app: &App,
     write: &Write,
     workspace: WorkspaceId,
@@ -123,14 +122,14 @@ fn row(
     let at_ms = at.as_millisecond();
     let receipt = pay.receipt.as_ref();
     orders::Model {
-        id: fresh::<OrderKind>(app, write),
+        id: new_uuid::<OrderKind>(app, write),
         workspace_id: workspace.uuid(),
         key: Some(pay.key.clone()),
         number: pay.number.clone(),
         student_id: Some(student.id),
         customer_email: student.email.clone(),
         customer_name: student.name.clone(),
-        status: orders::Status::Paid,
+        status: orders::StoredOrderStatus::Paid,
         currency: pay.currency.clone(),
         subtotal_amount: amounts.subtotal,
         discount_amount: pay.discount_amount,
@@ -140,14 +139,14 @@ fn row(
         receipt_number: receipt.map_or(&pay.number, |receipt| &receipt.number).clone(),
         receipt_url: receipt.and_then(|receipt| receipt.url.clone()),
         receipt_issued_at: at_ms,
-        // One and the same moment: lists look for one by the other.
+        // `paid_at` and `created_at` are equal: lists use the index of one for the other.
         paid_at: at_ms,
         created_at: at_ms,
         updated_at: write.now_ms(),
     }
 }
 
-fn items(
+fn item_rows(
     app: &App,
     write: &Write,
     order: &orders::Model,
@@ -155,10 +154,10 @@ fn items(
     amounts: &Amounts,
     bought: &[courses::Model],
 ) -> Vec<order_items::Model> {
-    let parts = (1..).zip(&pay.items).zip(bought).zip(&amounts.items);
-    parts
+    let lines = (1..).zip(&pay.items).zip(bought).zip(&amounts.items);
+    lines
         .map(|(((position, item), course), total)| order_items::Model {
-            id: fresh::<OrderItemKind>(app, write),
+            id: new_uuid::<OrderItemKind>(app, write),
             workspace_id: order.workspace_id,
             order_id: order.id,
             position,
@@ -171,7 +170,8 @@ fn items(
         .collect()
 }
 
-/// One entitlement for each course, and access for whoever had none: those enrolments come out, to be announced.
+/// Creates one entitlement per course, and gives access to courses without it. Returns the enrollments that are new or have
+/// access again.
 async fn entitle(
     app: &App,
     write: &mut Write,
@@ -181,33 +181,35 @@ async fn entitle(
     student: &students::Model,
     bought: &[courses::Model],
 ) -> Result<Vec<EnrollmentSnapshot>> {
-    let mut anew = Vec::new();
-    let mut rights = Vec::new();
-    for (place, course) in bought.iter().enumerate() {
-        if bought[..place].iter().any(|before| before.id == course.id) {
+    let mut new_enrollments = Vec::new();
+    let mut entitlement_rows = Vec::new();
+    for (index, course) in bought.iter().enumerate() {
+        if bought[..index].iter().any(|before| before.id == course.id) {
             continue;
         }
-        let admission = Admission {
+        let request = AccessRequest {
             student,
             course,
             source: EnrollmentSource::Order,
             order_id: Some(order.id),
             expires_at: None,
         };
-        let admitted = enrollments::admit(app, write, workspace, at, admission).await?;
-        match &admitted {
-            Admitted::New(row) | Admitted::Reactivated(row) => {
-                anew.push(enrollments::snapshot(row, student, course, at));
+        let access = enrollments::give_access(app, write, workspace, at, request).await?;
+        match &access {
+            AccessOutcome::New(row) | AccessOutcome::Reactivated(row) => {
+                new_enrollments.push(enrollments::snapshot(row, student, course, at));
             }
-            Admitted::Already(row) => enrollments::extend(write, workspace, student, row, order.id).await?,
+            AccessOutcome::Existing(row) => {
+                enrollments::remove_expiry(write, workspace, student, row, order.id).await?
+            }
         }
-        rights.push(right(app, write, at, order, course.id, admitted.row().id));
+        entitlement_rows.push(entitlement(app, write, at, order, course.id, access.row().id));
     }
-    entitlements::in_workspace(workspace.uuid()).insert_many(write.conn(), rights).await?;
-    Ok(anew)
+    entitlements::in_workspace(workspace.uuid()).insert_many(write.conn(), entitlement_rows).await?;
+    Ok(new_enrollments)
 }
 
-fn right(
+fn entitlement(
     app: &App,
     write: &Write,
     at: Timestamp,
@@ -216,19 +218,19 @@ fn right(
     enrollment: Uuid,
 ) -> entitlements::Model {
     entitlements::Model {
-        id: fresh::<EntitlementKind>(app, write),
+        id: new_uuid::<EntitlementKind>(app, write),
         workspace_id: order.workspace_id,
         order_id: order.id,
         course_id: course,
         enrollment_id: Some(enrollment),
-        status: entitlements::Status::Active,
+        status: entitlements::StoredEntitlementStatus::Active,
         granted_at: at.as_millisecond(),
         expires_at: None,
         revoked_at: None,
     }
 }
 
-fn count(
+fn count_revenue(
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
@@ -244,5 +246,5 @@ fn count(
         discount_amount: order.discount_amount,
         tax_amount: order.tax_amount,
     };
-    rollups::order_paid(write, workspace, paid);
+    rollups::count_paid_order(write, workspace, paid);
 }

@@ -1,48 +1,50 @@
-//! Money given back, and what a full refund takes away.
+//! Refunds orders, and revokes access after a full refund.
 
-use entity::{Set, courses, enrollments as pairs, entitlements, order_items, orders, refunds, students};
+use entity::{
+    Set, courses, enrollments as enrollment_rows, entitlements, order_items, orders, refunds, students,
+};
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::super::enrollments::{self, EnrollmentSnapshot};
-use super::super::faults::Faults;
-use super::super::find::{self, absent, fresh, id};
+use super::super::field_errors::FieldErrors;
+use super::super::records::{self, id, new_uuid, not_found};
 use super::super::{Error, Result, rollups};
 use super::row::{assemble, refund as record, status, stored_status};
-use super::{OrderRefund, Refunded};
+use super::{CreatedRefund, OrderRefund};
 use crate::app::App;
 use crate::outbox::{self, Event, OrderRefunded};
 use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{Order as OrderKind, Refund as RefundKind, WorkspaceId};
 
-/// Gives money back; emits `order.refunded`. A full refund also revokes what the order gave, and then emits
-/// `enrollment.revoked` for each enrolment that ends.
+/// Refunds an order. Emits `order.refunded`. A full refund also revokes the entitlements and the access of the order, and then
+/// emits `enrollment.revoked` for each enrollment that ends.
 ///
-/// An enrollment that another order of the student still entitles to stays active and counts as that order's; one that was
-/// granted as well stays active until the end of the grant.
+/// An enrollment that another order of the student pays for stays active and is assigned to that order. One that was also
+/// granted stays active until the grant ends.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent order, [`Error::Invalid`] on `amount` for more than is left and on `order` for one
-/// that was paid after the refund's time.
+/// Returns [`Error::NotFound`] if the order does not exist. Returns [`Error::Invalid`] on `amount` if it exceeds the remaining
+/// amount, and on `order` if it was paid after the time of the refund.
 pub async fn refund(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
     refund: OrderRefund,
-) -> Result<Refunded> {
-    let mut faults = Faults::default();
-    faults.prose("reason", refund.reason.as_ref(), 1000);
-    faults.check()?;
-    let (before, student) = hold(write, workspace, &refund).await?;
-    let (amount, refunded_before) = (amount(&before, refund.amount)?, before.refunded_amount);
+) -> Result<CreatedRefund> {
+    let mut errors = FieldErrors::default();
+    errors.check_text("reason", refund.reason.as_ref(), 1000);
+    errors.into_result()?;
+    let (before, student) = lock_order(write, workspace, &refund).await?;
+    let (amount, refunded_before) = (refund_amount(&before, refund.amount)?, before.refunded_amount);
     if at.as_millisecond() < before.paid_at {
-        let message = format!("names an order that was paid only later, at {}", from_ms(before.paid_at));
+        let message = format!("was paid after the refund, at {}", from_ms(before.paid_at));
         return Err(Error::invalid("order", message));
     }
     let row = refunds::Model {
-        id: fresh::<RefundKind>(app, write),
+        id: new_uuid::<RefundKind>(app, write),
         workspace_id: workspace.uuid(),
         order_id: before.id,
         amount,
@@ -50,57 +52,60 @@ pub async fn refund(
         created_at: at.as_millisecond(),
     };
     refunds::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
-    let order = settle(write, workspace, before, amount).await?;
-    count(write, workspace, at, &order, amount).await?;
-    let ended = match order.status {
-        orders::Status::Refunded => take_back(write, workspace, at, &order, student.as_ref()).await?,
-        orders::Status::Paid | orders::Status::PartiallyRefunded => Vec::new(),
+    let order = save_refunded_amount(write, workspace, before, amount).await?;
+    count_refund(write, workspace, at, &order, amount).await?;
+    let ended_enrollments = match order.status {
+        orders::StoredOrderStatus::Refunded => {
+            revoke_order_access(write, workspace, at, &order, student.as_ref()).await?
+        }
+        orders::StoredOrderStatus::Paid | orders::StoredOrderStatus::PartiallyRefunded => Vec::new(),
     };
     for order in assemble(write.conn(), workspace, vec![order], at.as_millisecond()).await? {
         let refunded = OrderRefunded { order, refund: record(&row) };
         outbox::append(app, write, workspace, at, Event::OrderRefunded(refunded)).await?;
     }
-    for snapshot in ended {
+    for snapshot in ended_enrollments {
         outbox::append(app, write, workspace, at, Event::EnrollmentRevoked(snapshot)).await?;
     }
-    Ok(Refunded { id: id(row.id), amount, refunded_before })
+    Ok(CreatedRefund { id: id(row.id), amount, refunded_before })
 }
 
-/// The order and its student, both held: the student first, as every writer does.
-async fn hold(
+/// Locks the order and its student, the student first as the lock order requires.
+async fn lock_order(
     write: &Write,
     workspace: WorkspaceId,
     refund: &OrderRefund,
 ) -> Result<(orders::Model, Option<students::Model>)> {
     let rows = orders::in_workspace(workspace.uuid());
-    let seen = find::read::<OrderKind, _>(write.conn(), rows, &refund.order).await?;
-    let student = match seen.student_id {
+    let unlocked = records::read::<OrderKind, _>(write.conn(), rows, &refund.order).await?;
+    let student = match unlocked.student_id {
         Some(student) => students::in_workspace(workspace.uuid()).lock(write.conn(), student).await?,
         None => None,
     };
-    let order = rows.lock(write.conn(), seen.id).await?.ok_or_else(|| absent::<OrderKind>(&refund.order))?;
+    let order =
+        rows.lock(write.conn(), unlocked.id).await?.ok_or_else(|| not_found::<OrderKind>(&refund.order))?;
     Ok((order, student))
 }
 
-/// What is given back: what was asked for, if so much is left, or all that is left.
-fn amount(order: &orders::Model, asked: Option<i64>) -> Result<i64> {
-    let left = order.total_amount - order.refunded_amount;
-    if order.status == orders::Status::Refunded {
-        return Err(Error::invalid("order", "names an order that is refunded already"));
+/// Returns the amount to refund: the requested amount, which must not exceed the remaining one, or the remaining amount.
+fn refund_amount(order: &orders::Model, requested: Option<i64>) -> Result<i64> {
+    let remaining = order.total_amount - order.refunded_amount;
+    if order.status == orders::StoredOrderStatus::Refunded {
+        return Err(Error::invalid("order", "is already fully refunded"));
     }
-    let amount = asked.unwrap_or(left);
-    if amount > left {
-        let message = format!("must be at most {left}, which is what is left of the order");
+    let amount = requested.unwrap_or(remaining);
+    if amount > remaining {
+        let message = format!("must be at most {remaining}, the remaining amount of the order");
         return Err(Error::invalid("amount", message));
     }
-    if amount < left.min(1) {
+    if amount < remaining.min(1) {
         return Err(Error::invalid("amount", "must be at least 1"));
     }
     Ok(amount)
 }
 
-/// Writes the order with this much more given back.
-async fn settle(
+/// Adds a refund to the order's refunded amount, and updates its status.
+async fn save_refunded_amount(
     write: &Write,
     workspace: WorkspaceId,
     mut order: orders::Model,
@@ -119,7 +124,7 @@ async fn settle(
     Ok(order)
 }
 
-async fn count(
+async fn count_refund(
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
@@ -128,46 +133,46 @@ async fn count(
 ) -> Result<()> {
     let items = order_items::in_workspace(workspace.uuid()).of_orders(write.conn(), &[order.id]).await?;
     let courses: Vec<_> = items.iter().map(|item| id(item.course_id)).collect();
-    rollups::refunded(write, workspace, &courses, at, &order.currency, amount);
+    rollups::count_refund(write, workspace, &courses, at, &order.currency, amount);
     Ok(())
 }
 
-/// Revokes the order's entitlements and the enrolments that it gave; those come out, to be announced.
-async fn take_back(
+/// Revokes the entitlements and the enrollments of the order. Returns the enrollments that ended.
+async fn revoke_order_access(
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
     order: &orders::Model,
     student: Option<&students::Model>,
 ) -> Result<Vec<EnrollmentSnapshot>> {
-    let rights = entitlements::in_workspace(workspace.uuid());
-    for right in rights.of_orders(write.conn(), &[order.id]).await? {
-        if right.status == entitlements::Status::Active {
-            rights.revoke(write.conn(), right.id, at.as_millisecond()).await?;
+    let entitlements = entitlements::in_workspace(workspace.uuid());
+    for entitlement in entitlements.of_orders(write.conn(), &[order.id]).await? {
+        if entitlement.status == entitlements::StoredEntitlementStatus::Active {
+            entitlements.revoke(write.conn(), entitlement.id, at.as_millisecond()).await?;
         }
     }
-    // Without the student, the enrolments are gone already.
+    // The enrollments were deleted with the student.
     let Some(student) = student else { return Ok(Vec::new()) };
-    let rows = pairs::in_workspace(workspace.uuid());
-    let given: Vec<Uuid> =
+    let rows = enrollment_rows::in_workspace(workspace.uuid());
+    let order_enrollments: Vec<Uuid> =
         rows.of_orders(write.conn(), &[order.id]).await?.iter().map(|row| row.id).collect();
-    let given = rows.lock_many(write.conn(), &given).await?;
-    let courses: Vec<Uuid> = given.iter().map(|row| row.course_id).collect();
+    let order_enrollments = rows.lock_many(write.conn(), &order_enrollments).await?;
+    let courses: Vec<Uuid> = order_enrollments.iter().map(|row| row.course_id).collect();
     let courses = courses::in_workspace(workspace.uuid()).by_ids(write.conn(), &courses).await?;
     let mut ended = Vec::new();
-    for row in given {
-        if row.status == pairs::Status::Revoked {
+    for row in order_enrollments {
+        if row.status == enrollment_rows::StoredEnrollmentStatus::Revoked {
             continue;
         }
-        if let Some(other) = other_right(write, workspace, order.id, row.id).await? {
-            enrollments::hand_over(write, workspace, student, &row, other).await?;
+        if let Some(other) = other_entitled_order(write, workspace, order.id, row.id).await? {
+            enrollments::assign_order(write, workspace, student, &row, other).await?;
             continue;
         }
         if enrollments::fall_back_to_grants(write, workspace, at, student, &row).await? {
             continue;
         }
         let reason = Some(format!("order {} was refunded", order.number));
-        let revoked = enrollments::take_away(write, workspace, at, student, &row, reason).await?;
+        let revoked = enrollments::revoke_access(write, workspace, at, student, &row, reason).await?;
         let course = courses.iter().find(|course| course.id == row.course_id);
         if let Some((revoked, course)) = revoked.zip(course) {
             ended.push(enrollments::snapshot(&revoked, student, course, at));
@@ -176,17 +181,21 @@ async fn take_back(
     Ok(ended)
 }
 
-/// Another order that still entitles to this enrolment.
-async fn other_right(
+/// Returns another order that still pays for this enrollment.
+async fn other_entitled_order(
     write: &Write,
     workspace: WorkspaceId,
     order: Uuid,
     enrollment: Uuid,
 ) -> Result<Option<Uuid>> {
-    let rights = entitlements::in_workspace(workspace.uuid());
-    let rights = rights.of_enrollments(write.conn(), &[enrollment]).await?;
-    let other = |right: &&entitlements::Model| {
-        right.order_id != order && right.status == entitlements::Status::Active
+    let entitlements = entitlements::in_workspace(workspace.uuid());
+    let entitlements = entitlements.of_enrollments(write.conn(), &[enrollment]).await?;
+    let other = |entitlement: &&entitlements::Model| {
+        entitlement.order_id != order && entitlement.status == entitlements::StoredEntitlementStatus::Active
     };
-    Ok(rights.iter().filter(other).max_by_key(|right| right.granted_at).map(|right| right.order_id))
+    Ok(entitlements
+        .iter()
+        .filter(other)
+        .max_by_key(|entitlement| entitlement.granted_at)
+        .map(|entitlement| entitlement.order_id))
 }

@@ -1,16 +1,16 @@
-//! An order as the database keeps it, put together with what hangs on it.
+//! Conversions of order rows, with the rows that belong to them.
 
 use entity::{entitlements, order_items, orders, refunds};
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
 use super::super::Result;
-use super::super::find::id;
+use super::super::records::id;
 use super::{Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderStatus, Receipt, Refund};
 use foundation::clock::from_ms;
 use foundation::id::WorkspaceId;
 
-/// The orders with their items, refunds and entitlements, in the order given: three queries for all of them.
+/// Returns the orders with their items, refunds and entitlements, in the same order. Runs three queries in total.
 pub(super) async fn assemble(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
@@ -23,7 +23,7 @@ pub(super) async fn assemble(
     let refunds = refunds::in_workspace(scope).of_orders(conn, &ids).await?;
     let entitlements = entitlements::in_workspace(scope).of_orders(conn, &ids).await?;
     let order = |row: orders::Model| {
-        // Each list comes sorted by order, so that one order's are a slice.
+        // Each list is sorted by order, so the rows of one order are a slice.
         let items = slice(&items, row.id, |item| item.order_id);
         let refunds = slice(&refunds, row.id, |refund| refund.order_id);
         let entitlements = slice(&entitlements, row.id, |entitlement| entitlement.order_id);
@@ -32,7 +32,7 @@ pub(super) async fn assemble(
     Ok(rows.into_iter().map(order).collect())
 }
 
-/// One order's part of a list that is sorted by order.
+/// Returns the rows of one order in a list that is sorted by order.
 fn slice<M>(rows: &[M], order: Uuid, order_of: impl Fn(&M) -> Uuid) -> &[M] {
     let from = rows.partition_point(|row| order_of(row) < order);
     let to = rows.partition_point(|row| order_of(row) <= order);
@@ -46,7 +46,7 @@ fn order(
     entitlements: &[entitlements::Model],
     now_ms: i64,
 ) -> Order {
-    // Summed up from what was read beside it, so that an order shown amid a refund agrees with itself.
+    // The sum of the refunds that were just read, so that the order is consistent even if a refund commits between the queries.
     let refunded_amount = refunds.iter().map(|refund| refund.amount).sum();
     Order {
         id: id(row.id),
@@ -74,7 +74,7 @@ fn order(
     }
 }
 
-/// How much of an order was given back; one that cost nothing counts as refunded once it has a refund.
+/// Returns the refund status of an order. An order with the total 0 is refunded once it has a refund.
 pub(super) const fn status(total: i64, refunded: i64, any_refund: bool) -> OrderStatus {
     match (any_refund, refunded >= total) {
         (false, _) => OrderStatus::Paid,
@@ -83,12 +83,12 @@ pub(super) const fn status(total: i64, refunded: i64, any_refund: bool) -> Order
     }
 }
 
-/// The status as the database keeps it.
-pub(super) const fn stored_status(status: OrderStatus) -> orders::Status {
+/// Converts a status to its stored form.
+pub(super) const fn stored_status(status: OrderStatus) -> orders::StoredOrderStatus {
     match status {
-        OrderStatus::Paid => orders::Status::Paid,
-        OrderStatus::PartiallyRefunded => orders::Status::PartiallyRefunded,
-        OrderStatus::Refunded => orders::Status::Refunded,
+        OrderStatus::Paid => orders::StoredOrderStatus::Paid,
+        OrderStatus::PartiallyRefunded => orders::StoredOrderStatus::PartiallyRefunded,
+        OrderStatus::Refunded => orders::StoredOrderStatus::Refunded,
     }
 }
 
@@ -103,7 +103,7 @@ fn item(row: &order_items::Model) -> OrderItem {
     }
 }
 
-/// The record of a refund.
+/// Converts a row to a refund.
 pub(super) fn refund(row: &refunds::Model) -> Refund {
     Refund {
         id: id(row.id),
@@ -120,10 +120,10 @@ fn entitlement(row: &entitlements::Model, now_ms: i64) -> Entitlement {
         course_id: id(row.course_id),
         enrollment_id: row.enrollment_id.map(id),
         status: match row.status {
-            entitlements::Status::Active if over => EntitlementStatus::Expired,
-            entitlements::Status::Active => EntitlementStatus::Active,
-            entitlements::Status::Revoked => EntitlementStatus::Revoked,
-            entitlements::Status::Expired => EntitlementStatus::Expired,
+            entitlements::StoredEntitlementStatus::Active if over => EntitlementStatus::Expired,
+            entitlements::StoredEntitlementStatus::Active => EntitlementStatus::Active,
+            entitlements::StoredEntitlementStatus::Revoked => EntitlementStatus::Revoked,
+            entitlements::StoredEntitlementStatus::Expired => EntitlementStatus::Expired,
         },
         granted_at: from_ms(row.granted_at),
         expires_at: row.expires_at.map(from_ms),
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_is_refunded_once_nothing_is_left() {
+    fn an_order_is_refunded_once_no_amount_remains() {
         assert_eq!(status(100, 0, false), OrderStatus::Paid);
         assert_eq!(status(100, 99, true), OrderStatus::PartiallyRefunded);
         assert_eq!(status(100, 100, true), OrderStatus::Refunded);

@@ -1,13 +1,13 @@
-//! The outbox: an event's row and its deliveries, appended inside the transaction of the change it tells of.
+//! The outbox: an event's row and its deliveries, appended within the transaction of the change.
 //!
-//! Owns the list of events and their envelope. Never sends anything, and never knows how `data` is spelled
-//! in JSON: the encoder that `App` carries writes the body once, and those bytes are stored.
+//! Defines the events and their envelope. Never sends anything, and does not depend on the JSON form of `data`: the encoder in
+//! `App` writes the body once, and those bytes are stored.
 
-mod bell;
 mod deliveries;
 mod fanout;
-mod handoff;
-mod shares;
+mod fast_path;
+mod slots;
+mod wake_signal;
 
 use entity::events;
 use jiff::Timestamp;
@@ -25,25 +25,25 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{EventId, WorkspaceId};
 
-pub use bell::{Bell, Rung};
 pub use fanout::fan_out;
-pub use handoff::{Born, Handoff, OF_ONE as BORN_OF_ONE, Place};
-pub use shares::{Room, Share, Shares};
+pub use fast_path::{FastPath, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION, PreLeasedDelivery};
+pub use slots::{Capacity, DeliverySlot, DeliverySlots};
+pub use wake_signal::{PendingWakes, WakeSignal};
 
 macro_rules! events {
     ($($variant:ident($data:ty) = $kind:literal, $text:literal;)*) => {
-        /// What happened, with the record as it was right after the change (seed 6).
+        /// An event, with the record as it was right after the change.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Event { $(#[doc = $text] $variant($data)),* }
 
-        /// The types of all events, in the seed's order.
-        pub const KINDS: &[&str] = &[$($kind),*];
+        /// The types of all events, in the contract's order.
+        pub const EVENT_TYPES: &[&str] = &[$($kind),*];
 
-        /// Each type with the sentence that says when it happens.
-        pub const TOLD: &[(&str, &str)] = &[$(($kind, $text)),*];
+        /// Each event type with a sentence that describes when it happens.
+        pub const EVENT_TYPE_DESCRIPTIONS: &[(&str, &str)] = &[$(($kind, $text)),*];
 
         impl Event {
-            /// The event's type as it is written: `student.created`.
+            /// Returns the event type, such as `student.created`.
             pub const fn kind(&self) -> &'static str {
                 match self { $(Self::$variant(_) => $kind),* }
             }
@@ -55,10 +55,10 @@ events! {
     StudentCreated(StudentSummary) = "student.created", "A student was created.";
     StudentUpdated(StudentUpdated) = "student.updated", "A student was updated.";
     StudentDeleted(DeletedStudent) = "student.deleted", "A student was deleted.";
-    EnrollmentCreated(EnrollmentSnapshot) = "enrollment.created", "A student got access, or has it back.";
-    EnrollmentRevoked(EnrollmentSnapshot) = "enrollment.revoked", "Access was taken away.";
+    EnrollmentCreated(EnrollmentSnapshot) = "enrollment.created", "A student got access to a course, or regained it.";
+    EnrollmentRevoked(EnrollmentSnapshot) = "enrollment.revoked", "Access to a course was revoked.";
     OrderPaid(Order) = "order.paid", "An order was paid.";
-    OrderRefunded(OrderRefunded) = "order.refunded", "Money was given back.";
+    OrderRefunded(OrderRefunded) = "order.refunded", "An order was refunded, in full or in part.";
     CoursePublished(Course) = "course.published", "A course was published.";
     CourseArchived(Course) = "course.archived", "A course was archived.";
     LiveSessionStarted(LiveSession) = "live_session.started", "A live session started.";
@@ -72,7 +72,7 @@ events! {
 pub struct StudentUpdated {
     /// The student.
     pub student: StudentSummary,
-    /// The names of the fields that changed, at least one: `name`, `tags`.
+    /// The names of the fields that changed, at least one: `name` or `tags`.
     pub changed: Vec<&'static str>,
 }
 
@@ -81,35 +81,35 @@ pub struct StudentUpdated {
 pub struct OrderRefunded {
     /// The order.
     pub order: Order,
-    /// The refund this event is about; also the last of the order's.
+    /// The refund of this event; also the last one of the order.
     pub refund: Refund,
 }
 
 /// An event with its envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Envelope {
-    /// Unique per event; receivers drop doubles by it.
+pub struct EventEnvelope {
+    /// Unique per event; receivers deduplicate by it.
     pub id: EventId,
-    /// When it happened.
+    /// When the event happened.
     pub created_at: Timestamp,
-    /// Where it happened.
+    /// The workspace in which it happened.
     pub workspace: WorkspaceId,
-    /// What happened.
+    /// The event and its data.
     pub event: Event,
 }
 
-/// Writes an event's body: the exact bytes that are stored, signed and sent.
-pub type Encode = fn(&Envelope) -> Vec<u8>;
+/// Encodes an event's body: the exact bytes that are stored, signed and sent.
+pub type EventEncoder = fn(&EventEnvelope) -> Vec<u8>;
 
-/// Writes the body of an event of this type as the contract shows it, with an id, a time and a workspace of its own;
-/// `None` for a type that there is not.
-pub type Example = fn(kind: &str, EventId, Timestamp, WorkspaceId) -> Option<Vec<u8>>;
+/// Encodes the contract's example of an event of this type, with the specified id, time and workspace. Returns `None` for an
+/// unknown type.
+pub type ExampleEncoder = fn(kind: &str, EventId, Timestamp, WorkspaceId) -> Option<Vec<u8>>;
 
-/// Appends an event to the outbox, with a delivery for each subscription that wants it; they exist once the write
-/// commits. `at` is when it happened.
+/// Appends an event to the outbox, with a delivery for each subscription to its type. The rows exist once the write commits.
+/// `at` is when the event happened.
 ///
 /// # Errors
-/// [`crate::Error::Internal`] when the database fails.
+/// Returns [`crate::Error::Internal`] when a query fails.
 pub async fn append(
     app: &App,
     write: &mut Write,
@@ -119,7 +119,7 @@ pub async fn append(
 ) -> Result<EventId> {
     let id: EventId = app.ids.next(from_ms(write.now_ms()));
     let kind = event.kind().to_owned();
-    let body = (app.encode)(&Envelope { id, created_at: at, workspace, event });
+    let body = (app.encode)(&EventEnvelope { id, created_at: at, workspace, event });
     let row = events::Model {
         id: id.uuid(),
         workspace_id: workspace.uuid(),

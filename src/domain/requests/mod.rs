@@ -1,8 +1,8 @@
-//! The log of API requests: what each key asked, for a week, and how many requests there were, for 90 days.
+//! Stores the request log of API keys for a week, and daily request counts for 90 days.
 //!
-//! Requests are noted in memory ([`Recorder`]), which never waits, and written together by [`flush`]. What is noted
-//! holds no secret: whoever notes it masks them. The sums count every request; the log leaves some out when they come
-//! faster than they can be written, and says so.
+//! Requests are recorded in memory ([`Recorder`]), which never waits, and written in batches by [`flush`]. The caller masks
+//! secrets before it records a request. The daily counts include every request. The log drops requests that arrive faster than
+//! they can be written, and reports how many.
 
 mod read;
 mod recorder;
@@ -13,115 +13,115 @@ use std::net::IpAddr;
 
 use jiff::Timestamp;
 
-use super::page::Span;
+use super::page::TimeSpan;
 use foundation::id::{KeyId, LoggedRequestId, WorkspaceId};
 
-pub use read::{by_request_id, days, get, list, reach};
+pub use read::{by_request_id, get, list, list_daily, reach};
 pub use recorder::Recorder;
-pub use write::{flush, forget_old, prune};
+pub use write::{flush, prune, prune_daily};
 
-/// Days for which a request is kept.
-pub const KEPT_DAYS: i64 = 7;
-/// Days for which the sums are kept, today included.
-pub const COUNTED_DAYS: i64 = 90;
+/// How long requests are stored, in days.
+pub const RETENTION_DAYS: i64 = 7;
+/// How long daily counts are stored, in days including today.
+pub const DAILY_RETENTION_DAYS: i64 = 90;
 
-/// A request that was answered.
+/// A completed request, to be written to the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct CompletedRequest {
     /// The workspace of the key.
     pub workspace: WorkspaceId,
     /// The key.
     pub key: KeyId,
-    /// The request's id, as its answer carried it.
+    /// The request id that the response carried.
     pub request_id: String,
-    /// The operation, when the request came so far.
+    /// The operation, if the request was routed to one.
     pub operation: Option<&'static str>,
-    /// The method as it was sent.
+    /// The method as sent.
     pub method: String,
-    /// Path and query, secrets masked.
+    /// Path and query, with secrets masked.
     pub target: String,
-    /// The answer's status.
+    /// The status of the response.
     pub status: u16,
-    /// Microseconds from its receipt to its answer.
+    /// Microseconds from receiving the request to sending the response.
     pub duration_us: u64,
-    /// The client's address.
+    /// The client's IP address.
     pub address: IpAddr,
-    /// The request's headers by their names in lower case, secrets masked.
+    /// The request headers by lower-case name, with secrets masked.
     pub headers: BTreeMap<String, String>,
-    /// The answer's body, when the request failed.
+    /// The body of the response, if the request failed.
     pub error: Option<Vec<u8>>,
-    /// When it came.
+    /// When the request was received.
     pub received_at: Timestamp,
 }
 
-/// A request as the log has it.
+/// An entry of the request log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedRequest {
-    /// The entry's own id.
+    /// The id of the entry.
     pub id: LoggedRequestId,
     /// The key.
     pub key: KeyId,
-    /// The request's id, as its answer carried it; a caller may use one twice.
+    /// The request id that the response carried. Clients can use the same id more than once.
     pub request_id: String,
-    /// The operation, when the request came so far: `listCourses`.
+    /// The operation, if the request was routed to one: `listCourses`.
     pub operation: Option<String>,
-    /// The method as it was sent.
+    /// The method as sent.
     pub method: String,
-    /// Path and query, secrets masked as `****`.
+    /// Path and query, with secrets masked as `****`.
     pub target: String,
-    /// The answer's status.
+    /// The status of the response.
     pub status: u16,
-    /// Microseconds from its receipt to its answer.
+    /// Microseconds from receiving the request to sending the response.
     pub duration_us: u64,
-    /// The client's address.
+    /// The client's IP address.
     pub address: String,
-    /// The request's headers by their names in lower case, secrets masked as `****`.
+    /// The request headers by lower-case name, with secrets masked as `****`.
     pub headers: BTreeMap<String, String>,
-    /// The answer's body, when the request failed: the bytes as they were sent, before compression, 8 KiB at most.
+    /// The body of the response before compression, if the request failed. At most 8 KiB.
     pub error: Option<Vec<u8>>,
-    /// When it came.
+    /// When the request was received.
     pub received_at: Timestamp,
 }
 
-/// Which requests are wanted; an empty filter wants all.
+/// A filter of the request log. The default matches all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestFilter {
-    /// Of this key.
+    /// Requests of this key.
     pub key: Option<KeyId>,
-    /// Answered so.
+    /// Requests with these response statuses.
     pub status: Option<StatusFilter>,
-    /// Of this operation: `listCourses`.
+    /// Requests of this operation: `listCourses`.
     pub operation: Option<String>,
-    /// Received in this span.
-    pub received: Span,
+    /// Requests received in this time span.
+    pub received: TimeSpan,
 }
 
-/// Which answers are wanted.
+/// A filter of response statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatusFilter {
-    /// Those of a class, by its first digit: 4 is 400 to 499.
+    /// All statuses of a class, by its first digit: 4 is 400 to 499.
     Class(u8),
-    /// Those with this status.
+    /// One status.
     Exact(u16),
 }
 
-/// How many requests a workspace made on a UTC day, by what came of them.
+/// The number of requests of a workspace on a UTC day, by response status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Day {
-    /// When the day begins.
+pub struct DailyRequests {
+    /// The start of the day.
     pub starts_at: Timestamp,
-    /// Answered below 400.
+    /// Requests with a status below 400.
     pub succeeded: u64,
-    /// Answered from 400 to 499, without those of `limited`.
+    /// Requests with a status from 400 to 499, except 429.
     pub refused: u64,
-    /// Answered with 429.
+    /// Requests with status 429.
     pub limited: u64,
-    /// Answered from 500 on.
+    /// Requests with a status of 500 or above.
     pub failed: u64,
 }
 
-impl Day {
-    /// All of them.
+impl DailyRequests {
+    /// Returns the total number of requests.
     pub const fn total(&self) -> u64 {
         self.succeeded + self.refused + self.limited + self.failed
     }

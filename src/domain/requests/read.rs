@@ -1,24 +1,24 @@
-//! The log as people look at it.
+//! Reads the request log and the daily request counts.
 
 use std::collections::HashMap;
 
-use entity::api_requests::{self, Column, Model, RequestFilter as RowFilter};
+use entity::api_requests::{self, Column, Model, RequestRowFilter};
 use entity::rollups::DAY_MS;
-use entity::{Span, api_request_days};
+use entity::{SpanMs, api_request_days};
 
-use super::super::find::{absent, id};
-use super::super::page::{LOOKED, Page, PageRequest, Position};
+use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position};
+use super::super::records::{id, not_found};
 use super::super::{Error, Result};
 use super::recorder::day_of;
-use super::{COUNTED_DAYS, Day, LoggedRequest, RequestFilter, StatusFilter};
+use super::{DAILY_RETENTION_DAYS, DailyRequests, LoggedRequest, RequestFilter, StatusFilter};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::id::{LoggedRequest as EntryKind, LoggedRequestId, WorkspaceId};
 
-/// A page of the workspace's log, newest first. What was answered within the last second may still be missing.
+/// Returns a page of the workspace's log, newest first. Requests of the last second can be missing.
 ///
 /// # Errors
-/// [`Error::Internal`] when the database fails.
+/// Returns [`Error::Internal`] when the query fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -28,34 +28,35 @@ pub async fn list(
     let keyset = page.keyset(app, |_| Some(Column::ReceivedAt)).await?;
     let rows = api_requests::in_workspace(workspace.uuid());
     let rows = rows.page(app.db.read(), &row_filter(filter), keyset).await?;
-    let (rows, next) = page.cut(rows, |row, _| (row.received_at, row.id));
+    let (rows, next) = page.trim_to_page(rows, |row, _| (row.received_at, row.id));
     Ok(Page { items: rows.into_iter().map(logged).collect(), next })
 }
 
-/// How far a page looks that is filtered by what no index knows: so many requests as [`LOOKED`] behind its beginning.
-/// `None` when it may look to the end.
+/// Returns the position where the scan of a page ends if no index serves its filter: [`MAX_SCANNED_ROWS`] requests after the start of the
+/// page. `None` when the scan has no such limit.
 ///
 /// # Errors
-/// [`Error::Internal`] when the database fails.
+/// Returns [`Error::Internal`] when the query fails.
 pub async fn reach(
     app: &App,
     workspace: WorkspaceId,
     filter: &RequestFilter,
     after: Option<Position>,
 ) -> Result<Option<Position>> {
-    let wanted = row_filter(filter);
-    // SQLite does not always take the index of failures, so that they are no exception.
+    let criteria = row_filter(filter);
+    // A filter by failed requests is limited, too: SQLite does not always use the index of failed requests.
     if filter.status.is_none() && filter.operation.is_none() {
         return Ok(None);
     }
-    let keyset = PageRequest::newest(after, 1).keyset(app, |_| Some(Column::ReceivedAt)).await?;
+    let keyset = PageRequest::newest_first(after, 1).keyset(app, |_| Some(Column::ReceivedAt)).await?;
     let rows = api_requests::in_workspace(workspace.uuid());
-    let reach = rows.reach(app.db.read(), wanted.key_id, wanted.received, keyset, LOOKED).await?;
+    let reach =
+        rows.position_at(app.db.read(), criteria.key_id, criteria.received, keyset, MAX_SCANNED_ROWS).await?;
     Ok(reach.map(Position::of))
 }
 
-fn row_filter(filter: &RequestFilter) -> RowFilter {
-    RowFilter {
+fn row_filter(filter: &RequestFilter) -> RequestRowFilter {
+    RequestRowFilter {
         key_id: filter.key.map(|key| key.uuid()),
         statuses: filter.status.map(statuses),
         operation: filter.operation.clone(),
@@ -63,44 +64,46 @@ fn row_filter(filter: &RequestFilter) -> RowFilter {
     }
 }
 
-/// One entry of the log.
+/// Returns an entry of the log.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none in the workspace, or no longer.
+/// Returns [`Error::NotFound`] when the workspace has no such entry, or it was deleted after
+/// [`RETENTION_DAYS`](super::RETENTION_DAYS).
 pub async fn get(app: &App, workspace: WorkspaceId, entry: LoggedRequestId) -> Result<LoggedRequest> {
     let row = api_requests::in_workspace(workspace.uuid()).by_id(app.db.read(), entry.uuid()).await?;
-    row.map(logged).ok_or_else(|| absent::<EntryKind>(entry))
+    row.map(logged).ok_or_else(|| not_found::<EntryKind>(entry))
 }
 
-/// The latest entry of the log whose answer carried this request id.
+/// Returns the latest entry of the log with this request id.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is none in the workspace, or no longer.
+/// Returns [`Error::NotFound`] when the workspace has no such entry, or it was deleted after
+/// [`RETENTION_DAYS`](super::RETENTION_DAYS).
 pub async fn by_request_id(app: &App, workspace: WorkspaceId, request_id: &str) -> Result<LoggedRequest> {
     let rows = api_requests::in_workspace(workspace.uuid());
     let row = rows.by_request_id(app.db.read(), request_id).await?;
-    row.map(logged).ok_or_else(|| absent::<EntryKind>(request_id.chars().take(128).collect::<String>()))
+    row.map(logged).ok_or_else(|| not_found::<EntryKind>(request_id.chars().take(128).collect::<String>()))
 }
 
-/// The workspace's requests on each of the last days, today last; days without one are there too. Days are UTC days, as
-/// those of the quota.
+/// Returns the request counts of the workspace for each of the last `days` UTC days, oldest first, including days without
+/// requests.
 ///
 /// # Errors
-/// [`Error::Invalid`] on `days` for less than 1 or more than 90.
-pub async fn days(app: &App, workspace: WorkspaceId, days: i64) -> Result<Vec<Day>> {
-    if !(1..=COUNTED_DAYS).contains(&days) {
-        return Err(Error::invalid("days", format!("must be 1 to {COUNTED_DAYS}")));
+/// Returns [`Error::Invalid`] when `days` is less than 1 or more than 90.
+pub async fn list_daily(app: &App, workspace: WorkspaceId, days: i64) -> Result<Vec<DailyRequests>> {
+    if !(1..=DAILY_RETENTION_DAYS).contains(&days) {
+        return Err(Error::invalid("days", format!("must be between 1 and {DAILY_RETENTION_DAYS}")));
     }
     let today = day_of(app.clock.now_ms());
     let first = today - (days - 1) * DAY_MS;
-    let span = Span::between(first, today + DAY_MS);
+    let span = SpanMs::between(first, today + DAY_MS);
     let rows = api_request_days::of_workspace(app.db.read(), workspace.uuid(), span).await?;
     let rows: HashMap<i64, api_request_days::Model> = rows.into_iter().map(|row| (row.day, row)).collect();
     let count = |count: Option<i64>| count.unwrap_or_default().unsigned_abs();
     let day = |number: i64| {
         let start = first + number * DAY_MS;
         let row = rows.get(&start);
-        Day {
+        DailyRequests {
             starts_at: from_ms(start),
             succeeded: count(row.map(|row| row.succeeded)),
             refused: count(row.map(|row| row.refused)),

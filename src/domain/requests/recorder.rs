@@ -1,7 +1,7 @@
-//! Where requests wait to be written: a bounded channel and the counts of each workspace.
+//! Records requests in memory until they are written: in a bounded channel, and as counts per workspace and day.
 //!
-//! Noting a request takes no lock that is held across an await, and never waits: when the channel is full, the entry is
-//! dropped and counted. The counts are exact all the same.
+//! Recording never waits and holds no lock across an await. When the channel is full, the log entry is dropped and counted as
+//! dropped. The daily counts still include the request.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -12,45 +12,45 @@ use entity::api_request_days;
 use entity::rollups::DAY_MS;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::Request;
+use super::CompletedRequest;
 use foundation::id::WorkspaceId;
 
-/// Requests that wait at most.
-const CAPACITY: usize = 512;
+/// Maximum number of queued requests.
+const QUEUE_CAPACITY: usize = 512;
 
-/// The requests of one process that have yet to be written; one stands in the `App`.
+/// The requests of a process that are not written yet. Part of the `App`.
 #[derive(Debug)]
 pub struct Recorder {
-    sender: Sender<Request>,
-    waiting: Mutex<Waiting>,
+    sender: Sender<CompletedRequest>,
+    queue: Mutex<RequestQueue>,
     /// By workspace and the start of the UTC day.
-    tallies: DashMap<(WorkspaceId, i64), Tally>,
+    counts: DashMap<(WorkspaceId, i64), RequestCounts>,
     dropped: AtomicU64,
-    /// Requests of one workspace that wait at most, so that a busy one leaves room to the others.
-    share: u32,
+    /// Maximum number of queued requests of one workspace, so that a busy workspace does not fill the queue.
+    workspace_capacity: u32,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    receiver: Receiver<Request>,
-    /// Those whose writing failed.
-    again: VecDeque<Request>,
+struct RequestQueue {
+    receiver: Receiver<CompletedRequest>,
+    /// Requests that could not be written, to be written first by the next flush.
+    retries: VecDeque<CompletedRequest>,
     capacity: usize,
 }
 
 /// The requests of a workspace on a day since the last flush.
 #[derive(Debug, Default)]
-struct Tally {
+struct RequestCounts {
     succeeded: AtomicU64,
     refused: AtomicU64,
     limited: AtomicU64,
     failed: AtomicU64,
-    /// Of these: waiting to be written.
-    waiting: AtomicU32,
+    /// Requests of these that are queued for the log.
+    queued: AtomicU32,
 }
 
-impl Tally {
-    fn of(&self, status: u16) -> &AtomicU64 {
+impl RequestCounts {
+    fn counter(&self, status: u16) -> &AtomicU64 {
         match status {
             429 => &self.limited,
             ..400 => &self.succeeded,
@@ -59,7 +59,7 @@ impl Tally {
         }
     }
 
-    /// Takes the counts out, as a row to add; `None` when there are none.
+    /// Resets the counts and returns them as a row to add, or `None` if all are 0.
     fn take(&self, workspace: WorkspaceId, day: i64) -> Option<api_request_days::Model> {
         let take = |count: &AtomicU64| i64::try_from(count.swap(0, Ordering::Relaxed)).unwrap_or(i64::MAX);
         let row = api_request_days::Model {
@@ -87,7 +87,7 @@ impl Tally {
 
 impl Default for Recorder {
     fn default() -> Self {
-        Self::with_capacity(CAPACITY)
+        Self::with_capacity(QUEUE_CAPACITY)
     }
 }
 
@@ -96,96 +96,96 @@ impl Recorder {
         let (sender, receiver) = channel(capacity);
         Self {
             sender,
-            waiting: Mutex::new(Waiting { receiver, again: VecDeque::new(), capacity }),
-            tallies: DashMap::new(),
+            queue: Mutex::new(RequestQueue { receiver, retries: VecDeque::new(), capacity }),
+            counts: DashMap::new(),
             dropped: AtomicU64::new(0),
-            share: u32::try_from(capacity / 2).unwrap_or(u32::MAX),
+            workspace_capacity: u32::try_from(capacity / 2).unwrap_or(u32::MAX),
         }
     }
 
-    /// Whether one more request of this workspace may wait; to be asked before its entry is put together.
-    pub fn has_room(&self, workspace: WorkspaceId, at_ms: i64) -> bool {
-        let share = || {
-            let tally = self.tallies.get(&(workspace, day_of(at_ms)));
-            tally.is_none_or(|tally| tally.waiting.load(Ordering::Relaxed) < self.share)
+    /// Returns whether another request of this workspace fits into the queue. Check this before building a log entry.
+    pub fn has_capacity(&self, workspace: WorkspaceId, at_ms: i64) -> bool {
+        let is_below_share = || {
+            let counts = self.counts.get(&(workspace, day_of(at_ms)));
+            counts.is_none_or(|counts| counts.queued.load(Ordering::Relaxed) < self.workspace_capacity)
         };
-        self.sender.capacity() > 0 && share()
+        self.sender.capacity() > 0 && is_below_share()
     }
 
-    /// Counts a request that was answered with this status.
+    /// Counts a request with this response status.
     pub fn count(&self, workspace: WorkspaceId, at_ms: i64, status: u16) {
         let day = (workspace, day_of(at_ms));
-        if let Some(tally) = self.tallies.get(&day) {
-            tally.of(status).fetch_add(1, Ordering::Relaxed);
+        if let Some(counts) = self.counts.get(&day) {
+            counts.counter(status).fetch_add(1, Ordering::Relaxed);
             return;
         }
-        self.tallies.entry(day).or_default().of(status).fetch_add(1, Ordering::Relaxed);
+        self.counts.entry(day).or_default().counter(status).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes a request into the log, or drops it when there is no room.
-    pub fn log(&self, request: Request) {
+    /// Queues a request for the log, or drops it when the queue is full.
+    pub fn log(&self, request: CompletedRequest) {
         let day = (request.workspace, day_of(request.received_at.as_millisecond()));
         if self.sender.try_send(request).is_err() {
-            self.drop_one();
-        } else if let Some(tally) = self.tallies.get(&day) {
-            tally.waiting.fetch_add(1, Ordering::Relaxed);
+            self.count_dropped();
+        } else if let Some(counts) = self.counts.get(&day) {
+            counts.queued.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Counts a request that is left out of the log since there is no room.
-    pub fn drop_one(&self) {
+    /// Counts a request that is missing from the log because the queue was full.
+    pub fn count_dropped(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many were dropped since this was last asked.
+    /// Returns the number of requests dropped since the previous call.
     pub(super) fn take_dropped(&self) -> u64 {
         self.dropped.swap(0, Ordering::Relaxed)
     }
 
-    /// Takes all that waits, the oldest first.
-    pub(super) fn take(&self) -> Vec<Request> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut taken: Vec<Request> = std::mem::take(&mut waiting.again).into();
-        while taken.len() < waiting.capacity
-            && let Ok(request) = waiting.receiver.try_recv()
+    /// Takes all queued requests, oldest first.
+    pub(super) fn take(&self) -> Vec<CompletedRequest> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken: Vec<CompletedRequest> = std::mem::take(&mut queue.retries).into();
+        while taken.len() < queue.capacity
+            && let Ok(request) = queue.receiver.try_recv()
         {
             taken.push(request);
         }
         taken
     }
 
-    /// Takes the counts out, and forgets days before this one.
-    pub(super) fn take_sums(&self, now_ms: i64) -> Vec<api_request_days::Model> {
-        let mut sums = Vec::new();
-        self.tallies.retain(|(workspace, day), tally| {
-            tally.waiting.store(0, Ordering::Relaxed);
-            let row = tally.take(*workspace, *day);
-            let kept = row.is_some() || *day >= day_of(now_ms);
-            sums.extend(row);
-            kept
+    /// Takes the counts of all workspaces and removes entries of past days.
+    pub(super) fn take_counts(&self, now_ms: i64) -> Vec<api_request_days::Model> {
+        let mut daily_counts = Vec::new();
+        self.counts.retain(|(workspace, day), counts| {
+            counts.queued.store(0, Ordering::Relaxed);
+            let row = counts.take(*workspace, *day);
+            let is_needed = row.is_some() || *day >= day_of(now_ms);
+            daily_counts.extend(row);
+            is_needed
         });
-        sums
+        daily_counts
     }
 
-    /// Gives back what could not be written, as far as there is room.
-    pub(super) fn give_back(&self, requests: Vec<Request>) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = waiting.capacity.saturating_sub(waiting.again.len());
-        let lost = requests.len().saturating_sub(room);
-        waiting.again.extend(requests.into_iter().skip(lost));
+    /// Queues requests again that could not be written. Drops the oldest if they do not all fit.
+    pub(super) fn requeue(&self, requests: Vec<CompletedRequest>) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = queue.capacity.saturating_sub(queue.retries.len());
+        let lost = requests.len().saturating_sub(free);
+        queue.retries.extend(requests.into_iter().skip(lost));
         self.dropped.fetch_add(lost as u64, Ordering::Relaxed);
     }
 
-    /// Gives back counts that could not be written.
-    pub(super) fn give_back_sums(&self, sums: &[api_request_days::Model]) {
-        for row in sums {
+    /// Adds counts back that could not be written.
+    pub(super) fn restore_counts(&self, daily_counts: &[api_request_days::Model]) {
+        for row in daily_counts {
             let workspace = WorkspaceId::from_uuid(row.workspace_id);
-            self.tallies.entry((workspace, row.day)).or_default().add(row);
+            self.counts.entry((workspace, row.day)).or_default().add(row);
         }
     }
 }
 
-/// When the UTC day begins that holds this moment.
+/// Returns the start of the UTC day that contains a time.
 pub(super) const fn day_of(at_ms: i64) -> i64 {
     at_ms - at_ms.rem_euclid(DAY_MS)
 }
@@ -201,8 +201,8 @@ mod tests {
     use foundation::clock::from_ms;
     use foundation::id::KeyId;
 
-    fn request(workspace: u128, number: usize) -> Request {
-        Request {
+    fn request(workspace: u128, number: usize) -> CompletedRequest {
+        CompletedRequest {
             workspace: WorkspaceId::from_uuid(Uuid::from_u128(workspace)),
             key: KeyId::from_uuid(Uuid::from_u128(9)),
             request_id: number.to_string(),
@@ -218,59 +218,59 @@ mod tests {
         }
     }
 
-    /// As the API does it.
-    fn note(recorder: &Recorder, request: Request) {
+    /// Records a request in the same way as the API.
+    fn record(recorder: &Recorder, request: CompletedRequest) {
         let (workspace, at_ms) = (request.workspace, request.received_at.as_millisecond());
-        let room = recorder.has_room(workspace, at_ms);
+        let has_capacity = recorder.has_capacity(workspace, at_ms);
         recorder.count(workspace, at_ms, request.status);
-        if room { recorder.log(request) } else { recorder.drop_one() }
+        if has_capacity { recorder.log(request) } else { recorder.count_dropped() }
     }
 
     #[test]
-    fn what_finds_no_room_is_dropped_but_counted() {
+    fn a_request_that_does_not_fit_is_dropped_but_counted() {
         let recorder = Recorder::with_capacity(4);
-        (0..10).for_each(|number| note(&recorder, request(u128::from(number % 2 == 0), number)));
+        (0..10).for_each(|number| record(&recorder, request(u128::from(number % 2 == 0), number)));
         assert_eq!(recorder.take_dropped(), 6);
         assert_eq!(recorder.take_dropped(), 0);
-        let kept: Vec<String> = recorder.take().into_iter().map(|request| request.request_id).collect();
-        assert_eq!(kept, ["0", "1", "2", "3"]);
-        let sums = recorder.take_sums(5);
-        assert_eq!(sums.iter().map(|row| row.succeeded).sum::<i64>(), 10);
-        assert!(recorder.take_sums(5).is_empty() && recorder.take().is_empty());
+        let logged: Vec<String> = recorder.take().into_iter().map(|request| request.request_id).collect();
+        assert_eq!(logged, ["0", "1", "2", "3"]);
+        let daily_counts = recorder.take_counts(5);
+        assert_eq!(daily_counts.iter().map(|row| row.succeeded).sum::<i64>(), 10);
+        assert!(recorder.take_counts(5).is_empty() && recorder.take().is_empty());
     }
 
     #[test]
-    fn a_busy_workspace_leaves_room_to_the_others() {
+    fn a_busy_workspace_does_not_fill_the_queue() {
         let recorder = Recorder::with_capacity(4);
-        (0..9).for_each(|number| note(&recorder, request(1, number)));
-        note(&recorder, request(2, 100));
-        let kept: Vec<String> = recorder.take().into_iter().map(|request| request.request_id).collect();
-        assert_eq!(kept, ["0", "1", "100"]);
+        (0..9).for_each(|number| record(&recorder, request(1, number)));
+        record(&recorder, request(2, 100));
+        let logged: Vec<String> = recorder.take().into_iter().map(|request| request.request_id).collect();
+        assert_eq!(logged, ["0", "1", "100"]);
     }
 
     #[test]
-    fn what_could_not_be_written_comes_first_again() {
+    fn requests_that_could_not_be_written_come_first_in_the_next_flush() {
         let recorder = Recorder::with_capacity(4);
-        note(&recorder, request(1, 0));
-        note(&recorder, request(1, 1));
-        let (taken, sums) = (recorder.take(), recorder.take_sums(5));
-        recorder.give_back(taken);
-        recorder.give_back_sums(&sums);
-        note(&recorder, request(2, 2));
-        let kept: Vec<String> = recorder.take().into_iter().map(|request| request.request_id).collect();
-        assert_eq!(kept, ["0", "1", "2"]);
-        assert_eq!(recorder.take_sums(DAY_MS).iter().map(|row| row.succeeded).sum::<i64>(), 3);
-        assert!(recorder.tallies.len() == 2 && recorder.take_sums(DAY_MS).is_empty());
-        assert!(recorder.tallies.is_empty(), "days that are over are forgotten");
+        record(&recorder, request(1, 0));
+        record(&recorder, request(1, 1));
+        let (taken, daily_counts) = (recorder.take(), recorder.take_counts(5));
+        recorder.requeue(taken);
+        recorder.restore_counts(&daily_counts);
+        record(&recorder, request(2, 2));
+        let logged: Vec<String> = recorder.take().into_iter().map(|request| request.request_id).collect();
+        assert_eq!(logged, ["0", "1", "2"]);
+        assert_eq!(recorder.take_counts(DAY_MS).iter().map(|row| row.succeeded).sum::<i64>(), 3);
+        assert!(recorder.counts.len() == 2 && recorder.take_counts(DAY_MS).is_empty());
+        assert!(recorder.counts.is_empty(), "past days are removed");
     }
 
     #[test]
-    fn each_answer_belongs_to_one_class() {
-        let tally = Tally::default();
+    fn each_status_is_counted_in_one_class() {
+        let counts = RequestCounts::default();
         for status in [200, 304, 401, 422, 429, 500, 503] {
-            tally.of(status).fetch_add(1, Ordering::Relaxed);
+            counts.counter(status).fetch_add(1, Ordering::Relaxed);
         }
-        let row = tally.take(WorkspaceId::from_uuid(Uuid::nil()), 0).unwrap();
+        let row = counts.take(WorkspaceId::from_uuid(Uuid::nil()), 0).unwrap();
         assert_eq!((row.succeeded, row.refused, row.limited, row.failed), (2, 2, 1, 2));
     }
 }

@@ -1,67 +1,70 @@
-//! The log written and pruned, in short transactions: SQLite has one writer, which others wait for.
+//! Writes and prunes the request log. Transactions are short, because SQLite allows only one writer at a time.
 
 use entity::rollups::DAY_MS;
 use entity::{StringMap, api_request_days, api_requests};
 
 use super::super::Result;
 use super::recorder::day_of;
-use super::{COUNTED_DAYS, KEPT_DAYS, Request};
+use super::{CompletedRequest, DAILY_RETENTION_DAYS, RETENTION_DAYS};
 use crate::app::App;
 use foundation::id::{self, LoggedRequest as EntryKind};
 
-/// Requests written by one transaction.
+/// Number of requests written per transaction.
 const BATCH: usize = 200;
-/// Requests deleted by one transaction.
-const PRUNED: u64 = 500;
-/// Transactions of one [`prune`] at most.
-const PRUNES: usize = 40;
+/// Number of requests deleted per transaction.
+const PRUNE_BATCH: u64 = 500;
+/// Maximum number of transactions per call of [`prune`].
+const MAX_PRUNE_BATCHES: usize = 40;
 
-/// Writes what was noted since the last flush; the server calls it every second and at its end. Returns how many
-/// requests.
+/// Writes the requests and counts recorded since the previous flush. The server calls it every second and on shutdown. Returns
+/// the number of requests written.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails; what is not written then waits for the
-/// next flush.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a transaction fails. The next flush writes the remaining requests.
 pub async fn flush(app: &App) -> Result<usize> {
     let recorder = app.requests();
-    tell_dropped(recorder.take_dropped());
+    report_dropped(recorder.take_dropped());
     let mut requests = recorder.take();
-    let mut sums = recorder.take_sums(app.clock.now_ms());
+    let mut daily_counts = recorder.take_counts(app.clock.now_ms());
     let mut written = 0;
-    while !requests.is_empty() || !sums.is_empty() {
+    while !requests.is_empty() || !daily_counts.is_empty() {
         let rest = requests.split_off(requests.len().min(BATCH));
-        if let Err(error) = write(app, &sums, &requests).await {
-            recorder.give_back_sums(&sums);
+        if let Err(error) = write(app, &daily_counts, &requests).await {
+            recorder.restore_counts(&daily_counts);
             requests.extend(rest);
-            recorder.give_back(requests);
+            recorder.requeue(requests);
             return Err(error);
         }
         written += requests.len();
-        sums.clear();
+        daily_counts.clear();
         requests = rest;
     }
     Ok(written)
 }
 
-fn tell_dropped(dropped: u64) {
+fn report_dropped(dropped: u64) {
     if dropped > 0 {
         metrics::counter!("request_log_dropped_total").increment(dropped);
         tracing::warn!(
             dropped,
-            "requests came faster than the request log is written; these are missing there"
+            "requests are missing from the request log because they arrived faster than it is written"
         );
     }
 }
 
-async fn write(app: &App, sums: &[api_request_days::Model], requests: &[Request]) -> Result<()> {
+async fn write(
+    app: &App,
+    daily_counts: &[api_request_days::Model],
+    requests: &[CompletedRequest],
+) -> Result<()> {
     let rows = requests.iter().map(|request| row(app, request)).collect();
     let write = app.begin_write().await?;
-    api_request_days::add(write.conn(), sums.to_vec()).await?;
+    api_request_days::add(write.conn(), daily_counts.to_vec()).await?;
     api_requests::insert_many(write.conn(), rows).await?;
     Ok(write.commit().await?)
 }
 
-fn row(app: &App, request: &Request) -> api_requests::Model {
+fn row(app: &App, request: &CompletedRequest) -> api_requests::Model {
     api_requests::Model {
         id: app.ids.next::<EntryKind>(request.received_at).uuid(),
         workspace_id: request.workspace.uuid(),
@@ -79,32 +82,32 @@ fn row(app: &App, request: &Request) -> api_requests::Model {
     }
 }
 
-/// Deletes requests that are older than [`KEPT_DAYS`]: the oldest 20,000 at most. Returns how many.
+/// Deletes up to 20,000 requests that are older than [`RETENTION_DAYS`]. Returns the number of requests deleted.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a transaction fails.
 pub async fn prune(app: &App) -> Result<u64> {
-    let mut gone = 0;
-    for _ in 0..PRUNES {
+    let mut deleted = 0;
+    for _ in 0..MAX_PRUNE_BATCHES {
         let write = app.begin_write().await?;
-        let before = id::first_of(write.now_ms() - KEPT_DAYS * DAY_MS);
-        let batch = api_requests::prune(write.conn(), before, PRUNED).await?;
+        let before = id::min_uuid_at(write.now_ms() - RETENTION_DAYS * DAY_MS);
+        let batch = api_requests::prune(write.conn(), before, PRUNE_BATCH).await?;
         write.commit().await?;
-        gone += batch;
-        if batch < PRUNED {
+        deleted += batch;
+        if batch < PRUNE_BATCH {
             break;
         }
     }
-    Ok(gone)
+    Ok(deleted)
 }
 
-/// Forgets the sums of days that are no longer shown.
+/// Deletes the daily counts that are older than [`DAILY_RETENTION_DAYS`].
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn forget_old(app: &App) -> Result<()> {
+/// Returns [`Error::Internal`](crate::Error::Internal) when the transaction fails.
+pub async fn prune_daily(app: &App) -> Result<()> {
     let write = app.begin_write().await?;
-    let first = day_of(write.now_ms()) - (COUNTED_DAYS - 1) * DAY_MS;
+    let first = day_of(write.now_ms()) - (DAILY_RETENTION_DAYS - 1) * DAY_MS;
     api_request_days::delete_before(write.conn(), first).await?;
     Ok(write.commit().await?)
 }

@@ -1,21 +1,21 @@
-//! The student list: a page of students, then the enrolments of them all in one query.
+//! Queries for students: a page of students, then all their enrollments in one query.
 
-use entity::enrollments::{self, Standing};
-use entity::students::{self, Column, StudentFilter as RowFilter};
+use entity::enrollments::{self, EffectiveStatus};
+use entity::students::{self, Column, StudentRowFilter};
 use sea_orm::ConnectionTrait;
 
 use super::super::Result;
 use super::super::enrollments::{EnrollmentStatus, enrollment};
-use super::super::find::{self, absent};
-use super::super::page::{LOOKED, Page, PageRequest, Position, SortKey};
-use super::{Student, StudentFilter, fold, summary};
+use super::super::page::{MAX_SCANNED_ROWS, Page, PageRequest, Position, SortKey};
+use super::super::records::{self, not_found};
+use super::{Student, StudentFilter, fold_email, summary};
 use crate::app::App;
 use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
 
-/// The students of a workspace, a page of them, each with its whole enrolment history.
+/// Returns a page of the students of a workspace, each with the complete enrollment history.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
 pub async fn list(
     app: &App,
     workspace: WorkspaceId,
@@ -27,18 +27,18 @@ pub async fn list(
     let conn = app.db.read();
     let rows = students::in_workspace(workspace.uuid());
     let rows = rows.page(conn, &row_filter(filter, now_ms), keyset).await?;
-    let (rows, next) = page.cut(rows, |row, key| {
+    let (rows, next) = page.trim_to_page(rows, |row, key| {
         (if key == SortKey::UpdatedAt { row.updated_at } else { row.created_at }, row.id)
     });
     Ok(Page { items: with_history(conn, workspace, rows, now_ms).await?, next })
 }
 
-/// How far a search looks that begins where this page does: so many students of the workspace as [`LOOKED`] behind it.
-/// `None` when it may look to the end, as where few are enrolled in the course or have the tag.
+/// Returns the position at which a search that starts at this page ends: [`MAX_SCANNED_ROWS`] students further. `None` if the
+/// search can read to the end of the list, for example because few students are enrolled in the course or have the tag.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn reach(
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn search_end(
     app: &App,
     workspace: WorkspaceId,
     filter: &StudentFilter,
@@ -46,26 +46,26 @@ pub async fn reach(
 ) -> Result<Option<Position>> {
     let keyset = page.keyset(app, |key| (key == SortKey::CreatedAt).then_some(Column::CreatedAt)).await?;
     let rows = students::in_workspace(workspace.uuid());
-    let wanted = row_filter(filter, app.clock.now_ms());
-    if rows.are_few(app.db.read(), &wanted).await? {
+    let filter = row_filter(filter, app.clock.now_ms());
+    if rows.has_few_matches(app.db.read(), &filter).await? {
         return Ok(None);
     }
-    Ok(rows.reach(app.db.read(), wanted.created, keyset, LOOKED).await?.map(Position::of))
+    Ok(rows.position_at(app.db.read(), filter.created, keyset, MAX_SCANNED_ROWS).await?.map(Position::of))
 }
 
-/// One student with the whole enrolment history.
+/// Returns a student with the complete enrollment history.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when there is none in the workspace.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) if the workspace has no such student.
 pub async fn get(app: &App, workspace: WorkspaceId, student: StudentId) -> Result<Student> {
     let conn = app.db.read();
     let row = students::in_workspace(workspace.uuid()).by_id(conn, student.uuid()).await?;
     let rows = row.into_iter().collect();
-    let found = with_history(conn, workspace, rows, app.clock.now_ms()).await?;
-    found.into_iter().next().ok_or_else(|| absent::<StudentKind>(student))
+    let students = with_history(conn, workspace, rows, app.clock.now_ms()).await?;
+    students.into_iter().next().ok_or_else(|| not_found::<StudentKind>(student))
 }
 
-/// The students with their enrolments, in the order given.
+/// Returns the students with their enrollments, in the same order.
 pub(super) async fn with_history(
     conn: &impl ConnectionTrait,
     workspace: WorkspaceId,
@@ -77,13 +77,13 @@ pub(super) async fn with_history(
     Ok(rows
         .into_iter()
         .map(|row| {
-            // They come sorted by student, so that each one's are a slice.
+            // The enrollments are sorted by student, so those of one student are a slice.
             let from = enrolled.partition_point(|enrolled| enrolled.student_id < row.id);
             let to = enrolled.partition_point(|enrolled| enrolled.student_id <= row.id);
-            let own = &enrolled[from..to];
+            let student_rows = &enrolled[from..to];
             Student {
-                enrollments: own.iter().map(|enrolled| enrollment(enrolled, now_ms)).collect(),
-                summary: summary(row, own, now_ms),
+                enrollments: student_rows.iter().map(|enrolled| enrollment(enrolled, now_ms)).collect(),
+                summary: summary(row, student_rows, now_ms),
             }
         })
         .collect())
@@ -97,20 +97,20 @@ const fn column(key: SortKey) -> Option<Column> {
     }
 }
 
-fn row_filter(filter: &StudentFilter, now_ms: i64) -> RowFilter {
-    RowFilter {
-        email_folded: filter.email.as_deref().map(fold),
+fn row_filter(filter: &StudentFilter, now_ms: i64) -> StudentRowFilter {
+    StudentRowFilter {
+        email_folded: filter.email.as_deref().map(fold_email),
         external_id: filter.external_id.clone(),
         course_id: filter.course.map(|course| course.uuid()),
-        standing: filter.enrollment_status.map(|status| match status {
-            EnrollmentStatus::Active => Standing::Active,
-            EnrollmentStatus::Completed => Standing::Completed,
-            EnrollmentStatus::Expired => Standing::Expired,
-            EnrollmentStatus::Revoked => Standing::Revoked,
+        enrollment_status: filter.enrollment_status.map(|status| match status {
+            EnrollmentStatus::Active => EffectiveStatus::Active,
+            EnrollmentStatus::Completed => EffectiveStatus::Completed,
+            EnrollmentStatus::Expired => EffectiveStatus::Expired,
+            EnrollmentStatus::Revoked => EffectiveStatus::Revoked,
         }),
         now: now_ms,
         tag: filter.tag.clone(),
-        search: filter.search.as_deref().map(find::searched::<StudentKind>),
+        search: filter.search.as_deref().map(records::parse_search::<StudentKind>),
         created: filter.created.in_ms(),
         updated: filter.updated.in_ms(),
     }

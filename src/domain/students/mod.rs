@@ -1,12 +1,12 @@
-//! Students with their progress and enrolment history.
+//! Students, with their progress and enrollment history.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::Given;
+use super::FieldUpdate;
 use super::enrollments::{Enrollment, EnrollmentStatus};
-use super::page::Span;
+use super::page::TimeSpan;
 use foundation::id::{CourseId, StudentId};
 
 mod email;
@@ -14,120 +14,120 @@ mod list;
 mod row;
 mod write;
 
-pub use email::fold;
-pub use list::{get, list, reach};
+pub use email::fold_email;
+pub use list::{get, list, search_end};
 pub(crate) use row::summary;
 pub use write::{create, delete, upsert};
 
-/// A student without the enrolment history.
+/// A student without the enrollment history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StudentSummary {
     /// Its id.
     pub id: StudentId,
-    /// As it was given; unique in the workspace without regard to case.
+    /// The email address as entered, unique in the workspace ignoring case.
     pub email: String,
     /// Full name.
     pub name: Option<String>,
-    /// Its id in a system of the workspace's own.
+    /// The student's id in a system of the workspace.
     pub external_id: Option<String>,
-    /// Labels, in the order given.
+    /// Labels, in the order of entry.
     pub tags: Vec<String>,
-    /// Facts of the workspace's own.
+    /// Custom key-value pairs of the workspace.
     pub metadata: BTreeMap<String, String>,
-    /// Over all enrolments.
+    /// The progress over all enrollments.
     pub progress: StudentProgress,
-    /// Creation.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// Last recorded change of anything shown, progress and enrolments included.
+    /// Time of the last recorded change of any field, including progress and enrollments.
     pub updated_at: Timestamp,
 }
 
-/// Progress over all enrolments of a student.
+/// The progress over all enrollments of a student.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StudentProgress {
-    /// Expired and revoked ones included.
+    /// Number of enrollments, including expired and revoked ones.
     pub enrollments_total: i32,
-    /// Those that are active.
+    /// Number of active enrollments.
     pub enrollments_active: i32,
-    /// Those that are completed.
+    /// Number of completed enrollments.
     pub enrollments_completed: i32,
-    /// Floored mean over the enrolments that are not revoked; `None` when there is none.
+    /// Mean over the enrollments that are not revoked, rounded down. `None` if there are none.
     pub average_percent_complete: Option<i32>,
-    /// When a lesson was last worked on.
+    /// The time at which a lesson was last completed.
     pub last_activity_at: Option<Timestamp>,
 }
 
-/// A student with the whole enrolment history.
+/// A student with the complete enrollment history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Student {
     /// The student.
     pub summary: StudentSummary,
-    /// Newest first.
+    /// The enrollments, newest first.
     pub enrollments: Vec<Enrollment>,
 }
 
-/// What is left of a student who was deleted.
+/// The remaining data of a deleted student.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeletedStudent {
-    /// The id it had.
+    /// The former id.
     pub id: StudentId,
-    /// The email it had.
+    /// The former email address.
     pub email: String,
-    /// The external id it had.
+    /// The former external id.
     pub external_id: Option<String>,
-    /// When it was deleted.
+    /// The time of deletion.
     pub deleted_at: Timestamp,
 }
 
-/// Filters of the student list. `course` and `enrollment_status` together are met by one enrolment.
+/// Filters of the student list. One enrollment must match both `course` and `enrollment_status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StudentFilter {
-    /// The whole address, without regard to case.
+    /// The complete email address, ignoring case.
     pub email: Option<String>,
-    /// Exact external id.
+    /// The exact external id.
     pub external_id: Option<String>,
-    /// Has an enrolment in this course.
+    /// Has an enrollment in this course.
     pub course: Option<CourseId>,
-    /// Has an enrolment with this status.
+    /// Has an enrollment with this status.
     pub enrollment_status: Option<EnrollmentStatus>,
     /// Has this tag.
     pub tag: Option<String>,
-    /// Has this text in the address or the name, without regard to case; an id means the student with it.
+    /// Contains this text in the email address or the name, ignoring case. A student id matches that student.
     pub search: Option<String>,
-    /// By creation.
-    pub created: Span,
-    /// By last change.
-    pub updated: Span,
+    /// By creation time.
+    pub created: TimeSpan,
+    /// By time of the last change.
+    pub updated: TimeSpan,
 }
 
-/// A student to create through the API.
+/// The data of a new student from the API.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewStudent {
-    /// Must be free in the workspace.
+    /// The email address, which must be new in the workspace.
     pub email: String,
     /// Full name.
     pub name: Option<String>,
-    /// Its id in a system of the workspace's own.
+    /// The student's id in a system of the workspace.
     pub external_id: Option<String>,
     /// Labels.
     pub tags: Vec<String>,
-    /// Facts of the workspace's own.
+    /// Custom key-value pairs of the workspace.
     pub metadata: BTreeMap<String, String>,
 }
 
-/// What `student.upsert` says of a student.
+/// The data of a `student.upsert` change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StudentUpsert {
-    /// The platform's own key.
+    /// The platform's key of the student.
     pub key: String,
-    /// Must be free in the workspace.
+    /// The email address, which no other student of the workspace has.
     pub email: String,
     /// Full name.
-    pub name: Given<String>,
-    /// Its id in another system.
-    pub external_id: Given<String>,
-    /// The whole list of labels; `None` leaves it as it is.
+    pub name: FieldUpdate<String>,
+    /// The student's id in another system.
+    pub external_id: FieldUpdate<String>,
+    /// The complete list of labels. `None` leaves it unchanged.
     pub tags: Option<Vec<String>>,
-    /// The whole map; `None` leaves it as it is.
+    /// The complete map of key-value pairs. `None` leaves it unchanged.
     pub metadata: Option<BTreeMap<String, String>>,
 }

@@ -1,14 +1,15 @@
-//! A student as the database keeps it, made a record.
+//! Conversions of student rows.
 
-use entity::enrollments::{Model as EnrollmentRow, Standing};
+use entity::enrollments::{EffectiveStatus, Model as EnrollmentRow};
 use entity::students::Model;
 
-use super::super::find::id;
+use super::super::records::id;
 use super::super::rollups::percent_complete;
 use super::{StudentProgress, StudentSummary};
 use foundation::clock::from_ms;
 
-/// The student's record without the history; `enrollments` are all of the student's, judged at `now_ms`.
+/// Converts a row to a student without the history. `enrollments` are all enrollments of the student; their status is that at
+/// `now_ms`.
 pub(crate) fn summary(student: Model, enrollments: &[EnrollmentRow], now_ms: i64) -> StudentSummary {
     StudentSummary {
         id: id(student.id),
@@ -23,22 +24,22 @@ pub(crate) fn summary(student: Model, enrollments: &[EnrollmentRow], now_ms: i64
     }
 }
 
-/// Progress over all enrolments.
+/// Calculates the progress over all enrollments.
 fn progress(enrollments: &[EnrollmentRow], now_ms: i64) -> StudentProgress {
-    let standing = |wanted: Standing| {
-        let count = enrollments.iter().filter(|row| row.standing_at(now_ms) == wanted).count();
+    let count_with = |status: EffectiveStatus| {
+        let count = enrollments.iter().filter(|row| row.status_at(now_ms) == status).count();
         i32::try_from(count).unwrap_or(i32::MAX)
     };
-    let kept: Vec<i64> = enrollments
+    let percents: Vec<i64> = enrollments
         .iter()
-        .filter(|row| row.standing_at(now_ms) != Standing::Revoked)
+        .filter(|row| row.status_at(now_ms) != EffectiveStatus::Revoked)
         .map(|row| i64::from(percent_complete(row.completed_lessons, row.total_lessons)))
         .collect();
-    let average = kept.iter().sum::<i64>().checked_div(i64::try_from(kept.len()).unwrap_or(i64::MAX));
+    let average = percents.iter().sum::<i64>().checked_div(i64::try_from(percents.len()).unwrap_or(i64::MAX));
     StudentProgress {
         enrollments_total: i32::try_from(enrollments.len()).unwrap_or(i32::MAX),
-        enrollments_active: standing(Standing::Active),
-        enrollments_completed: standing(Standing::Completed),
+        enrollments_active: count_with(EffectiveStatus::Active),
+        enrollments_completed: count_with(EffectiveStatus::Completed),
         average_percent_complete: average.map(|percent| i32::try_from(percent).unwrap_or(100)),
         last_activity_at: enrollments.iter().filter_map(|row| row.last_activity_at).max().map(from_ms),
     }
@@ -46,18 +47,18 @@ fn progress(enrollments: &[EnrollmentRow], now_ms: i64) -> StudentProgress {
 
 #[cfg(test)]
 mod tests {
-    use entity::enrollments::{Source, Status};
+    use entity::enrollments::{StoredEnrollmentSource, StoredEnrollmentStatus};
 
     use super::*;
 
-    fn row(status: Status, done: i32, of: i32, expires_at: Option<i64>) -> EnrollmentRow {
+    fn row(status: StoredEnrollmentStatus, done: i32, of: i32, expires_at: Option<i64>) -> EnrollmentRow {
         EnrollmentRow {
             id: uuid::Uuid::nil(),
             workspace_id: uuid::Uuid::nil(),
             student_id: uuid::Uuid::nil(),
             course_id: uuid::Uuid::nil(),
             status,
-            source: Source::Api,
+            source: StoredEnrollmentSource::Api,
             order_id: None,
             completed_lessons: done,
             total_lessons: of,
@@ -74,12 +75,12 @@ mod tests {
     }
 
     #[test]
-    fn the_average_leaves_revoked_enrolments_out_and_is_floored() {
+    fn the_average_excludes_revoked_enrollments_and_is_rounded_down() {
         let rows = [
-            row(Status::Active, 1, 3, None),
-            row(Status::Completed, 2, 2, Some(5)),
-            row(Status::Active, 0, 4, Some(10)),
-            row(Status::Revoked, 4, 4, None),
+            row(StoredEnrollmentStatus::Active, 1, 3, None),
+            row(StoredEnrollmentStatus::Completed, 2, 2, Some(5)),
+            row(StoredEnrollmentStatus::Active, 0, 4, Some(10)),
+            row(StoredEnrollmentStatus::Revoked, 4, 4, None),
         ];
         let progress = progress(&rows, 10);
         assert_eq!(
@@ -95,8 +96,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_average() {
+    fn the_average_of_no_enrollments_is_none() {
         assert_eq!(progress(&[], 0).average_percent_complete, None);
-        assert_eq!(progress(&[row(Status::Revoked, 1, 1, None)], 0).average_percent_complete, None);
+        assert_eq!(
+            progress(&[row(StoredEnrollmentStatus::Revoked, 1, 1, None)], 0).average_percent_complete,
+            None
+        );
     }
 }

@@ -1,25 +1,25 @@
-//! Students made, changed and deleted.
+//! Creates, updates and deletes students.
 
 use entity::students::{self, ActiveModel, Model};
 use entity::{Set, StringList, StringMap, enrollments, orders, student_tags};
 use jiff::Timestamp;
 use sea_orm::DbErr;
 
-use super::super::enrollments::facts;
-use super::super::error::taken;
-use super::super::faults::Faults;
-use super::super::find::{self, fresh, id};
-use super::super::{Error, Named, Result, rollups};
-use super::{DeletedStudent, NewStudent, Student, StudentUpsert, fold, summary};
+use super::super::enrollments::rollup_facts;
+use super::super::error::map_unique_violation;
+use super::super::field_errors::FieldErrors;
+use super::super::records::{self, id, new_uuid};
+use super::super::{Error, IdOrKey, Result, rollups};
+use super::{DeletedStudent, NewStudent, Student, StudentUpsert, fold_email, summary};
 use crate::app::App;
 use crate::outbox::{self, Event, StudentUpdated};
-use foundation::database::{Unique, Write};
+use foundation::database::{UniqueConstraint, Write};
 use foundation::id::{Student as StudentKind, StudentId, WorkspaceId};
 
-/// Creates a student; emits `student.created`.
+/// Creates a student. Emits `student.created`.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a taken email and for values out of their bounds.
+/// Returns [`Error::Invalid`] if the email address is taken or a value is invalid.
 pub async fn create(
     app: &App,
     write: &mut Write,
@@ -27,23 +27,23 @@ pub async fn create(
     at: Timestamp,
     student: NewStudent,
 ) -> Result<Student> {
-    let mut faults = Faults::default();
-    faults.email("email", &student.email);
-    faults.maybe_line("name", student.name.as_ref(), 200);
-    faults.maybe_line("external_id", student.external_id.as_ref(), 255);
-    faults.tags(&student.tags);
-    faults.metadata(&student.metadata);
-    faults.check()?;
+    let mut errors = FieldErrors::default();
+    errors.check_email("email", &student.email);
+    errors.check_optional_line("name", student.name.as_ref(), 200);
+    errors.check_optional_line("external_id", student.external_id.as_ref(), 255);
+    errors.check_tags(&student.tags);
+    errors.check_metadata(&student.metadata);
+    errors.into_result()?;
     let row = insert(app, write, workspace, at, None, student).await?;
     Ok(Student { summary: summary(row, &[], at.as_millisecond()), enrollments: Vec::new() })
 }
 
-/// Makes or changes a student; emits `student.created`, or `student.updated` when a field changed.
+/// Creates or updates a student. Emits `student.created`, or `student.updated` if a field changed.
 ///
-/// A student without a key who has this email (made through the API) is taken over under the key.
+/// A student without a key who has this email address (created through the API) gets the key and is updated.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a taken email and for values out of their bounds.
+/// Returns [`Error::Invalid`] if the email address is taken or a value is invalid.
 pub async fn upsert(
     app: &App,
     write: &mut Write,
@@ -53,23 +53,23 @@ pub async fn upsert(
 ) -> Result<StudentId> {
     check_upsert(&upsert)?;
     let rows = students::in_workspace(workspace.uuid());
-    let known = rows.lock_by_key(write.conn(), &upsert.key).await?;
-    let holder = rows.by_email_folded(write.conn(), &fold(&upsert.email)).await?;
-    match (known, holder) {
-        (Some(known), Some(holder)) if holder.id != known.id => Err(email_taken()),
-        (Some(known), _) => update(app, write, workspace, at, known, upsert).await,
-        (None, Some(holder)) if holder.key.is_some() => Err(email_taken()),
-        (None, Some(holder)) => {
-            // Read again now that it is locked: meanwhile it may have gone, or got a key or another address.
-            let locked = rows.lock(write.conn(), holder.id).await?;
-            let holder = locked.filter(|locked| *locked == holder).ok_or_else(Error::raced)?;
-            update(app, write, workspace, at, holder, upsert).await
+    let by_key = rows.lock_by_key(write.conn(), &upsert.key).await?;
+    let by_email = rows.by_email_folded(write.conn(), &fold_email(&upsert.email)).await?;
+    match (by_key, by_email) {
+        (Some(by_key), Some(by_email)) if by_email.id != by_key.id => Err(email_taken()),
+        (Some(by_key), _) => update(app, write, workspace, at, by_key, upsert).await,
+        (None, Some(by_email)) if by_email.key.is_some() => Err(email_taken()),
+        (None, Some(by_email)) => {
+            // Compared again after locking: the student may have been deleted, or may have got a key or another email address.
+            let locked = rows.lock(write.conn(), by_email.id).await?;
+            let by_email = locked.filter(|locked| *locked == by_email).ok_or_else(Error::lost_race)?;
+            update(app, write, workspace, at, by_email, upsert).await
         }
         (None, None) => {
             let student = NewStudent {
                 email: upsert.email,
-                name: upsert.name.or(None),
-                external_id: upsert.external_id.or(None),
+                name: upsert.name.apply_to(None),
+                external_id: upsert.external_id.apply_to(None),
                 tags: upsert.tags.unwrap_or_default(),
                 metadata: upsert.metadata.unwrap_or_default(),
             };
@@ -79,58 +79,57 @@ pub async fn upsert(
     }
 }
 
-/// Deletes a student with enrolments, completions and tags; orders stay without the person. Emits
-/// `student.deleted`.
+/// Deletes a student with all enrollments, completions and tags. Orders are kept without the student. Emits `student.deleted`.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such student.
+/// Returns [`Error::NotFound`] if the student does not exist.
 pub async fn delete(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     at: Timestamp,
-    student: &Named,
+    student: &IdOrKey,
 ) -> Result<StudentId> {
     let scope = workspace.uuid();
     let rows = students::in_workspace(scope);
-    let student = find::lock::<StudentKind, _>(write.conn(), rows, student).await?;
+    let student = records::lock::<StudentKind, _>(write.conn(), rows, student).await?;
     for enrolled in enrollments::in_workspace(scope).of_students(write.conn(), &[student.id]).await? {
-        rollups::enrollment(write, workspace, Some(facts(&enrolled, student.created_at)), None);
+        rollups::count_enrollment(write, workspace, Some(rollup_facts(&enrolled, student.created_at)), None);
     }
-    rollups::student_deleted(write, workspace, foundation::clock::from_ms(student.created_at));
-    // The orders lose the person and their entitlements the enrolment, by the database's own references.
+    rollups::count_deleted_student(write, workspace, foundation::clock::from_ms(student.created_at));
+    // Foreign keys of the database clear the student of the orders and the enrollment of their entitlements.
     let orders = orders::in_workspace(scope);
-    let bought = orders.of_student(write.conn(), student.id).await?;
-    let bought: Vec<_> = bought.iter().map(|order| order.id).collect();
-    orders.touch(write.conn(), &bought, write.now_ms()).await?;
+    let order_ids = orders.of_student(write.conn(), student.id).await?;
+    let order_ids: Vec<_> = order_ids.iter().map(|order| order.id).collect();
+    orders.touch(write.conn(), &order_ids, write.now_ms()).await?;
     rows.delete(write.conn(), student.id).await?;
-    let gone = DeletedStudent {
+    let deleted = DeletedStudent {
         id: id(student.id),
         email: student.email,
         external_id: student.external_id,
         deleted_at: at,
     };
-    let student = gone.id;
-    outbox::append(app, write, workspace, at, Event::StudentDeleted(gone)).await?;
+    let student = deleted.id;
+    outbox::append(app, write, workspace, at, Event::StudentDeleted(deleted)).await?;
     Ok(student)
 }
 
 fn check_upsert(upsert: &StudentUpsert) -> Result<()> {
-    let mut faults = Faults::default();
-    faults.key("key", &upsert.key);
-    faults.email("email", &upsert.email);
-    faults.maybe_line("name", upsert.name.value(), 200);
-    faults.maybe_line("external_id", upsert.external_id.value(), 255);
+    let mut errors = FieldErrors::default();
+    errors.check_key("key", &upsert.key);
+    errors.check_email("email", &upsert.email);
+    errors.check_optional_line("name", upsert.name.value(), 200);
+    errors.check_optional_line("external_id", upsert.external_id.value(), 255);
     if let Some(tags) = &upsert.tags {
-        faults.tags(tags);
+        errors.check_tags(tags);
     }
     if let Some(metadata) = &upsert.metadata {
-        faults.metadata(metadata);
+        errors.check_metadata(metadata);
     }
-    faults.check()
+    errors.into_result()
 }
 
-/// Writes a new student, counts it and tells of it.
+/// Inserts a new student, counts it, and appends the event.
 async fn insert(
     app: &App,
     write: &mut Write,
@@ -140,10 +139,10 @@ async fn insert(
     student: NewStudent,
 ) -> Result<Model> {
     let row = Model {
-        id: fresh::<StudentKind>(app, write),
+        id: new_uuid::<StudentKind>(app, write),
         workspace_id: workspace.uuid(),
         key,
-        email_folded: fold(&student.email),
+        email_folded: fold_email(&student.email),
         email: student.email,
         name: student.name,
         external_id: student.external_id,
@@ -154,16 +153,16 @@ async fn insert(
     };
     let rows = students::in_workspace(workspace.uuid());
     if !rows.insert_unless_taken(write.conn(), row.clone()).await? {
-        return Err(if row.key.is_some() { Error::raced() } else { email_taken() });
+        return Err(if row.key.is_some() { Error::lost_race() } else { email_taken() });
     }
     student_tags::insert(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
-    rollups::student_created(write, workspace, at);
+    rollups::count_created_student(write, workspace, at);
     let created = summary(row.clone(), &[], at.as_millisecond());
     outbox::append(app, write, workspace, at, Event::StudentCreated(created)).await?;
     Ok(row)
 }
 
-/// Writes what an upsert changes, and tells of it when a field did.
+/// Writes the changes of an upsert, and appends the event if a visible field changed.
 async fn update(
     app: &App,
     write: &mut Write,
@@ -174,23 +173,23 @@ async fn update(
 ) -> Result<StudentId> {
     let mut row = before.clone();
     row.key = Some(upsert.key);
-    row.email_folded = fold(&upsert.email);
+    row.email_folded = fold_email(&upsert.email);
     row.email = upsert.email;
-    row.name = upsert.name.or(row.name);
-    row.external_id = upsert.external_id.or(row.external_id);
+    row.name = upsert.name.apply_to(row.name);
+    row.external_id = upsert.external_id.apply_to(row.external_id);
     row.tags = upsert.tags.map_or(row.tags, StringList);
     row.metadata = upsert.metadata.map_or(row.metadata, StringMap);
-    let changed = changed(&before, &row);
+    let changed = changed_fields(&before, &row);
     let rows = students::in_workspace(workspace.uuid());
     if changed.is_empty() {
         if row.key != before.key {
             let changes = ActiveModel { key: Set(row.key), ..Default::default() };
-            rows.update(write.conn(), row.id, changes).await.map_err(raced)?;
+            rows.update(write.conn(), row.id, changes).await.map_err(map_email_conflict)?;
         }
         return Ok(id(row.id));
     }
     row.updated_at = write.now_ms();
-    rows.update(write.conn(), row.id, changes(row.clone())).await.map_err(raced)?;
+    rows.update(write.conn(), row.id, changes(row.clone())).await.map_err(map_email_conflict)?;
     if row.tags != before.tags {
         student_tags::replace(write.conn(), workspace.uuid(), row.id, &row.tags.0).await?;
     }
@@ -201,8 +200,8 @@ async fn update(
     Ok(student)
 }
 
-/// The names of the shown fields that differ.
-fn changed(before: &Model, after: &Model) -> Vec<&'static str> {
+/// Returns the names of the visible fields that differ.
+fn changed_fields(before: &Model, after: &Model) -> Vec<&'static str> {
     let fields = [
         ("email", before.email != after.email),
         ("name", before.name != after.name),
@@ -213,7 +212,7 @@ fn changed(before: &Model, after: &Model) -> Vec<&'static str> {
     fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
 }
 
-/// The columns that an upsert may change.
+/// Returns the columns that an upsert can change.
 fn changes(row: Model) -> ActiveModel {
     ActiveModel {
         key: Set(row.key),
@@ -228,9 +227,9 @@ fn changes(row: Model) -> ActiveModel {
     }
 }
 
-/// The fault of a taken email, also where the database is the first to see it.
-fn raced(error: DbErr) -> Error {
-    taken(error, Unique::STUDENT_EMAIL, email_taken)
+/// Maps a unique violation to the error of a taken email address, because the check before it can miss a concurrent write.
+fn map_email_conflict(error: DbErr) -> Error {
+    map_unique_violation(error, UniqueConstraint::STUDENT_EMAIL, email_taken)
 }
 
 fn email_taken() -> Error {

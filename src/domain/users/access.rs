@@ -1,59 +1,64 @@
-//! Who has access to a workspace.
+//! Grants and revokes access to a workspace.
 //!
-//! People are added and removed while the row of their workspace is locked, so that such changes of one workspace happen one
-//! after another. The lock order is the workspace first, then the rows of people by ascending id.
+//! Users are added and removed while the row of their workspace is locked, which serializes these changes within a workspace.
+//! Lock order: first the workspace, then the rows of users by ascending id.
 
 use entity::users::{self, Model};
 use entity::{mails, password_links, sessions, workspaces as workspace_rows};
 
-use super::{User, lock_all, same_address, user};
+use super::{User, is_same_email, lock_rows, to_user};
 use crate::app::App;
-use crate::faults::Faults;
-use crate::find::{absent, fresh};
-use crate::students::fold;
+use crate::field_errors::FieldErrors;
+use crate::records::{new_uuid, not_found};
+use crate::students::fold_email;
 use crate::workspaces::{Workspace, workspace};
-use crate::{Changed, Result};
+use crate::{Result, WriteOutcome};
 use foundation::database::Write;
 use foundation::id::{User as UserKind, UserId, Workspace as WorkspaceKind, WorkspaceId};
 
-/// Locks a workspace until the write ends: nobody else adds or removes people, or changes the owner, meanwhile.
+/// Locks a workspace until the transaction ends. Other transactions wait before they add or remove users or change the owner.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when there is no such workspace.
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace does not exist.
 pub async fn lock(write: &Write, workspace_id: WorkspaceId) -> Result<Workspace> {
     let row = workspace_rows::lock(write.conn(), workspace_id.uuid()).await?;
-    row.map(workspace).ok_or_else(|| absent::<WorkspaceKind>(workspace_id))
+    row.map(workspace).ok_or_else(|| not_found::<WorkspaceKind>(workspace_id))
 }
 
-/// Gives the person with this address access to the workspace. A person who has a password for another workspace signs in
-/// with the same one.
+/// Gives the user with this email address access to the workspace. A user who has a password in another workspace signs in
+/// with the same password.
 ///
 /// # Errors
-/// [`Error::Invalid`](crate::Error::Invalid) when `email` is not an address.
-pub async fn add(app: &App, write: &mut Write, workspace: WorkspaceId, email: &str) -> Result<Changed<User>> {
-    let mut faults = Faults::default();
-    faults.email("email", email);
-    faults.check()?;
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when `email` is not an email address.
+pub async fn add(
+    app: &App,
+    write: &mut Write,
+    workspace: WorkspaceId,
+    email: &str,
+) -> Result<WriteOutcome<User>> {
+    let mut errors = FieldErrors::default();
+    errors.check_email("email", email);
+    errors.into_result()?;
     lock(write, workspace).await?;
-    let held = lock_all(write, &[email]).await?;
-    insert(app, write, workspace, email, &held).await
+    let locked = lock_rows(write, &[email]).await?;
+    insert(app, write, workspace, email, &locked).await
 }
 
-/// Writes the person's row, unless it is among the rows that the write holds: those of the person in all workspaces.
+/// Inserts the user's row unless the user already has one in the workspace. `locked` holds the user's rows in all workspaces.
 async fn insert(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     email: &str,
-    held: &[Model],
-) -> Result<Changed<User>> {
-    let folded = fold(email);
-    let mut rows = held.iter().filter(|row| row.email_folded == folded);
+    locked: &[Model],
+) -> Result<WriteOutcome<User>> {
+    let folded = fold_email(email);
+    let mut rows = locked.iter().filter(|row| row.email_folded == folded);
     if let Some(row) = rows.clone().find(|row| row.workspace_id == workspace.uuid()) {
-        return Ok(Changed::before(user(row.clone())));
+        return Ok(WriteOutcome::unchanged(to_user(row.clone())));
     }
     let row = Model {
-        id: fresh::<UserKind>(app, write),
+        id: new_uuid::<UserKind>(app, write),
         workspace_id: workspace.uuid(),
         email: email.to_owned(),
         password_hash: rows.find_map(|row| row.password_hash.clone()),
@@ -63,107 +68,109 @@ async fn insert(
         updated_at: write.now_ms(),
     };
     users::in_workspace(workspace.uuid()).insert(write.conn(), row.clone()).await?;
-    Ok(Changed::now(user(row)))
+    Ok(WriteOutcome::changed(to_user(row)))
 }
 
-/// The person with this id.
+/// Returns the user with this id.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when nobody in the workspace has it.
-pub async fn get(app: &App, workspace: WorkspaceId, person: UserId) -> Result<User> {
-    let row = users::in_workspace(workspace.uuid()).by_id(app.db.read(), person.uuid()).await?;
-    row.map(user).ok_or_else(|| absent::<UserKind>(person))
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such user.
+pub async fn get(app: &App, workspace: WorkspaceId, user_id: UserId) -> Result<User> {
+    let row = users::in_workspace(workspace.uuid()).by_id(app.db.read(), user_id.uuid()).await?;
+    row.map(to_user).ok_or_else(|| not_found::<UserKind>(user_id))
 }
 
-/// The person with this id, as an open write sees them.
+/// Returns the user with this id, read in an open transaction.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when nobody in the workspace has it.
-pub async fn get_in(write: &Write, workspace: WorkspaceId, person: UserId) -> Result<User> {
-    let row = users::in_workspace(workspace.uuid()).by_id(write.conn(), person.uuid()).await?;
-    row.map(user).ok_or_else(|| absent::<UserKind>(person))
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such user.
+pub async fn get_in(write: &Write, workspace: WorkspaceId, user_id: UserId) -> Result<User> {
+    let row = users::in_workspace(workspace.uuid()).by_id(write.conn(), user_id.uuid()).await?;
+    row.map(to_user).ok_or_else(|| not_found::<UserKind>(user_id))
 }
 
-/// The person with this address, as an open write sees them; `None` when the workspace has none.
+/// Returns the user with this email address, read in an open transaction. `None` when the workspace has no such user.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
 pub async fn by_email_in(write: &Write, workspace: WorkspaceId, email: &str) -> Result<Option<User>> {
     let people = users::in_workspace(workspace.uuid());
-    Ok(people.by_email_folded(write.conn(), &fold(email)).await?.map(user))
+    Ok(people.by_email_folded(write.conn(), &fold_email(email)).await?.map(to_user))
 }
 
-/// Whether this person owns the workspace.
-pub fn is_owner(workspace: &Workspace, person: &User) -> bool {
-    same_address(&workspace.owner_email, &person.email)
+/// Returns whether this user owns the workspace.
+pub fn is_owner(workspace: &Workspace, user: &User) -> bool {
+    is_same_email(&workspace.owner_email, &user.email)
 }
 
-/// What a removal came to.
+/// The result of [`remove`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Removal {
-    /// The person has no access any more.
+pub enum UserRemoval {
+    /// The user no longer has access.
     Removed(User),
-    /// The person owns the workspace. Nothing was changed.
+    /// The user owns the workspace and was not removed.
     Owner(User),
 }
 
-/// Removes a person from a workspace. In the same transaction, the person's sessions in the workspace and the links that were
-/// made in it end, and mail that waits for the person is withdrawn.
+/// Removes a user from a workspace. The same transaction deletes the user's sessions and password links in the workspace and
+/// withdraws the user's pending mail.
 ///
 /// # Errors
-/// [`Error::NotFound`](crate::Error::NotFound) when nobody in the workspace has this id.
-pub async fn remove(write: &Write, workspace: WorkspaceId, person: UserId) -> Result<Removal> {
+/// Returns [`Error::NotFound`](crate::Error::NotFound) when the workspace has no such user.
+pub async fn remove(write: &Write, workspace: WorkspaceId, user_id: UserId) -> Result<UserRemoval> {
     let workspace = lock(write, workspace).await?;
-    let row = users::in_workspace(workspace.id.uuid()).lock(write.conn(), person.uuid()).await?;
-    let row = row.ok_or_else(|| absent::<UserKind>(person))?;
-    let person = user(row);
-    if is_owner(&workspace, &person) {
-        return Ok(Removal::Owner(person));
+    let row = users::in_workspace(workspace.id.uuid()).lock(write.conn(), user_id.uuid()).await?;
+    let row = row.ok_or_else(|| not_found::<UserKind>(user_id))?;
+    let user = to_user(row);
+    if is_owner(&workspace, &user) {
+        return Ok(UserRemoval::Owner(user));
     }
-    take_out(write, &person).await?;
-    Ok(Removal::Removed(person))
+    delete_user(write, &user).await?;
+    Ok(UserRemoval::Removed(user))
 }
 
-/// A workspace's new owner.
-pub(crate) struct Handover {
+/// The users affected by [`transfer_access`].
+pub(crate) struct AccessTransfer {
     /// The new owner, and whether the access is new.
-    pub(crate) owner: Changed<User>,
-    /// The previous owner, when that person had access.
+    pub(crate) owner: WriteOutcome<User>,
+    /// The previous owner, if that user had access.
     pub(crate) removed: Option<User>,
 }
 
-/// Moves the access of a workspace's owner to another person. The caller holds the workspace and writes its owner.
+/// Removes the previous owner of a workspace and gives the new owner access. The caller locks the workspace and updates its
+/// owner.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub(crate) async fn hand_over(
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub(crate) async fn transfer_access(
     app: &App,
     write: &mut Write,
     workspace: WorkspaceId,
     from: &str,
     to: &str,
-) -> Result<Handover> {
-    let held = lock_all(write, &[from, to]).await?;
-    let folded = fold(from);
-    let before = held.iter().find(|row| row.workspace_id == workspace.uuid() && row.email_folded == folded);
-    let removed = before.cloned().map(user);
-    if let Some(person) = &removed {
-        take_out(write, person).await?;
+) -> Result<AccessTransfer> {
+    let locked = lock_rows(write, &[from, to]).await?;
+    let folded = fold_email(from);
+    let previous =
+        locked.iter().find(|row| row.workspace_id == workspace.uuid() && row.email_folded == folded);
+    let removed = previous.cloned().map(to_user);
+    if let Some(user) = &removed {
+        delete_user(write, user).await?;
     }
-    let owner = insert(app, write, workspace, to, &held).await?;
-    Ok(Handover { owner, removed })
+    let owner = insert(app, write, workspace, to, &locked).await?;
+    Ok(AccessTransfer { owner, removed })
 }
 
-/// Deletes the row of a person, which the write holds, with everything that gives access by it.
-async fn take_out(write: &Write, person: &User) -> Result<()> {
-    let (workspace, id) = (person.workspace.uuid(), person.id.uuid());
+/// Deletes a user's row, which the caller has locked, and the sessions, password links and pending mail that belong to it.
+async fn delete_user(write: &Write, user: &User) -> Result<()> {
+    let (workspace, id) = (user.workspace.uuid(), user.id.uuid());
     sessions::in_workspace(workspace).end_others(write.conn(), id, None).await?;
     password_links::in_workspace(workspace).delete_of(write.conn(), id).await?;
     let mails = mails::in_workspace(workspace);
-    let mut waiting = mails.pending(write.conn()).await?;
-    waiting.retain(|mail| same_address(&mail.recipient, &person.email));
-    let waiting: Vec<_> = waiting.iter().map(|mail| mail.id).collect();
-    mails.withdraw(write.conn(), &waiting, "the recipient was removed from the workspace").await?;
+    let mut pending = mails.pending(write.conn()).await?;
+    pending.retain(|mail| is_same_email(&mail.recipient, &user.email));
+    let pending: Vec<_> = pending.iter().map(|mail| mail.id).collect();
+    mails.cancel(write.conn(), &pending, "the recipient was removed from the workspace").await?;
     users::in_workspace(workspace).delete(write.conn(), id).await?;
     Ok(())
 }

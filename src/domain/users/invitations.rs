@@ -1,9 +1,9 @@
-//! The mail by which people learn that they have access.
+//! Mails invitations and password links to users.
 
 use entity::mails;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::links::make;
+use super::links::insert_link;
 use super::{LINK_HOURS, User};
 use crate::Result;
 use crate::app::App;
@@ -14,68 +14,70 @@ use foundation::id::WorkspaceId;
 use mail::message::Message;
 use mail::{is_recipient, queue};
 
-/// Invitations and links that the dashboard of one workspace may mail in an hour.
-pub const MAILS_AN_HOUR: u64 = 20;
+/// Maximum number of invitations and password links that the dashboard of one workspace mails per hour.
+pub const MAX_MAILS_PER_HOUR: u64 = 20;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// Where somebody with this token sets a password: an address, or its path alone where the server's address is not known.
-pub fn link_address(app: &App, token: &SecretString) -> String {
-    let server = app.config.server.known_address().unwrap_or_default();
+/// Returns the URL of the page where the holder of this token sets a password. Returns the path alone when the server's URL is
+/// not known.
+pub fn link_url(app: &App, token: &SecretString) -> String {
+    let server = app.config.server.reachable_url().unwrap_or_default();
     format!("{server}/set-password?token={}", token.expose_secret())
 }
 
-/// Queues a mail that tells a person of their access: with a link to set a password, or to sign in when they have one.
-/// False when the server's address is not known: nothing is queued then.
+/// Queues a mail that notifies a user of their access, with a link to set a password, or to sign in if they have one.
+/// Returns false and queues nothing when the server's URL is not known.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database or the system's generator fails.
-pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, person: &User) -> Result<bool> {
-    if !person.has_password {
-        return mail_link(app, write, workspace, person).await;
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
+pub async fn invite(app: &App, write: &mut Write, workspace: &Workspace, user: &User) -> Result<bool> {
+    if !user.has_password {
+        return mail_link(app, write, workspace, user).await;
     }
-    let Some(server) = app.config.server.known_address() else { return Ok(false) };
-    let message = Message::AccessGiven { workspace: workspace.name.clone(), page: format!("{server}/login") };
-    queue::enqueue(write, &app.ids, workspace.id, &person.email, &message).await?;
+    let Some(server) = app.config.server.reachable_url() else { return Ok(false) };
+    let message =
+        Message::AccessGranted { workspace: workspace.name.clone(), url: format!("{server}/login") };
+    queue::enqueue(write, &app.ids, workspace.id, &user.email, &message).await?;
     Ok(true)
 }
 
-/// Queues a mail with a new link to set a password; the links made before end. False when the server's address is not known:
-/// nothing is done then.
+/// Queues a mail with a new password link and invalidates earlier links. Returns false and does nothing when the server's URL
+/// is not known.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database or the system's generator fails.
-pub async fn mail_link(app: &App, write: &mut Write, workspace: &Workspace, person: &User) -> Result<bool> {
-    if app.config.server.known_address().is_none() {
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
+pub async fn mail_link(app: &App, write: &mut Write, workspace: &Workspace, user: &User) -> Result<bool> {
+    if app.config.server.reachable_url().is_none() {
         return Ok(false);
     }
-    let token = make(app, write, person).await?;
-    queue_link(app, write, workspace, person, &token).await?;
+    let token = insert_link(app, write, user).await?;
+    queue_link(app, write, workspace, user, &token).await?;
     Ok(true)
 }
 
-/// Queues the mail with this link.
+/// Queues a mail with the link for this token.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](crate::Error::Internal) when the insert fails.
 pub async fn queue_link(
     app: &App,
     write: &mut Write,
     workspace: &Workspace,
-    person: &User,
+    user: &User,
     token: &SecretString,
 ) -> Result<()> {
-    let (workspace_name, link) = (workspace.name.clone(), link_address(app, token));
-    let message = Message::SetPassword { workspace: workspace_name, link, hours: LINK_HOURS };
-    queue::enqueue(write, &app.ids, workspace.id, &person.email, &message).await?;
+    let (workspace_name, url) = (workspace.name.clone(), link_url(app, token));
+    let message = Message::SetPassword { workspace: workspace_name, url, hours: LINK_HOURS };
+    queue::enqueue(write, &app.ids, workspace.id, &user.email, &message).await?;
     Ok(())
 }
 
-/// Tells a new owner of their access by mail, where a mail server is set and the server's address is known.
+/// Queues a mail that notifies a new owner of their access, if a mail server is configured and the server's URL is known.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database or the system's generator fails.
-pub(crate) async fn welcome_owner(
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
+pub(crate) async fn notify_new_owner(
     app: &App,
     write: &mut Write,
     workspace: &Workspace,
@@ -88,22 +90,23 @@ pub(crate) async fn welcome_owner(
     if owner.has_password {
         return Ok(());
     }
-    let made = (Action::LinkMade, owner.id.to_string(), owner.email.as_str());
-    audit::append(app, write, workspace.id, actor, made).await
+    let event = (Action::PasswordLinkCreated, owner.id.to_string(), owner.email.as_str());
+    audit::append(app, write, workspace.id, actor, event).await
 }
 
-/// Whether mail can be sent to a person's address.
-pub fn takes_mail(person: &User) -> bool {
-    is_recipient(&person.email)
+/// Returns whether mail can be sent to a user's email address.
+pub fn can_receive_mail(user: &User) -> bool {
+    is_recipient(&user.email)
 }
 
-/// Whether the dashboard may mail another invitation or link for this workspace now. The caller holds the workspace.
+/// Returns whether the workspace has sent fewer than [`MAX_MAILS_PER_HOUR`] invitations and password links in the last hour.
+/// The caller locks the workspace.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn may_mail(write: &Write, workspace: WorkspaceId) -> Result<bool> {
+/// Returns [`Error::Internal`](crate::Error::Internal) when the query fails.
+pub async fn has_mail_quota(write: &Write, workspace: WorkspaceId) -> Result<bool> {
     let mails = mails::in_workspace(workspace.uuid());
-    // Not those of the future, which a clock that was ahead has written.
+    // Mail dated in the future, written while the clock was ahead, does not count.
     let span = (write.now_ms() - HOUR_MS, write.now_ms());
-    Ok(mails.count_in(write.conn(), Message::INVITATIONS, span).await? < MAILS_AN_HOUR)
+    Ok(mails.count_in(write.conn(), Message::INVITATIONS, span).await? < MAX_MAILS_PER_HOUR)
 }

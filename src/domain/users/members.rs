@@ -1,4 +1,4 @@
-//! The people of a workspace as its page of them shows them.
+//! Lists the users of a workspace for the dashboard.
 
 use jiff::Timestamp;
 
@@ -7,29 +7,29 @@ use crate::app::App;
 use crate::workspaces::Workspace;
 use crate::{Result, audit};
 
-/// A person of a workspace.
+/// A user of a workspace, with their role and last sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
-    /// The person.
+pub struct WorkspaceMember {
+    /// The user.
     pub user: User,
-    /// Whether the person owns the workspace, and so cannot be removed.
+    /// Whether the user owns the workspace. The owner cannot be removed.
     pub is_owner: bool,
-    /// When the person last signed in to this workspace; `None` while the invitation is pending. Whether the person has a
-    /// password for another workspace is not to be told here.
+    /// Last sign-in to this workspace. `None` while the invitation is pending, even if the user has a password in another
+    /// workspace, which must not be disclosed here.
     pub signed_in_at: Option<Timestamp>,
 }
 
-/// The people of a workspace, oldest first.
+/// Returns the users of a workspace, oldest first.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn members(app: &App, workspace: &Workspace) -> Result<Vec<Member>> {
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn list_members(app: &App, workspace: &Workspace) -> Result<Vec<WorkspaceMember>> {
     let signed_in = audit::last_sign_ins(app, workspace.id).await?;
-    let people = list(app, workspace.id).await?;
-    let member = |user: User| Member {
+    let users = list(app, workspace.id).await?;
+    let member = |user: User| WorkspaceMember {
         is_owner: is_owner(workspace, &user),
         signed_in_at: signed_in.get(&user.id).copied(),
         user,
     };
-    Ok(people.into_iter().map(member).collect())
+    Ok(users.into_iter().map(member).collect())
 }

@@ -1,14 +1,14 @@
-//! The people who run workspaces, and how they prove who they are.
+//! Manages the users of workspaces, their access, passwords and invitations.
 //!
-//! A person is a row in each workspace that they run. One address has one password: it is set for all of its rows at
-//! once, so that signing in is one comparison, however many workspaces there are.
+//! A user has one row in each of their workspaces. All rows of an email address share one password, which is set for all of
+//! them at once. Signing in therefore takes one hash comparison, regardless of the number of workspaces.
 
 use entity::users::{self, Model};
 use jiff::Timestamp;
 use secrecy::SecretString;
 
-use super::find::id;
-use super::students::fold;
+use super::records::id;
+use super::students::fold_email;
 use super::{Result, passwords};
 use crate::app::App;
 use foundation::clock::from_ms;
@@ -20,108 +20,111 @@ mod invitations;
 mod links;
 mod members;
 
-pub(super) use access::hand_over;
-pub use access::{Removal, add, by_email_in, get, get_in, is_owner, lock, remove};
-pub(super) use invitations::welcome_owner;
-pub use invitations::{MAILS_AN_HOUR, invite, link_address, mail_link, may_mail, queue_link, takes_mail};
-pub use links::{LINK_HOURS, holder, link, prune, set_password};
-pub use members::{Member, members};
+pub(super) use access::transfer_access;
+pub use access::{UserRemoval, add, by_email_in, get, get_in, is_owner, lock, remove};
+pub(super) use invitations::notify_new_owner;
+pub use invitations::{
+    MAX_MAILS_PER_HOUR, can_receive_mail, has_mail_quota, invite, link_url, mail_link, queue_link,
+};
+pub use links::{LINK_HOURS, by_link, create_link, prune_links, set_password};
+pub use members::{WorkspaceMember, list_members};
 
-/// A person of a workspace.
+/// A user of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// The id of the person in this workspace.
+    /// The id of the user in this workspace. A user has another id in each workspace.
     pub id: UserId,
     /// The workspace.
     pub workspace: WorkspaceId,
-    /// As it was given.
+    /// The email address as it was entered.
     pub email: String,
-    /// Whether a password was ever set.
+    /// Whether the user has set a password.
     pub has_password: bool,
-    /// When the person came to the workspace.
+    /// When the user got access to the workspace.
     pub created_at: Timestamp,
 }
 
-/// The person with this address, who is given access when they have none.
+/// Returns the user with this email address, and gives them access first if they have none.
 ///
 /// # Errors
-/// [`Error::Invalid`](super::Error::Invalid) for what is no address.
+/// Returns [`Error::Invalid`](super::Error::Invalid) when `email` is not an email address.
 pub async fn ensure(app: &App, write: &mut Write, workspace: WorkspaceId, email: &str) -> Result<User> {
     Ok(add(app, write, workspace, email).await?.record)
 }
 
-/// The people of a workspace, oldest first.
+/// Returns the users of a workspace, oldest first.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails.
+/// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
 pub async fn list(app: &App, workspace: WorkspaceId) -> Result<Vec<User>> {
     let rows = users::in_workspace(workspace.uuid()).list(app.db.read()).await?;
-    Ok(rows.into_iter().map(user).collect())
+    Ok(rows.into_iter().map(to_user).collect())
 }
 
-/// Somebody who gave the right password, and the hash that it was held against: another password may be set before a
-/// session begins.
-pub struct Recognised {
-    /// The person, in the workspace that they came to first.
+/// A user whose password was verified, and the hash that it was compared with. The hash reveals a password change between
+/// verification and the creation of the session.
+pub struct VerifiedUser {
+    /// The user, in the workspace that they joined first.
     pub user: User,
     hash: String,
 }
 
-/// The person with this address and password; none when either is wrong. An unknown address takes the same work as a wrong
-/// password.
+/// Returns the user with this email address and password, or `None` when either is wrong. An unknown email address takes as
+/// long as a wrong password.
 ///
 /// # Errors
-/// [`Error::Internal`](super::Error::Internal) when the database fails.
-pub async fn recognise(app: &App, email: &str, password: &SecretString) -> Result<Option<Recognised>> {
-    let rows = users::by_email_folded(app.db.read(), &fold(email)).await?;
+/// Returns [`Error::Internal`](super::Error::Internal) when the query fails.
+pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Result<Option<VerifiedUser>> {
+    let rows = users::by_email_folded(app.db.read(), &fold_email(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
-    let right = passwords::verify(app, password, hash.clone()).await?;
-    let oldest = rows.into_iter().next().filter(|_| right);
-    Ok(oldest.zip(hash).map(|(row, hash)| Recognised { user: user(row), hash }))
+    let is_correct = passwords::verify(app, password, hash.clone()).await?;
+    let oldest = rows.into_iter().next().filter(|_| is_correct);
+    Ok(oldest.zip(hash).map(|(row, hash)| VerifiedUser { user: to_user(row), hash }))
 }
 
-/// Whether the password that somebody gave is theirs still. Until the write ends, whoever sets another one waits for it.
-pub(super) async fn is_still(write: &Write, known: &Recognised) -> Result<bool> {
-    let people = users::in_workspace(known.user.workspace.uuid());
-    let row = people.lock(write.conn(), known.user.id.uuid()).await?;
-    Ok(row.is_some_and(|row| row.password_hash.as_ref() == Some(&known.hash)))
+/// Returns whether the user still has the verified password. Locks the user's row, so the password cannot change until the
+/// transaction ends.
+pub(super) async fn is_password_unchanged(write: &Write, verified: &VerifiedUser) -> Result<bool> {
+    let rows = users::in_workspace(verified.user.workspace.uuid());
+    let row = rows.lock(write.conn(), verified.user.id.uuid()).await?;
+    Ok(row.is_some_and(|row| row.password_hash.as_ref() == Some(&verified.hash)))
 }
 
-/// All rows of these people, held until the write ends: a session that just goes from one to another has arrived, or stays
-/// until it is ended, and so it is with a link that is just made.
+/// Locks and returns all rows of the users with these email addresses, across workspaces. While they are locked, none of the
+/// users' sessions can switch to another workspace and no password link can be created.
 ///
-/// Rows are locked by ascending id, and looked for again once they are: a person who is just added to another workspace, with
-/// the password of a row that is held, is among them too.
-pub(super) async fn lock_all(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
-    let mut found = find_all(write, emails).await?;
+/// Locks rows by ascending id and reads them again until all are locked, because a user can be added to another workspace in
+/// the meantime, with the password hash of a locked row.
+pub(super) async fn lock_rows(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
+    let mut found = find_rows(write, emails).await?;
     loop {
         found.sort_unstable_by_key(|row| row.id);
-        let mut held = Vec::with_capacity(found.len());
+        let mut locked = Vec::with_capacity(found.len());
         for row in &found {
-            // A row may have been deleted meanwhile.
-            held.extend(users::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?);
+            // Skips a row that was deleted in the meantime.
+            locked.extend(users::in_workspace(row.workspace_id).lock(write.conn(), row.id).await?);
         }
-        found = find_all(write, emails).await?;
-        if found.iter().all(|row| held.iter().any(|held| held.id == row.id)) {
-            return Ok(held);
+        found = find_rows(write, emails).await?;
+        if found.iter().all(|row| locked.iter().any(|locked| locked.id == row.id)) {
+            return Ok(locked);
         }
     }
 }
 
-async fn find_all(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
+async fn find_rows(write: &Write, emails: &[&str]) -> Result<Vec<Model>> {
     let mut found = Vec::new();
     for email in emails {
-        found.extend(users::by_email_folded(write.conn(), &fold(email)).await?);
+        found.extend(users::by_email_folded(write.conn(), &fold_email(email)).await?);
     }
     Ok(found)
 }
 
-/// Whether two addresses name the same person.
-pub fn same_address(one: &str, other: &str) -> bool {
-    fold(one) == fold(other)
+/// Returns whether two email addresses are equal after case folding.
+pub fn is_same_email(left: &str, right: &str) -> bool {
+    fold_email(left) == fold_email(right)
 }
 
-pub(super) fn user(row: Model) -> User {
+pub(super) fn to_user(row: Model) -> User {
     User {
         id: id(row.id),
         workspace: id(row.workspace_id),

@@ -1,17 +1,16 @@
-//! Webhooks: subscriptions, their secrets, and the deliveries that people look at and send again.
+//! Webhooks: subscriptions, their secrets, and the deliveries that users look at and send again.
 //!
-//! Owns what a person may do. Never sends anything: a delivery that is due stands in the queue, and the worker takes
-//! it from there.
+//! Implements the actions of users. Never sends anything: a due delivery is a row in the queue, which the worker claims.
 
-mod again;
-mod counted;
+mod capped_count;
 mod deliveries;
-mod exchange;
+mod delivery_detail;
 mod outcomes;
 mod queue;
 mod replays;
+mod resend;
 mod secrets;
-mod standing;
+mod state;
 mod subscriptions;
 mod url;
 
@@ -19,69 +18,72 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::page::Span;
-use super::word::words;
+use super::page::TimeSpan;
+use super::text_enum::text_enum;
 use foundation::id::{DeliveryId, EventId, ReplayId, SubscriptionId, WorkspaceId};
 
-pub use again::{count_chosen, replay_chosen, send_again, test, told};
-pub use counted::Counted;
+pub use capped_count::CappedCount;
 pub use deliveries::{dead, deliveries, reach, reach_dead, unreplayed, workspace_of};
-pub use exchange::exchange;
-pub use outcomes::{Hour, MOST_COUNTED, Outcomes, outcomes};
-pub use queue::{Queue, queue};
-pub use replays::{Wish, advance, cancel, count_some, replay, running, running_in, start, start_alone, wish};
-pub use secrets::{Rotated, live, rotate};
-pub use standing::{align, disable, enable, enable_whole, pause, waiting};
-pub use subscriptions::{create, delete, edit, erase, find, get, list};
+pub use delivery_detail::delivery_detail;
+pub use outcomes::{HourlyOutcomes, MAX_COUNTED, Outcomes, outcomes};
+pub use queue::{QueueStatus, queue};
+pub use replays::{
+    ReplayPreview, advance, cancel, count_newest, preview, replay, running, running_in, start,
+    start_unless_running,
+};
+pub use resend::{audit_entry, count_replayable, replay_chosen, send_again, test};
+pub use secrets::{RotatedSecret, active_secrets, rotate};
+pub use state::{align_deliveries, count_unsettled, disable, enable, enable_in_batches, pause};
+pub use subscriptions::{create, delete, edit, find, get, list, purge_deleted};
 
 /// Whether a subscription's deliveries are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubscriptionState {
-    /// They are sent.
+    /// Its deliveries are sent.
     Enabled,
-    /// Its owner holds them back.
+    /// Its owner paused it: deliveries are held.
     Paused,
-    /// They are held back since its endpoint failed for seven days (seed 6).
+    /// Its endpoint failed for seven days: deliveries are held.
     Disabled,
 }
 
-words!(SubscriptionState, "a subscription's state", {
+text_enum!(SubscriptionState, "a subscription's state", {
     Enabled = "enabled", Paused = "paused", Disabled = "disabled",
 });
 
-/// A subscription: everything but its secrets.
+/// A subscription without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// Its id.
+    /// The subscription's id.
     pub id: SubscriptionId,
-    /// Whose events it hears.
+    /// The workspace whose events it receives.
     pub workspace: WorkspaceId,
-    /// Where they are sent.
+    /// The URL of its endpoint.
     pub url: String,
-    /// The types it wants, in the contract's order.
+    /// The types of events that it receives, in the contract's order.
     pub event_types: Vec<String>,
-    /// Whether they are sent.
+    /// Whether its deliveries are sent.
     pub state: SubscriptionState,
     /// Since when every attempt has failed.
     pub failing_since: Option<Timestamp>,
     /// When it was disabled.
     pub disabled_at: Option<Timestamp>,
-    /// Creation.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Last change of what its owner sees.
+    /// When its URL, event types or state last changed.
     pub updated_at: Timestamp,
 }
 
-/// A subscription to make.
+/// A subscription to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSubscription {
-    /// `https`, to a public address unless the operator opens others.
+    /// An `https` URL with a public address, unless the operator allows others.
     pub url: String,
-    /// At least one of [`crate::outbox::KINDS`], each once.
+    /// At least one of [`crate::outbox::EVENT_TYPES`], each once.
     pub event_types: Vec<String>,
 }
 
-/// A change of a subscription: what is `None` stays as it is.
+/// A change of a subscription. Fields that are `None` remain unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubscriptionChange {
     /// As in [`NewSubscription`].
@@ -90,191 +92,191 @@ pub struct SubscriptionChange {
     pub event_types: Option<Vec<String>>,
 }
 
-/// What becomes of the deliveries that a subscription held, once it is enabled.
+/// What happens to a subscription's held deliveries when it is enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub enum HeldAction {
     /// They are sent.
     Send,
     /// They are deleted.
     Drop,
 }
 
-/// What came of the wish to enable a subscription.
+/// The result of enabling a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Enabled {
-    /// It, as it is now.
+pub struct EnabledSubscription {
+    /// The subscription after the change.
     pub subscription: Subscription,
     /// Whether it was not enabled before.
     pub changed: bool,
-    /// Held deliveries that were released at once, more of which may follow, or dropped.
+    /// The number of held deliveries that were released at once, more of which may follow, or dropped.
     pub moved: u64,
 }
 
-/// Where a delivery stands. A delivered or dead one never changes again.
+/// The state of a delivery. Delivered and dead ones never change again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// It is to be sent, or being sent.
+    /// It is to be sent, or in flight.
     Pending,
-    /// It arrived.
+    /// It was delivered.
     Delivered,
-    /// It was given up.
+    /// It failed for good.
     Dead,
     /// It waits for its subscription to be enabled.
     Held,
 }
 
-words!(DeliveryState, "a delivery's state", {
+text_enum!(DeliveryState, "a delivery's state", {
     Pending = "pending", Delivered = "delivered", Dead = "dead", Held = "held",
 });
 
-/// Why there is a delivery.
+/// Why a delivery was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Its event happened.
+pub enum DeliveryOrigin {
+    /// For its event.
     Event,
-    /// A dead delivery is sent again.
+    /// To send a dead delivery again.
     Replay,
-    /// A delivered one is sent again.
+    /// To send a delivered one again.
     Resend,
-    /// Its owner tries the subscription.
+    /// To test the subscription.
     Test,
 }
 
-words!(Origin, "a delivery's origin", { Event = "event", Replay = "replay", Resend = "resend", Test = "test" });
+text_enum!(DeliveryOrigin, "a delivery's origin", { Event = "event", Replay = "replay", Resend = "resend", Test = "test" });
 
-/// One event on its way to one subscription.
+/// The delivery of an event to a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its id, which stays the same over its attempts.
+    /// The delivery's id, the same for all its attempts.
     pub id: DeliveryId,
-    /// Where it goes.
+    /// The subscription.
     pub subscription: SubscriptionId,
-    /// What it tells of.
+    /// The event.
     pub event: EventId,
     /// The event's type.
     pub event_type: String,
-    /// Why there is this delivery.
-    pub origin: Origin,
-    /// The delivery that it sends again; it may be pruned by now.
+    /// Why the delivery was created.
+    pub origin: DeliveryOrigin,
+    /// The delivery that it sends again, which may have been pruned since.
     pub replayed_from: Option<DeliveryId>,
-    /// Where it stands.
+    /// Its state.
     pub state: DeliveryState,
     /// When the next attempt is due, while it is pending.
     pub next_attempt_at: Option<Timestamp>,
-    /// Creation.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was delivered or given up.
+    /// When it became delivered or dead.
     pub settled_at: Option<Timestamp>,
-    /// The attempts of the last 30 days, in their order.
+    /// The attempts of the last 30 days, in order.
     pub attempts: Vec<Attempt>,
 }
 
 /// One attempt at a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// The first is 1.
+    /// The number of the attempt; the first is 1.
     pub number: i32,
     /// When it began.
     pub started_at: Timestamp,
     /// When it ended.
     pub ended_at: Timestamp,
-    /// The answer's status, when there was an answer.
+    /// The status of the response; `None` without a response.
     pub status: Option<i32>,
-    /// The class of what went wrong, when there was none: `timeout`.
+    /// The failure's code when there was no response: `timeout`.
     pub error: Option<String>,
 }
 
-/// A delivery with all that was exchanged for it.
+/// A delivery with all its requests and responses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchange {
+pub struct DeliveryDetail {
     /// The delivery.
     pub delivery: Delivery,
-    /// The delivery that it sends again, as long as that is kept.
+    /// The delivery that it sends again, if that is still stored.
     pub earlier: Option<DeliveryId>,
     /// The deliveries that send this one again, newest first.
-    pub again: Vec<DeliveryId>,
-    /// The body of every attempt, to the byte.
+    pub sent_again_by: Vec<DeliveryId>,
+    /// The exact bytes of the body of every attempt.
     pub body: Vec<u8>,
-    /// What was sent and came back besides, one for each of the delivery's attempts, in their order.
-    pub messages: Vec<Messages>,
+    /// The headers and the response of each of the delivery's attempts, in order.
+    pub messages: Vec<AttemptMessages>,
 }
 
-/// What one attempt sent, beside the body, and what came back.
+/// The request headers and the response of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Messages {
-    /// The headers that were sent, names in lower case.
+pub struct AttemptMessages {
+    /// The headers that were sent, with names in lower case.
     pub request_headers: BTreeMap<String, String>,
-    /// The answer, when there was one.
-    pub answer: Option<Answer>,
+    /// The response, when there was one.
+    pub response: Option<AttemptResponse>,
 }
 
-/// What came back.
+/// The response to an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// Its headers, names in lower case; 16 KiB of them at most.
+pub struct AttemptResponse {
+    /// The headers, with names in lower case, at most 16 KiB.
     pub headers: BTreeMap<String, String>,
-    /// The first 16 KiB of its body, as it came.
+    /// The first 16 KiB of the body, not decoded.
     pub body: Vec<u8>,
 }
 
-/// Which deliveries of a subscription are wanted; an empty filter wants all.
+/// Filters the deliveries of a subscription. The default matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// That stand there.
+    /// Only deliveries in this state.
     pub state: Option<DeliveryState>,
-    /// Of events of this type.
+    /// Only deliveries of events of this type.
     pub event_type: Option<String>,
-    /// Made in this span.
-    pub created: Span,
+    /// Only deliveries created in this span.
+    pub created: TimeSpan,
 }
 
-/// Which dead deliveries are wanted; an empty filter wants all.
+/// Filters the dead deliveries of a workspace. The default matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeadFilter {
-    /// Of this subscription.
+    /// Only deliveries of this subscription.
     pub subscription: Option<SubscriptionId>,
-    /// Of events of this type.
+    /// Only deliveries of events of this type.
     pub event_type: Option<String>,
-    /// Made in this span.
-    pub created: Span,
+    /// Only deliveries created in this span.
+    pub created: TimeSpan,
 }
 
-/// How far a replay is.
+/// The state of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplayState {
-    /// It goes on.
+    /// More deliveries may have to be replayed.
     Running,
-    /// All is replayed.
+    /// All deliveries were replayed.
     Done,
-    /// It was ended early; what it replayed before is sent.
-    Cancelled,
+    /// It was canceled. The deliveries replayed before are sent.
+    Canceled,
 }
 
-words!(ReplayState, "a replay's state", { Running = "running", Done = "done", Cancelled = "cancelled" });
+text_enum!(ReplayState, "a replay's state", { Running = "running", Done = "done", Canceled = "cancelled" });
 
-/// What came of the wish for a replay.
+/// The result of starting a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Begun {
-    /// It was begun.
-    Now(Replay),
-    /// One of the same wish still runs, and nothing was begun.
-    Before(Replay),
+pub enum ReplayStart {
+    /// The replay was started.
+    Started(Replay),
+    /// A replay with the same filter is already running, and none was started.
+    AlreadyRunning(Replay),
 }
 
-/// A job that replays dead deliveries, batch by batch.
+/// A job that replays dead deliveries in batches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replay {
-    /// Its id.
+    /// The replay's id.
     pub id: ReplayId,
-    /// Whose deliveries it replays.
+    /// The workspace whose deliveries it replays.
     pub workspace: WorkspaceId,
-    /// How far it is.
+    /// Its state.
     pub state: ReplayState,
-    /// Deliveries to replay when it began.
+    /// The number of deliveries to replay when it started.
     pub total: u64,
-    /// Of these: replayed.
+    /// The number of deliveries replayed so far.
     pub done: u64,
-    /// When it began.
+    /// When it started.
     pub created_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,

@@ -1,33 +1,33 @@
-//! The queue of deliveries as an operator looks at it, across all workspaces.
+//! The state of the delivery queue across all workspaces, for operators.
 
 use entity::webhook_deliveries::queue;
 
 use crate::Result;
 use crate::app::App;
 
-/// How full the queue is.
+/// The number of deliveries in each state, and how far the queue is behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Queue {
-    /// Deliveries to be sent, or being sent.
+pub struct QueueStatus {
+    /// Deliveries to be sent, including those in flight.
     pub pending: i64,
-    /// Of these: in a worker's hand.
+    /// Pending deliveries under a lease.
     pub in_flight: i64,
     /// Deliveries that wait for their subscription to be enabled.
     pub held: i64,
-    /// Deliveries that were given up, as long as the log is kept.
+    /// Dead deliveries that are not pruned yet.
     pub dead: i64,
-    /// When the earliest pending delivery that nobody has in hand is due, or was, in milliseconds since the epoch.
+    /// When the earliest pending delivery without a lease is or was due, in milliseconds since the epoch.
     pub oldest_due_ms: Option<i64>,
 }
 
-/// The queue as it is now.
+/// Returns the current state of the queue.
 ///
 /// # Errors
-/// [`Error::Internal`](crate::Error::Internal) when the database fails.
-pub async fn queue(app: &App) -> Result<Queue> {
+/// Returns [`Error::Internal`](crate::Error::Internal) when a query fails.
+pub async fn queue(app: &App) -> Result<QueueStatus> {
     let now = app.clock.now_ms();
     let counts = queue::counts(app.db.read(), now).await?;
     let oldest_due_ms = queue::oldest_due(app.db.read(), now, &[]).await?;
-    let queue::Counts { pending, in_flight, held, dead } = counts;
-    Ok(Queue { pending, in_flight, held, dead, oldest_due_ms })
+    let queue::QueueCounts { pending, in_flight, held, dead } = counts;
+    Ok(QueueStatus { pending, in_flight, held, dead, oldest_due_ms })
 }

@@ -1,6 +1,6 @@
-//! The secrets that deliveries are signed with: made, rotated, and opened for signing.
+//! The secrets that sign deliveries: creates, rotates and decrypts them.
 //!
-//! A secret is `whsec_` and the base64 of 32 random bytes. It is kept encrypted, bound to its subscription.
+//! A secret is `whsec_` and the base64 of 32 random bytes. It is stored encrypted, bound to its subscription.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 use uuid::Uuid;
 
-use super::super::find::fresh;
+use super::super::records::new_uuid;
 use super::super::{Error, Result};
 use super::subscriptions;
 use crate::app::App;
@@ -26,27 +26,27 @@ use foundation::database::Write;
 use foundation::id::{Secret as SecretKind, SubscriptionId, WorkspaceId};
 use foundation::secret::Seal;
 
-/// What every secret begins with.
+/// The prefix of every secret.
 const PREFIX: &str = "whsec_";
-/// For how long older secrets may go on signing.
-const LONGEST_OVERLAP: Duration = Duration::from_hours(7 * 24);
-/// Older secrets that sign at once, at most: each adds a signature to every request.
-const OLDER: u64 = 4;
+/// The longest time for which older secrets may continue to sign after a rotation.
+const MAX_OVERLAP: Duration = Duration::from_hours(7 * 24);
+/// Older secrets that may sign at once: each adds a signature to every request.
+const MAX_OLDER: u64 = 4;
 
-/// What came of a rotation.
+/// The result of a rotation.
 #[derive(Debug)]
-pub struct Rotated {
-    /// The new secret, which signs from the commit on.
+pub struct RotatedSecret {
+    /// The new secret, which signs as soon as the write commits.
     pub secret: SecretString,
-    /// When the older ones stop signing; `None` when they have stopped.
+    /// When the older secrets expire; `None` when they have expired.
     pub older_until: Option<Timestamp>,
 }
 
-/// Gives a subscription a new secret. The older ones sign beside it for the overlap, and stop at once without one.
+/// Rotates a subscription's secret. The older secrets also sign during the overlap; without one, they expire at once.
 ///
 /// # Errors
-/// [`Error::NotFound`] for an absent subscription, [`Error::Invalid`] for an overlap of more than seven days, or with
-/// too many secrets that still sign.
+/// Returns [`Error::NotFound`] for a missing subscription, and [`Error::Invalid`] for an overlap of more than seven days or
+/// when too many older secrets would sign.
 pub async fn rotate(
     app: &App,
     write: &mut Write,
@@ -54,8 +54,8 @@ pub async fn rotate(
     workspace: WorkspaceId,
     subscription: SubscriptionId,
     overlap: Duration,
-) -> Result<Rotated> {
-    if overlap > LONGEST_OVERLAP {
+) -> Result<RotatedSecret> {
+    if overlap > MAX_OVERLAP {
         return Err(Error::invalid("overlap", "must be 0 to 7 days"));
     }
     let row = subscriptions::lock(write, workspace, subscription).await?;
@@ -63,17 +63,17 @@ pub async fn rotate(
     let end = now.saturating_add(i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX));
     let secrets = webhook_secrets::in_workspace(workspace.uuid());
     let older = secrets.expire(write.conn(), row.id, now, end).await?;
-    if older > OLDER {
+    if older > MAX_OLDER {
         let message = format!(
-            "would let {older} older secrets sign; rotate without an overlap, or wait until some end"
+            "would leave {older} older secrets active; rotate without an overlap, or wait until some expire"
         );
         return Err(Error::invalid("overlap", message));
     }
     let secret = add(app, write, seal, &row).await?;
-    Ok(Rotated { secret, older_until: (end > now).then(|| from_ms(end)) })
+    Ok(RotatedSecret { secret, older_until: (end > now).then(|| from_ms(end)) })
 }
 
-/// Makes a secret for this subscription.
+/// Creates a secret for this subscription.
 pub(super) async fn add(
     app: &App,
     write: &Write,
@@ -82,11 +82,11 @@ pub(super) async fn add(
 ) -> Result<SecretString> {
     let secret = generate()?;
     let row = Model {
-        id: fresh::<SecretKind>(app, write),
+        id: new_uuid::<SecretKind>(app, write),
         workspace_id: subscription.workspace_id,
         subscription_id: subscription.id,
         ciphertext: seal
-            .close(secret.expose_secret().as_bytes(), subscription.id.as_bytes())
+            .encrypt(secret.expose_secret().as_bytes(), subscription.id.as_bytes())
             .map_err(anyhow::Error::from)?,
         created_at: write.now_ms(),
         expires_at: None,
@@ -95,38 +95,38 @@ pub(super) async fn add(
     Ok(secret)
 }
 
-/// The secrets that sign for these subscriptions at this moment, newest first, for the worker.
+/// Returns the active secrets of these subscriptions, newest first.
 ///
-/// One that cannot be opened is left out and told in the log, so that it holds up nobody else's deliveries; a
-/// subscription may therefore be missing.
+/// A secret that cannot be decrypted is omitted and logged, so that it does not affect the deliveries of others. A subscription
+/// may therefore be missing from the result.
 ///
 /// # Errors
-/// [`Error::Internal`] when the database fails.
-pub async fn live(
+/// Returns [`Error::Internal`] when the query fails.
+pub async fn active_secrets(
     conn: &impl ConnectionTrait,
     seal: &Seal,
     subscriptions: &[Uuid],
     now_ms: i64,
 ) -> Result<HashMap<Uuid, Vec<SecretString>>> {
-    let mut live: HashMap<Uuid, Vec<SecretString>> = HashMap::new();
-    for row in webhook_secrets::live(conn, subscriptions, now_ms).await? {
+    let mut active: HashMap<Uuid, Vec<SecretString>> = HashMap::new();
+    for row in webhook_secrets::active(conn, subscriptions, now_ms).await? {
         match open(seal, &row) {
-            Ok(secret) => live.entry(row.subscription_id).or_default().push(secret),
+            Ok(secret) => active.entry(row.subscription_id).or_default().push(secret),
             Err(error) => {
                 let subscription = SubscriptionId::from_uuid(row.subscription_id);
-                tracing::error!(subscription.id = %subscription, error = %error, "a webhook secret cannot be opened");
+                tracing::error!(subscription.id = %subscription, error = %error, "a webhook secret cannot be decrypted");
             }
         }
     }
-    Ok(live)
+    Ok(active)
 }
 
 fn open(seal: &Seal, row: &Model) -> anyhow::Result<SecretString> {
-    let secret = seal.open(&row.ciphertext, row.subscription_id.as_bytes())?;
+    let secret = seal.decrypt(&row.ciphertext, row.subscription_id.as_bytes())?;
     Ok(SecretString::from(std::str::from_utf8(&secret)?))
 }
 
-/// A new secret, from the system's generator.
+/// Generates a secret with the system's random number generator.
 fn generate() -> anyhow::Result<SecretString> {
     let mut bytes = Zeroizing::new([0; 32]);
     SysRng.try_fill_bytes(bytes.as_mut_slice())?;
@@ -141,10 +141,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_32_bytes_in_base64_and_never_the_same() {
-        let (one, other) = (generate().unwrap(), generate().unwrap());
-        let text = one.expose_secret().strip_prefix("whsec_").unwrap();
+    fn a_secret_is_32_random_bytes_in_base64() {
+        let (first, second) = (generate().unwrap(), generate().unwrap());
+        let text = first.expose_secret().strip_prefix("whsec_").unwrap();
         assert_eq!((text.len(), STANDARD.decode(text).unwrap().len()), (44, 32));
-        assert_ne!(one.expose_secret(), other.expose_secret());
+        assert_ne!(first.expose_secret(), second.expose_secret());
     }
 }

@@ -1,49 +1,49 @@
-//! Which URLs a subscription may have. The addresses behind a name are judged where the connection is made.
+//! Validates the URL of a subscription. The addresses of a host name are checked when the connection is made.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ::url::{Host, Url};
 
+use foundation::address_policy;
 use foundation::config::Network;
-use foundation::reach;
 
-/// Characters of a URL at most.
-const LONGEST: usize = 2048;
+/// The maximum number of characters of a URL.
+const MAX_LENGTH: usize = 2048;
 
-/// The URL in the form in which it will be called, or what is wrong with it. `allow` is the operator's list.
-pub(super) fn judge(text: &str, allow: &[Network]) -> Result<String, String> {
-    if text.len() > LONGEST {
-        return Err(format!("must have at most {LONGEST} characters"));
+/// Returns the URL in normalized form, or an error message. `allow` lists the networks that the operator allows.
+pub(super) fn validate(text: &str, allow: &[Network]) -> Result<String, String> {
+    if text.len() > MAX_LENGTH {
+        return Err(format!("must have at most {MAX_LENGTH} characters"));
     }
-    // The parser would pass over them.
+    // The parser would ignore some of them.
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err("must not hold blanks or control characters".to_owned());
+        return Err("must not contain spaces or control characters".to_owned());
     }
-    let whole = || "must be a whole address, such as https://example.com/hooks".to_owned();
-    let url = Url::parse(text).map_err(|_| whole())?;
-    let host = url.host().ok_or_else(whole)?;
+    let not_absolute = || "must be an absolute URL, such as https://example.com/hooks".to_owned();
+    let url = Url::parse(text).map_err(|_| not_absolute())?;
+    let host = url.host().ok_or_else(not_absolute)?;
     let addresses = literal(&host);
     check_scheme(&url, &addresses, allow)?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("must not hold a user or password; the signature shows who sends".to_owned());
+        return Err("must not contain a user or password; receivers verify the signature instead".to_owned());
     }
     if url.fragment().is_some() {
-        return Err("must not have a fragment: what follows `#` is never sent".to_owned());
+        return Err("must not have a fragment: the part after `#` is never sent".to_owned());
     }
     if url.port() == Some(0) {
-        return Err("must not have port 0: nothing listens there".to_owned());
+        return Err("must not have port 0: no server can listen on it".to_owned());
     }
-    let refused: Vec<_> =
-        addresses.iter().filter_map(|ip| Some((ip, reach::forbidden(*ip, allow)?))).collect();
-    match refused.first() {
-        Some((ip, reason)) if refused.len() == addresses.len() => Err(format!(
-            "leads to {ip}, which no webhook may call ({reason}); the operator can open it with --webhook-allow"
+    let forbidden: Vec<_> =
+        addresses.iter().filter_map(|ip| Some((ip, address_policy::denial_reason(*ip, allow)?))).collect();
+    match forbidden.first() {
+        Some((ip, reason)) if forbidden.len() == addresses.len() => Err(format!(
+            "resolves to {ip}, which webhooks must not call ({reason}); the operator can allow it with --webhook-allow"
         )),
         _ => Ok(url.into()),
     }
 }
 
-/// The addresses that a host is, without asking anybody: none for a name, except that everybody knows `localhost`.
+/// Returns the addresses of a host without a DNS lookup: none for a name, except `localhost`.
 fn literal(host: &Host<&str>) -> Vec<IpAddr> {
     match *host {
         Host::Ipv4(ip) => vec![ip.into()],
@@ -56,13 +56,13 @@ fn literal(host: &Host<&str>) -> Vec<IpAddr> {
     }
 }
 
-/// `https`; `http` only to what the operator opens, which for a name shows when it is called.
+/// Requires `https`. Permits `http` only for addresses that the operator allows; for a name, this is checked at the connection.
 fn check_scheme(url: &Url, addresses: &[IpAddr], allow: &[Network]) -> Result<(), String> {
-    let opened = addresses.iter().any(|ip| reach::opened(*ip, allow));
+    let is_allowed = addresses.iter().any(|ip| address_policy::is_allowed(*ip, allow));
     match url.scheme() {
         "https" => Ok(()),
-        "http" if opened || addresses.is_empty() && !allow.is_empty() => Ok(()),
-        "http" => Err("must begin with `https://`; `http` is for addresses that the operator opens with --webhook-allow"
+        "http" if is_allowed || addresses.is_empty() && !allow.is_empty() => Ok(()),
+        "http" => Err("must begin with `https://`; `http` is only for addresses that the operator allows with --webhook-allow"
             .to_owned()),
         _ => Err("must begin with `https://`".to_owned()),
     }
@@ -74,50 +74,50 @@ mod tests {
 
     const LOOPBACK: &[&str] = &["127.0.0.0/8"];
 
-    fn judged(url: &str, allow: &[&str]) -> Result<String, String> {
+    fn validated(url: &str, allow: &[&str]) -> Result<String, String> {
         let allow: Vec<Network> = allow.iter().map(|network| network.parse().unwrap()).collect();
-        judge(url, &allow)
+        validate(url, &allow)
     }
 
     #[test]
-    fn a_public_address_is_kept_in_the_form_in_which_it_is_called() {
-        for (given, kept) in [
+    fn a_public_url_is_stored_in_normalized_form() {
+        for (given, stored) in [
             ("https://example.com", "https://example.com/"),
             ("HTTPS://Example.COM:443/Hooks?a=b", "https://example.com/Hooks?a=b"),
             ("https://bücher.example/", "https://xn--bcher-kva.example/"),
             ("https://134744072:8443/", "https://8.8.8.8:8443/"),
             ("https://[2606:4700::1111]/", "https://[2606:4700::1111]/"),
         ] {
-            assert_eq!(judged(given, &[]), Ok(kept.to_owned()));
+            assert_eq!(validated(given, &[]), Ok(stored.to_owned()));
         }
     }
 
     #[test]
-    fn what_cannot_be_called_is_refused_with_a_reason() {
+    fn a_url_that_cannot_be_called_is_rejected_with_a_reason() {
         let long = format!("https://example.com/{}", "a".repeat(2048));
         for (url, reason) in [
-            ("", "must be a whole address"),
-            ("/hooks", "must be a whole address"),
-            ("mailto:a@example.com", "must be a whole address"),
-            ("https://", "must be a whole address"),
+            ("", "must be an absolute URL"),
+            ("/hooks", "must be an absolute URL"),
+            ("mailto:a@example.com", "must be an absolute URL"),
+            ("https://", "must be an absolute URL"),
             ("ftp://example.com/", "must begin with `https://`"),
-            ("http://example.com/", "must begin with `https://`; `http` is for"),
-            ("https://ada@example.com/", "must not hold a user"),
-            ("https://:lovelace@example.com/", "must not hold a user"),
+            ("http://example.com/", "must begin with `https://`; `http` is only for"),
+            ("https://ada@example.com/", "must not contain a user"),
+            ("https://:lovelace@example.com/", "must not contain a user"),
             ("https://example.com/#", "must not have a fragment"),
             ("https://example.com:0/", "must not have port 0"),
-            ("https://example.com/a b", "must not hold blanks"),
-            (" https://example.com/", "must not hold blanks"),
-            ("https://exam\tple.com/", "must not hold blanks"),
+            ("https://example.com/a b", "must not contain spaces"),
+            (" https://example.com/", "must not contain spaces"),
+            ("https://exam\tple.com/", "must not contain spaces"),
             (&long, "must have at most 2048"),
         ] {
-            let refused = judged(url, &[]).unwrap_err();
-            assert!(refused.starts_with(reason), "{url}: {refused}");
+            let message = validated(url, &[]).unwrap_err();
+            assert!(message.starts_with(reason), "{url}: {message}");
         }
     }
 
     #[test]
-    fn an_address_that_is_not_public_is_refused_in_every_spelling() {
+    fn an_address_that_is_not_public_is_rejected_in_every_notation() {
         for url in [
             "https://127.0.0.1/",
             "https://127.1/",
@@ -133,25 +133,25 @@ mod tests {
             "https://localhost/",
             "https://api.localhost./",
         ] {
-            let refused = judged(url, &[]).unwrap_err();
-            assert!(refused.contains("which no webhook may call"), "{url}: {refused}");
+            let message = validated(url, &[]).unwrap_err();
+            assert!(message.contains("which webhooks must not call"), "{url}: {message}");
         }
     }
 
     #[test]
-    fn the_operator_opens_addresses_and_http_to_them() {
+    fn the_operator_can_allow_addresses_and_http_to_them() {
         for url in [
             "http://127.0.0.1:9000/",
             "https://127.0.0.1/",
             "http://localhost:9000/",
             "http://hooks.internal/",
         ] {
-            assert_eq!(judged(url, LOOPBACK), Ok(url.to_owned()));
+            assert_eq!(validated(url, LOOPBACK), Ok(url.to_owned()));
         }
         for url in ["http://10.0.0.1/", "http://8.8.8.8/", "http://[::1]/"] {
-            assert!(judged(url, LOOPBACK).unwrap_err().starts_with("must begin with `https://`"), "{url}");
+            assert!(validated(url, LOOPBACK).unwrap_err().starts_with("must begin with `https://`"), "{url}");
         }
-        assert!(judged("https://10.0.0.1/", LOOPBACK).unwrap_err().contains("(private)"));
-        assert_eq!(judged("http://localhost/", &["::1"]), Ok("http://localhost/".to_owned()));
+        assert!(validated("https://10.0.0.1/", LOOPBACK).unwrap_err().contains("(private)"));
+        assert_eq!(validated("http://localhost/", &["::1"]), Ok("http://localhost/".to_owned()));
     }
 }

@@ -1,29 +1,29 @@
-//! The synthetic workspace as changes, one a line.
+//! Writes the synthetic workspace as changes, one per line.
 
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
 use super::model::{self, LESSON_SECONDS, LESSONS_OF_MODULE, MODULES};
-use super::{Counts, Spec, WORKSPACE};
+use super::{RecordCounts, Spec, WORKSPACE};
 
-/// Writes the whole workspace as NDJSON. `progress` hears how many of `students + orders` are written.
+/// Writes the whole workspace as NDJSON. Calls `progress` with the number of students and orders written so far.
 ///
 /// # Errors
-/// When the spec cannot be made, or the writer fails.
+/// Returns an error when the spec is invalid or the writer fails.
 pub fn write_changes(
     spec: &Spec,
     to: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
-) -> anyhow::Result<Counts> {
-    spec.check()?;
-    let mut lines = Lines { to, next: 0 };
-    let mut counts = Counts::default();
-    let founded_ms = model::founded_ms(spec);
+) -> anyhow::Result<RecordCounts> {
+    spec.validate()?;
+    let mut lines = ChangeWriter { to, next_id: 0 };
+    let mut counts = RecordCounts::default();
+    let workspace_created_ms = model::workspace_created_ms(spec);
     let workspace = json!({"key": WORKSPACE, "name": "Synthetic", "owner_email": "owner@example.com"});
-    lines.change("workspace.upsert", founded_ms, workspace)?;
+    lines.change("workspace.upsert", workspace_created_ms, workspace)?;
     for course in 0..spec.courses {
-        lines.change("course.upsert", founded_ms, self::course(spec, course))?;
+        lines.change("course.upsert", workspace_created_ms, self::course(spec, course))?;
         counts.courses += 1;
     }
     for student in 0..spec.students {
@@ -42,37 +42,40 @@ pub fn write_changes(
     Ok(counts)
 }
 
-/// How much a spec makes.
-pub(super) fn count(spec: &Spec) -> Counts {
-    let mut counts =
-        Counts { courses: spec.courses.into(), students: spec.students.into(), ..Counts::default() };
+/// Counts the records of a spec.
+pub(super) fn count(spec: &Spec) -> RecordCounts {
+    let mut counts = RecordCounts {
+        courses: spec.courses.into(),
+        students: spec.students.into(),
+        ..RecordCounts::default()
+    };
     for number in 0..spec.orders {
         counts.add(&model::order(spec, number));
     }
     counts
 }
 
-impl Counts {
-    fn add(&mut self, order: &model::Order) {
+impl RecordCounts {
+    fn add(&mut self, order: &model::SyntheticOrder) {
         self.orders += 1;
         self.refunds += u64::from(order.refund.is_some());
         for item in &order.items {
-            self.enrollments += u64::from(order.enrols(item));
+            self.enrollments += u64::from(order.creates_enrollment(item));
             self.completions += item.lessons_ms.len() as u64;
             self.certificates += u64::from(item.certificate_ms.is_some());
         }
     }
 }
 
-struct Lines<'a> {
+struct ChangeWriter<'a> {
     to: &'a mut dyn Write,
-    next: u64,
+    next_id: u64,
 }
 
-impl Lines<'_> {
+impl ChangeWriter<'_> {
     fn change(&mut self, kind: &str, at_ms: i64, data: Value) -> io::Result<()> {
-        let id = format!("synthetic-{}", self.next);
-        self.next += 1;
+        let id = format!("synthetic-{}", self.next_id);
+        self.next_id += 1;
         let at = foundation::clock::from_ms(at_ms).to_string();
         let line = json!({"change": kind, "id": id, "workspace": WORKSPACE, "at": at, "data": data});
         writeln!(self.to, "{line}")
@@ -106,8 +109,8 @@ fn student(spec: &Spec, student: u32) -> Value {
     })
 }
 
-/// An order, what its student learned with it, and its refund, in the order in which they happened.
-fn order(order: &model::Order, lines: &mut Lines<'_>) -> io::Result<()> {
+/// Writes an order, the progress of its student, and its refund.
+fn order(order: &model::SyntheticOrder, lines: &mut ChangeWriter<'_>) -> io::Result<()> {
     let number = order.number;
     let student = student_key(order.student);
     let items: Vec<Value> = order
@@ -134,7 +137,7 @@ fn order(order: &model::Order, lines: &mut Lines<'_>) -> io::Result<()> {
         }
     }
     if let Some(refund) = order.refund {
-        let amount = if refund.whole { Value::Null } else { refund.amount.into() };
+        let amount = if refund.is_full { Value::Null } else { refund.amount.into() };
         lines.change("order.refund", refund.at_ms, json!({"order": order_key(number), "amount": amount}))?;
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! A synthetic workspace of any size, for benches and for looking at a full dashboard.
+//! Synthetic workspaces of any size, for benchmarks and for trying the dashboard with much data.
 //!
-//! [`Spec`] alone decides what is made: the same one gives the same records, in whichever way they are written.
-//! [`write_changes`] writes them as changes, which come in through the domain with all their events;
-//! [`into_database`] writes the rows many at a time, without events and applied-change records, at the speed of the
-//! disk. Both leave the same records and the same sums.
+//! A [`Spec`] determines all records: the same spec creates the same records, however they are written. [`write_changes`]
+//! writes them as changes, which the domain applies with all their events. [`write_to_database`] inserts many rows per
+//! statement, without events and without records of applied changes, as fast as the disk allows. Both create the same records
+//! and the same sums.
 
 mod bulk;
 mod changes;
@@ -12,69 +12,71 @@ mod rows;
 
 use jiff::Timestamp;
 
-pub use bulk::into_database;
+pub use bulk::write_to_database;
 pub use changes::write_changes;
 
-/// The key of the workspace that is made.
+/// The key of the synthetic workspace.
 pub const WORKSPACE: &str = "synthetic";
 
-/// What to make.
+/// The specification of a synthetic workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spec {
-    /// Published courses of twelve lessons each.
+    /// Number of courses. They are published and have twelve lessons each.
     pub courses: u32,
-    /// Students, created one after the other in the course of the year.
+    /// Number of students, created evenly over the year.
     pub students: u32,
-    /// Orders of two courses each (of one, where there is but one), paid evenly over the year.
+    /// Number of orders, paid evenly over the year. Each has two courses, or one if there is only one.
     pub orders: u32,
-    /// Any number: another one gives other names, amounts and refunds.
+    /// The seed of all names, amounts and refunds.
     pub seed: u64,
-    /// The end of the year: nothing happens at or after it. Midnight of the current UTC day is a good choice.
+    /// The end of the year, exclusive. Midnight of the current UTC day is a good value.
     pub until: Timestamp,
 }
 
-/// How much was made.
+/// The number of records created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RecordCounts {
     /// Courses.
     pub courses: u64,
     /// Students.
     pub students: u64,
     /// Orders.
     pub orders: u64,
-    /// Enrolments: one for each student and course bought.
+    /// Enrollments: one per student and course bought.
     pub enrollments: u64,
     /// Refunds.
     pub refunds: u64,
-    /// Lessons done.
+    /// Completed lessons.
     pub completions: u64,
     /// Certificates.
     pub certificates: u64,
 }
 
 impl Spec {
-    /// Refuses what cannot be made.
+    /// Validates the spec.
     ///
     /// # Errors
-    /// A sentence with the remedy.
-    pub fn check(&self) -> anyhow::Result<()> {
+    /// Returns a message with the remedy.
+    pub fn validate(&self) -> anyhow::Result<()> {
         if self.orders > 0 && (self.courses == 0 || self.students == 0) {
-            anyhow::bail!("orders need at least one course and one student; raise --courses and --students");
+            anyhow::bail!(
+                "orders need at least one course and one student; increase --courses and --students"
+            );
         }
-        if self.until.as_millisecond() < model::SPAN_MS * 2 {
-            anyhow::bail!("the year must lie after 1972");
+        if self.until.as_millisecond() < model::YEAR_MS * 2 {
+            anyhow::bail!("the year must end after 1971; pass a later --until");
         }
         Ok(())
     }
 
-    /// The same, and refuses a year that has not ended by then: what has not happened yet is not taken in.
+    /// Validates the spec, and rejects a year that has not ended at `now`, because changes in the future are rejected.
     ///
     /// # Errors
-    /// A sentence with the remedy.
-    pub fn check_by(&self, now: Timestamp) -> anyhow::Result<()> {
+    /// Returns a message with the remedy.
+    pub fn validate_at(&self, now: Timestamp) -> anyhow::Result<()> {
         if self.until > now {
-            anyhow::bail!("the year must have ended: it is {now:.0}; give an earlier --until");
+            anyhow::bail!("the year must end before the current time, {now:.0}; pass an earlier --until");
         }
-        self.check()
+        self.validate()
     }
 }

@@ -1,13 +1,13 @@
-//! What a synthetic workspace holds: every record follows from the spec and the record's number.
+//! The records of a synthetic workspace, each derived from the spec and the record's number.
 //!
-//! Student `s` buys in rounds: in round `r` the courses `s + 2r` and `s + 2r + 1`, so a pair of student and course
-//! comes up again only once the student has bought every course.
+//! Student `s` buys in rounds: in round `r` the courses `s + 2r` and `s + 2r + 1`, so a student buys a course again only after
+//! having bought every course.
 
 use super::Spec;
 
-/// The year in which everything happens.
-pub(super) const SPAN_MS: i64 = 366 * 86_400_000;
-/// How long before the year the workspace and its courses are made.
+/// Length of the year in which all records are created.
+pub(super) const YEAR_MS: i64 = 366 * 86_400_000;
+/// Time between the creation of the workspace with its courses and the start of the year.
 const LEAD_MS: i64 = 30 * 86_400_000;
 const HOUR_MS: i64 = 3_600_000;
 
@@ -16,11 +16,11 @@ pub(super) const LESSONS: u32 = 12;
 pub(super) const LESSONS_OF_MODULE: u32 = LESSONS / MODULES;
 pub(super) const LESSON_SECONDS: i64 = 600;
 
-const GIVEN: [&str; 16] = [
+const GIVEN_NAMES: [&str; 16] = [
     "Ada", "Bruno", "Chiara", "Dmitri", "Elif", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lena",
     "Mateo", "Noor", "Oskar", "Priya",
 ];
-const FAMILY: [&str; 16] = [
+const FAMILY_NAMES: [&str; 16] = [
     "Almeida",
     "Berger",
     "Castillo",
@@ -39,7 +39,7 @@ const FAMILY: [&str; 16] = [
     "Petrov",
 ];
 const SUBJECTS: [&str; 12] = [
-    "Watercolour",
+    "Watercolor",
     "Bookkeeping",
     "Bread Baking",
     "Photography",
@@ -54,9 +54,9 @@ const SUBJECTS: [&str; 12] = [
 ];
 const TAGS: [&str; 4] = ["newsletter", "partner", "beta", "alumni"];
 
-/// What a number is drawn for, so that two draws for one record are independent.
+/// The purpose of a random number, so that numbers for different purposes of one record are independent.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Draw {
+pub(super) enum RandomPurpose {
     Price = 1,
     Name,
     Tags,
@@ -68,42 +68,42 @@ pub(super) enum Draw {
     Id,
 }
 
-/// A purchase.
+/// An order.
 #[derive(Debug, Clone)]
-pub(super) struct Order {
+pub(super) struct SyntheticOrder {
     pub(super) number: u32,
     pub(super) student: u32,
     pub(super) currency: &'static str,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<SyntheticItem>,
     pub(super) discount: i64,
     pub(super) tax: i64,
     pub(super) paid_ms: i64,
-    pub(super) refund: Option<Refund>,
+    pub(super) refund: Option<SyntheticRefund>,
 }
 
-/// A course bought.
+/// An item of an order: one course.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
+pub(super) struct SyntheticItem {
     pub(super) course: u32,
     pub(super) amount: i64,
-    /// The order with which this student first bought this course: this one, for most.
+    /// The first order in which this student bought this course, usually this order.
     pub(super) first_order: u32,
-    /// The place of the course in that order, 0 or 1.
-    pub(super) first_place: u32,
-    /// Lessons done, and when each; none when it was bought before.
+    /// The index of the course in that order, 0 or 1.
+    pub(super) first_index: u32,
+    /// The completion times of the completed lessons, empty if the student bought the course before.
     pub(super) lessons_ms: Vec<i64>,
     pub(super) certificate_ms: Option<i64>,
 }
 
-/// Money given back.
+/// A refund of an order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Refund {
+pub(super) struct SyntheticRefund {
     pub(super) amount: i64,
-    pub(super) whole: bool,
+    pub(super) is_full: bool,
     pub(super) at_ms: i64,
 }
 
-impl Order {
+impl SyntheticOrder {
     pub(super) fn subtotal(&self) -> i64 {
         self.items.iter().map(|item| item.amount).sum()
     }
@@ -112,15 +112,15 @@ impl Order {
         self.subtotal() - self.discount + self.tax
     }
 
-    /// Whether this order is the first of its student for the item's course, and so makes the enrolment.
-    pub(super) fn enrols(&self, item: &Item) -> bool {
+    /// Returns whether this is the student's first order of the item's course, which creates the enrollment.
+    pub(super) fn creates_enrollment(&self, item: &SyntheticItem) -> bool {
         item.first_order == self.number
     }
 }
 
-/// A number that follows from the seed, the purpose and the record: splitmix64.
-pub(super) fn draw(spec: &Spec, draw: Draw, number: u64) -> u64 {
-    let mut x = spec.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((draw as u64) << 56);
+/// Returns a pseudorandom number for a purpose and a record, derived from the seed with splitmix64.
+pub(super) fn random_number(spec: &Spec, purpose: RandomPurpose, number: u64) -> u64 {
+    let mut x = spec.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((purpose as u64) << 56);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
@@ -130,20 +130,20 @@ fn pick<T: Copy>(list: &[T], number: u64) -> T {
     list[(number % list.len() as u64) as usize]
 }
 
-/// When the year begins.
-pub(super) fn begin_ms(spec: &Spec) -> i64 {
-    spec.until.as_millisecond() - SPAN_MS
+/// Returns the start of the year.
+pub(super) fn year_start_ms(spec: &Spec) -> i64 {
+    spec.until.as_millisecond() - YEAR_MS
 }
 
-/// When the workspace and its courses are made.
-pub(super) fn founded_ms(spec: &Spec) -> i64 {
-    begin_ms(spec) - LEAD_MS
+/// Returns the creation time of the workspace and its courses.
+pub(super) fn workspace_created_ms(spec: &Spec) -> i64 {
+    year_start_ms(spec) - LEAD_MS
 }
 
-/// The moment that lies `number` of `count` equal steps into the year.
-fn along(spec: &Spec, number: u32, count: u32) -> i64 {
-    let step = i128::from(SPAN_MS) * i128::from(number) / i128::from(count.max(1));
-    begin_ms(spec) + i64::try_from(step).unwrap_or_default()
+/// Returns the time `number` of `count` equal steps into the year.
+fn time_at_step(spec: &Spec, number: u32, count: u32) -> i64 {
+    let step = i128::from(YEAR_MS) * i128::from(number) / i128::from(count.max(1));
+    year_start_ms(spec) + i64::try_from(step).unwrap_or_default()
 }
 
 pub(super) fn course_title(course: u32) -> String {
@@ -151,94 +151,99 @@ pub(super) fn course_title(course: u32) -> String {
 }
 
 pub(super) fn course_price(spec: &Spec, course: u32) -> i64 {
-    1900 + 1000 * (draw(spec, Draw::Price, u64::from(course)) % 20) as i64
+    1900 + 1000 * (random_number(spec, RandomPurpose::Price, u64::from(course)) % 20) as i64
 }
 
 pub(super) fn student_created_ms(spec: &Spec, student: u32) -> i64 {
-    // Never after the student's first order.
-    along(spec, student, spec.students.max(spec.orders))
+    // Never later than the student's first order.
+    time_at_step(spec, student, spec.students.max(spec.orders))
 }
 
 pub(super) fn student_name(spec: &Spec, student: u32) -> String {
-    let number = draw(spec, Draw::Name, u64::from(student));
-    format!("{} {}", pick(&GIVEN, number), pick(&FAMILY, number >> 8))
+    let number = random_number(spec, RandomPurpose::Name, u64::from(student));
+    format!("{} {}", pick(&GIVEN_NAMES, number), pick(&FAMILY_NAMES, number >> 8))
 }
 
 pub(super) fn student_tags(spec: &Spec, student: u32) -> Vec<&'static str> {
-    let number = draw(spec, Draw::Tags, u64::from(student));
-    TAGS.iter().enumerate().filter(|(place, _)| number >> (place * 3) & 7 == 0).map(|(_, tag)| *tag).collect()
+    let number = random_number(spec, RandomPurpose::Tags, u64::from(student));
+    TAGS.iter().enumerate().filter(|(index, _)| number >> (index * 3) & 7 == 0).map(|(_, tag)| *tag).collect()
 }
 
 pub(super) fn paid_ms(spec: &Spec, order: u32) -> i64 {
-    along(spec, order, spec.orders)
+    time_at_step(spec, order, spec.orders)
 }
 
-pub(super) fn order(spec: &Spec, number: u32) -> Order {
+pub(super) fn order(spec: &Spec, number: u32) -> SyntheticOrder {
     let (student, round) = (number % spec.students, number / spec.students);
     let paid_ms = paid_ms(spec, number);
-    let mut order = Order {
+    let mut order = SyntheticOrder {
         number,
         student,
-        currency: if draw(spec, Draw::Currency, number.into()).is_multiple_of(3) { "USD" } else { "EUR" },
+        currency: if random_number(spec, RandomPurpose::Currency, number.into()).is_multiple_of(3) {
+            "USD"
+        } else {
+            "EUR"
+        },
         items: Vec::with_capacity(2),
         discount: 0,
         tax: 0,
         paid_ms,
         refund: None,
     };
-    for place in 0..spec.courses.min(2) {
+    for index in 0..spec.courses.min(2) {
         let course =
-            ((u64::from(student) + 2 * u64::from(round) + u64::from(place)) % u64::from(spec.courses)) as u32;
-        let first = (2 * round + place) % spec.courses;
-        order.items.push(Item {
+            ((u64::from(student) + 2 * u64::from(round) + u64::from(index)) % u64::from(spec.courses)) as u32;
+        let first = (2 * round + index) % spec.courses;
+        order.items.push(SyntheticItem {
             course,
             amount: course_price(spec, course),
             first_order: first / 2 * spec.students + student,
-            first_place: first % 2,
+            first_index: first % 2,
             lessons_ms: Vec::new(),
             certificate_ms: None,
         });
     }
     let subtotal = order.subtotal();
-    if draw(spec, Draw::Discount, number.into()).is_multiple_of(8) {
+    if random_number(spec, RandomPurpose::Discount, number.into()).is_multiple_of(8) {
         order.discount = subtotal / 10;
     }
     order.tax = (subtotal - order.discount) * 19 / 100;
     order.refund = refund(spec, &order);
-    for place in 0..order.items.len() {
-        progress(spec, &mut order, place);
+    for index in 0..order.items.len() {
+        add_progress(spec, &mut order, index);
     }
     order
 }
 
-fn refund(spec: &Spec, order: &Order) -> Option<Refund> {
-    let number = draw(spec, Draw::Refund, order.number.into());
+fn refund(spec: &Spec, order: &SyntheticOrder) -> Option<SyntheticRefund> {
+    let number = random_number(spec, RandomPurpose::Refund, order.number.into());
     let at_ms = before_end(spec, order.paid_ms + HOUR_MS * (24 + (number >> 16) as i64 % 240));
-    // A whole refund ends enrolments, and buying the course again would revive them: only where none does.
+    // A full refund ends enrollments, and buying the course again would reactivate them. Therefore only when no course is
+    // bought twice.
     let buys_once = u64::from(spec.orders.div_ceil(spec.students)) * 2 <= u64::from(spec.courses);
     match number % 64 {
-        0 if buys_once => Some(Refund { amount: order.total(), whole: true, at_ms }),
-        0..=2 => Some(Refund { amount: order.total() / 2, whole: false, at_ms }),
+        0 if buys_once => Some(SyntheticRefund { amount: order.total(), is_full: true, at_ms }),
+        0..=2 => Some(SyntheticRefund { amount: order.total() / 2, is_full: false, at_ms }),
         _ => None,
     }
 }
 
-/// One enrolment in ten has lessons done, and most of those that are completed a certificate.
-fn progress(spec: &Spec, order: &mut Order, place: usize) {
-    let item = &order.items[place];
-    let number = draw(spec, Draw::Progress, u64::from(order.number) * 2 + place as u64);
-    let whole_refund = order.refund.is_some_and(|refund| refund.whole);
-    if !number.is_multiple_of(10) || !order.enrols(item) || whole_refund {
+/// Adds completed lessons to one enrollment in ten, and a certificate to most of those that are completed.
+fn add_progress(spec: &Spec, order: &mut SyntheticOrder, index: usize) {
+    let item = &order.items[index];
+    let number = random_number(spec, RandomPurpose::Progress, u64::from(order.number) * 2 + index as u64);
+    let is_fully_refunded = order.refund.is_some_and(|refund| refund.is_full);
+    if !number.is_multiple_of(10) || !order.creates_enrollment(item) || is_fully_refunded {
         return;
     }
-    let done = 1 + (number >> 8) % u64::from(LESSONS + 6);
-    let lessons = done.min(u64::from(LESSONS)) as i64;
+    let lessons = 1 + (number >> 8) % u64::from(LESSONS + 6);
+    let lessons = lessons.min(u64::from(LESSONS)) as i64;
     let lessons_ms: Vec<i64> =
         (1..=lessons).map(|lesson| before_end(spec, order.paid_ms + lesson * 20 * HOUR_MS)).collect();
     let certified = lessons_ms.len() == LESSONS as usize
-        && !draw(spec, Draw::Certificate, u64::from(order.number)).is_multiple_of(4);
+        && !random_number(spec, RandomPurpose::Certificate, u64::from(order.number)).is_multiple_of(4);
     let certificate_ms = lessons_ms.last().filter(|_| certified).copied();
-    let item = &mut order.items[place];
+    let item = &mut order.items[index];
     (item.lessons_ms, item.certificate_ms) = (lessons_ms, certificate_ms);
 }
 

@@ -1,4 +1,4 @@
-//! The rows that the changes of students and orders would have left.
+//! Creates the rows that the changes of students and orders would create.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::changes::{
     certificate_number, course_key, lesson_key, order_key, order_number, student_email, student_key,
 };
-use super::model::{self, Draw, Item, LESSONS, Order};
+use super::model::{self, LESSONS, RandomPurpose, SyntheticItem, SyntheticOrder};
 use super::{Spec, WORKSPACE};
 use domain::app::App;
 use domain::rollups::{self, EnrollmentFacts, PaidOrder};
@@ -21,22 +21,22 @@ use foundation::clock::from_ms;
 use foundation::database::Write;
 use foundation::id::{CourseId, WorkspaceId};
 
-/// What students and orders stand on: the workspace and its courses.
-pub(super) struct Ground {
+/// The workspace and its courses, to which students and orders refer.
+pub(super) struct BaseRecords {
     workspace: WorkspaceId,
-    courses: Vec<Course>,
+    courses: Vec<BaseCourse>,
 }
 
-/// A course by its number.
-struct Course {
+/// A course of the workspace.
+struct BaseCourse {
     id: CourseId,
     title: String,
     lessons: Vec<Uuid>,
 }
 
-/// What an id names, so that ids of different tables never meet.
+/// The kind of a record, so that ids of different tables differ.
 #[derive(Clone, Copy)]
-enum Kind {
+enum RecordKind {
     Student = 1,
     Order,
     Item,
@@ -46,37 +46,40 @@ enum Kind {
     Certificate,
 }
 
-impl Ground {
-    /// Finds the workspace and its courses.
+impl BaseRecords {
+    /// Reads the workspace and its courses.
     pub(super) async fn read(app: &App, spec: &Spec) -> anyhow::Result<Self> {
         let workspace = workspaces::by_key(app, WORKSPACE).await?.id;
-        let (rows, parts) =
+        let (course_rows, lesson_rows) =
             (courses::in_workspace(workspace.uuid()), lessons::in_workspace(workspace.uuid()));
-        let mut found = Vec::new();
+        let mut base_courses = Vec::new();
         for course in 0..spec.courses {
-            let missing =
-                || anyhow::anyhow!("the course {course} is gone; use another data folder or database");
-            let row = rows.by_key(app.db.read(), &course_key(course)).await?.ok_or_else(missing)?;
+            let missing = || {
+                anyhow::anyhow!(
+                    "course {course} or one of its lessons was deleted; use another data folder or database"
+                )
+            };
+            let row = course_rows.by_key(app.db.read(), &course_key(course)).await?.ok_or_else(missing)?;
             let keys: Vec<String> = (0..LESSONS).map(|lesson| lesson_key(course, lesson)).collect();
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            let mut lessons = parts.by_keys(app.db.read(), &keys).await?;
+            let mut lessons = lesson_rows.by_keys(app.db.read(), &keys).await?;
             anyhow::ensure!(lessons.len() == keys.len(), missing());
             lessons.sort_by_key(|lesson| keys.iter().position(|key| *key == lesson.key));
             let lessons = lessons.iter().map(|lesson| lesson.id).collect();
-            found.push(Course { id: CourseId::from_uuid(row.id), title: row.title, lessons });
+            base_courses.push(BaseCourse { id: CourseId::from_uuid(row.id), title: row.title, lessons });
         }
-        Ok(Self { workspace, courses: found })
+        Ok(Self { workspace, courses: base_courses })
     }
 }
 
-/// Writes students with their tags.
-pub(super) async fn student_rows(
+/// Inserts students with their tags.
+pub(super) async fn insert_students(
     spec: &Spec,
-    ground: &Ground,
+    base: &BaseRecords,
     numbers: Range<u32>,
     write: &mut Write,
 ) -> anyhow::Result<()> {
-    let workspace_id = ground.workspace.uuid();
+    let workspace_id = base.workspace.uuid();
     let (mut rows, mut tags) = (Vec::new(), Vec::new());
     for number in numbers {
         let created_at = model::student_created_ms(spec, number);
@@ -87,7 +90,7 @@ pub(super) async fn student_rows(
             workspace_id,
             tag: tag.clone(),
         }));
-        rollups::student_created(write, ground.workspace, from_ms(created_at));
+        rollups::count_created_student(write, base.workspace, from_ms(created_at));
         rows.push(students::Model {
             id,
             workspace_id,
@@ -106,9 +109,9 @@ pub(super) async fn student_rows(
     Ok(student_tags::insert_many(write.conn(), tags).await?)
 }
 
-/// The rows of many orders, by table.
+/// The rows of several orders, by table.
 #[derive(Default)]
-struct Rows {
+struct OrderRows {
     orders: Vec<orders::Model>,
     items: Vec<order_items::Model>,
     enrollments: Vec<enrollments::Model>,
@@ -118,26 +121,26 @@ struct Rows {
     certificates: Vec<certificates::Model>,
 }
 
-/// Writes orders with all that came of them.
-pub(super) async fn order_rows(
+/// Inserts orders with the rows that belong to them.
+pub(super) async fn insert_orders(
     spec: &Spec,
-    ground: &Ground,
+    base: &BaseRecords,
     numbers: Range<u32>,
     write: &mut Write,
 ) -> anyhow::Result<()> {
-    let mut rows = Rows::default();
+    let mut rows = OrderRows::default();
     for number in numbers {
         let order = model::order(spec, number);
-        rows.order(spec, ground, &order, write.now_ms());
-        for (place, item) in order.items.iter().enumerate() {
-            rows.item(spec, ground, &order, place, item);
-            if order.enrols(item) {
-                rows.enrollment(spec, ground, &order, item, write);
+        rows.add_order(spec, base, &order, write.now_ms());
+        for (index, item) in order.items.iter().enumerate() {
+            rows.add_item(spec, base, &order, index, item);
+            if order.creates_enrollment(item) {
+                rows.add_enrollment(spec, base, &order, item, write);
             }
         }
-        count(ground, &order, write);
+        count_revenue(base, &order, write);
     }
-    let (scope, conn) = (ground.workspace.uuid(), write.conn());
+    let (scope, conn) = (base.workspace.uuid(), write.conn());
     orders::in_workspace(scope).insert_many(conn, rows.orders).await?;
     order_items::in_workspace(scope).insert_many(conn, rows.items).await?;
     enrollments::in_workspace(scope).insert_many(conn, rows.enrollments).await?;
@@ -148,10 +151,10 @@ pub(super) async fn order_rows(
     Ok(())
 }
 
-/// Counts the money of an order.
-fn count(ground: &Ground, order: &Order, write: &mut Write) {
+/// Counts the revenue of an order.
+fn count_revenue(base: &BaseRecords, order: &SyntheticOrder, write: &mut Write) {
     let courses: Vec<CourseId> =
-        order.items.iter().map(|item| ground.courses[item.course as usize].id).collect();
+        order.items.iter().map(|item| base.courses[item.course as usize].id).collect();
     let paid = PaidOrder {
         courses: &courses,
         paid_at: from_ms(order.paid_ms),
@@ -160,28 +163,28 @@ fn count(ground: &Ground, order: &Order, write: &mut Write) {
         discount_amount: order.discount,
         tax_amount: order.tax,
     };
-    rollups::order_paid(write, ground.workspace, paid);
+    rollups::count_paid_order(write, base.workspace, paid);
     if let Some(refund) = order.refund {
         let at = from_ms(refund.at_ms);
-        rollups::refunded(write, ground.workspace, &courses, at, order.currency, refund.amount);
+        rollups::count_refund(write, base.workspace, &courses, at, order.currency, refund.amount);
     }
 }
 
-impl Rows {
-    fn order(&mut self, spec: &Spec, ground: &Ground, order: &Order, now_ms: i64) {
+impl OrderRows {
+    fn add_order(&mut self, spec: &Spec, base: &BaseRecords, order: &SyntheticOrder, now_ms: i64) {
         let (id, at_ms) = (order_id(spec, order.number), order.paid_ms);
         self.orders.push(orders::Model {
             id,
-            workspace_id: ground.workspace.uuid(),
+            workspace_id: base.workspace.uuid(),
             key: Some(order_key(order.number)),
             number: order_number(order.number),
             student_id: Some(student_id(spec, order.student)),
             customer_email: student_email(order.student),
             customer_name: Some(model::student_name(spec, order.student)),
             status: match order.refund {
-                None => orders::Status::Paid,
-                Some(refund) if refund.whole => orders::Status::Refunded,
-                Some(_) => orders::Status::PartiallyRefunded,
+                None => orders::StoredOrderStatus::Paid,
+                Some(refund) if refund.is_full => orders::StoredOrderStatus::Refunded,
+                Some(_) => orders::StoredOrderStatus::PartiallyRefunded,
             },
             currency: order.currency.to_owned(),
             subtotal_amount: order.subtotal(),
@@ -192,15 +195,15 @@ impl Rows {
             receipt_number: order_number(order.number),
             receipt_url: None,
             receipt_issued_at: at_ms,
-            // One and the same moment: lists look for one by the other.
+            // `paid_at` and `created_at` are equal: lists use the index of one for the other.
             paid_at: at_ms,
             created_at: at_ms,
             updated_at: now_ms,
         });
         if let Some(refund) = order.refund {
             self.refunds.push(refunds::Model {
-                id: uuid(spec, Kind::Refund, order.number.into(), refund.at_ms),
-                workspace_id: ground.workspace.uuid(),
+                id: uuid(spec, RecordKind::Refund, order.number.into(), refund.at_ms),
+                workspace_id: base.workspace.uuid(),
                 order_id: id,
                 amount: refund.amount,
                 reason: None,
@@ -209,32 +212,39 @@ impl Rows {
         }
     }
 
-    /// An item and the entitlement that it gives.
-    fn item(&mut self, spec: &Spec, ground: &Ground, order: &Order, place: usize, item: &Item) {
-        let course = &ground.courses[item.course as usize];
-        let (workspace_id, order_id) = (ground.workspace.uuid(), order_id(spec, order.number));
-        let number = u64::from(order.number) * 2 + place as u64;
+    /// Adds an item and its entitlement.
+    fn add_item(
+        &mut self,
+        spec: &Spec,
+        base: &BaseRecords,
+        order: &SyntheticOrder,
+        index: usize,
+        item: &SyntheticItem,
+    ) {
+        let course = &base.courses[item.course as usize];
+        let (workspace_id, order_id) = (base.workspace.uuid(), order_id(spec, order.number));
+        let number = u64::from(order.number) * 2 + index as u64;
         self.items.push(order_items::Model {
-            id: uuid(spec, Kind::Item, number, order.paid_ms),
+            id: uuid(spec, RecordKind::Item, number, order.paid_ms),
             workspace_id,
             order_id,
-            position: place as i32 + 1,
+            position: index as i32 + 1,
             course_id: course.id.uuid(),
             title: course.title.clone(),
             quantity: 1,
             unit_amount: item.amount,
             total_amount: item.amount,
         });
-        let revoked_at = order.refund.filter(|refund| refund.whole).map(|refund| refund.at_ms);
+        let revoked_at = order.refund.filter(|refund| refund.is_full).map(|refund| refund.at_ms);
         self.entitlements.push(entitlements::Model {
-            id: uuid(spec, Kind::Entitlement, number, order.paid_ms),
+            id: uuid(spec, RecordKind::Entitlement, number, order.paid_ms),
             workspace_id,
             order_id,
             course_id: course.id.uuid(),
             enrollment_id: Some(enrollment_id(spec, item)),
             status: match revoked_at {
-                Some(_) => entitlements::Status::Revoked,
-                None => entitlements::Status::Active,
+                Some(_) => entitlements::StoredEntitlementStatus::Revoked,
+                None => entitlements::StoredEntitlementStatus::Active,
             },
             granted_at: order.paid_ms,
             expires_at: None,
@@ -242,20 +252,27 @@ impl Rows {
         });
     }
 
-    /// The enrolment that an item makes, the lessons done in it, and its certificate.
-    fn enrollment(&mut self, spec: &Spec, ground: &Ground, order: &Order, item: &Item, write: &mut Write) {
-        let course = &ground.courses[item.course as usize];
-        let row = enrollment(spec, ground, order, item, write.now_ms());
+    /// Adds the enrollment that an item creates, with its completed lessons and its certificate.
+    fn add_enrollment(
+        &mut self,
+        spec: &Spec,
+        base: &BaseRecords,
+        order: &SyntheticOrder,
+        item: &SyntheticItem,
+        write: &mut Write,
+    ) {
+        let course = &base.courses[item.course as usize];
+        let row = enrollment(spec, base, order, item, write.now_ms());
         let facts = EnrollmentFacts {
             course: course.id,
             student_created_at: from_ms(model::student_created_ms(spec, order.student)),
             created_at: from_ms(row.created_at),
-            active: row.status == enrollments::Status::Active,
+            active: row.status == enrollments::StoredEnrollmentStatus::Active,
             revoked_at: row.revoked_at.map(from_ms),
             completed_lessons: row.completed_lessons,
             total_lessons: row.total_lessons,
         };
-        rollups::enrollment(write, ground.workspace, None, Some(facts));
+        rollups::count_enrollment(write, base.workspace, None, Some(facts));
         let done = course.lessons.iter().zip(&item.lessons_ms);
         self.completions.extend(done.map(|(lesson, at_ms)| lesson_completions::Model {
             enrollment_id: row.id,
@@ -264,9 +281,9 @@ impl Rows {
             completed_at: *at_ms,
         }));
         if let Some(at_ms) = item.certificate_ms {
-            rollups::certificate_issued(write, ground.workspace, course.id, from_ms(at_ms));
+            rollups::count_certificate(write, base.workspace, course.id, from_ms(at_ms));
             self.certificates.push(certificates::Model {
-                id: uuid(spec, Kind::Certificate, enrollment_number(item), at_ms),
+                id: uuid(spec, RecordKind::Certificate, enrollment_number(item), at_ms),
                 workspace_id: row.workspace_id,
                 student_id: Some(row.student_id),
                 course_id: row.course_id,
@@ -280,21 +297,27 @@ impl Rows {
     }
 }
 
-fn enrollment(spec: &Spec, ground: &Ground, order: &Order, item: &Item, now_ms: i64) -> enrollments::Model {
+fn enrollment(
+    spec: &Spec,
+    base: &BaseRecords,
+    order: &SyntheticOrder,
+    item: &SyntheticItem,
+    now_ms: i64,
+) -> enrollments::Model {
     let completed_lessons = item.lessons_ms.len() as i32;
-    let revoked_at = order.refund.filter(|refund| refund.whole).map(|refund| refund.at_ms);
+    let revoked_at = order.refund.filter(|refund| refund.is_full).map(|refund| refund.at_ms);
     let completed = completed_lessons == LESSONS as i32;
     enrollments::Model {
         id: enrollment_id(spec, item),
-        workspace_id: ground.workspace.uuid(),
+        workspace_id: base.workspace.uuid(),
         student_id: student_id(spec, order.student),
-        course_id: ground.courses[item.course as usize].id.uuid(),
+        course_id: base.courses[item.course as usize].id.uuid(),
         status: match (revoked_at, completed) {
-            (Some(_), _) => enrollments::Status::Revoked,
-            (None, true) => enrollments::Status::Completed,
-            (None, false) => enrollments::Status::Active,
+            (Some(_), _) => enrollments::StoredEnrollmentStatus::Revoked,
+            (None, true) => enrollments::StoredEnrollmentStatus::Completed,
+            (None, false) => enrollments::StoredEnrollmentStatus::Active,
         },
-        source: enrollments::Source::Order,
+        source: enrollments::StoredEnrollmentSource::Order,
         order_id: Some(order_id(spec, order.number)),
         completed_lessons,
         total_lessons: LESSONS as i32,
@@ -311,26 +334,29 @@ fn enrollment(spec: &Spec, ground: &Ground, order: &Order, item: &Item, now_ms: 
 }
 
 fn student_id(spec: &Spec, student: u32) -> Uuid {
-    uuid(spec, Kind::Student, student.into(), model::student_created_ms(spec, student))
+    uuid(spec, RecordKind::Student, student.into(), model::student_created_ms(spec, student))
 }
 
 fn order_id(spec: &Spec, order: u32) -> Uuid {
-    uuid(spec, Kind::Order, order.into(), model::paid_ms(spec, order))
+    uuid(spec, RecordKind::Order, order.into(), model::paid_ms(spec, order))
 }
 
-fn enrollment_id(spec: &Spec, item: &Item) -> Uuid {
-    uuid(spec, Kind::Enrollment, enrollment_number(item), model::paid_ms(spec, item.first_order))
+fn enrollment_id(spec: &Spec, item: &SyntheticItem) -> Uuid {
+    uuid(spec, RecordKind::Enrollment, enrollment_number(item), model::paid_ms(spec, item.first_order))
 }
 
-/// An enrolment by the place where its course was bought first.
-fn enrollment_number(item: &Item) -> u64 {
-    u64::from(item.first_order) * 2 + u64::from(item.first_place)
+/// Returns the number of an enrollment, derived from the item that created it.
+fn enrollment_number(item: &SyntheticItem) -> u64 {
+    u64::from(item.first_order) * 2 + u64::from(item.first_index)
 }
 
-/// The id of a record, of the shape that ids of its time have.
-fn uuid(spec: &Spec, kind: Kind, number: u64, at_ms: i64) -> Uuid {
+/// Returns the id of a record, a UUIDv7 with the time of the record.
+fn uuid(spec: &Spec, kind: RecordKind, number: u64, at_ms: i64) -> Uuid {
     let number = number * 16 + kind as u64;
-    let random = [model::draw(spec, Draw::Id, number * 2), model::draw(spec, Draw::Id, number * 2 + 1)];
+    let random = [
+        model::random_number(spec, RandomPurpose::Id, number * 2),
+        model::random_number(spec, RandomPurpose::Id, number * 2 + 1),
+    ];
     let mut bytes = [0; 10];
     bytes[..8].copy_from_slice(&random[0].to_be_bytes());
     bytes[8..].copy_from_slice(&random[1].to_be_bytes()[..2]);

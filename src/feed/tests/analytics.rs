@@ -1,9 +1,9 @@
-//! The figures of a window equal the sums over the records themselves, whatever happened and wherever it begins.
+//! Tests that the figures of any window equal the sums over the records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use entity::enrollments::Status;
-use entity::{Span, certificates, enrollments, order_items, orders, refunds, students};
+use entity::enrollments::StoredEnrollmentStatus;
+use entity::{SpanMs, certificates, enrollments, order_items, orders, refunds, students};
 use jiff::Timestamp;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
@@ -11,8 +11,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Place, line};
-use domain::analytics::{self, AnalyticsQuery, Figures, Interval, Revenue};
+use super::{FeedFixture, line};
+use domain::analytics::{self, AnalyticsFigures, AnalyticsQuery, Interval, Revenue};
 use domain::rollups::percent_complete;
 use domain::workspaces;
 use foundation::clock::from_ms;
@@ -23,20 +23,20 @@ const BASE_MS: i64 = 1_768_003_200_000;
 const DAY_MS: i64 = 86_400_000;
 const QUARTER_MS: i64 = 900_000;
 
-/// Any moment of 40 days, most often one beside the begin of a day or a quarter-hour.
+/// Returns a random time within 40 days, often close to the start of a day or a quarter-hour.
 fn moment(random: &mut StdRng) -> i64 {
     let day = BASE_MS + random.random_range(0..40) * DAY_MS;
     let near = random.random_range(-1..=1);
     match random.random_range(0..4) {
         0 => day + near,
         1 => day + random.random_range(0..96) * QUARTER_MS + near,
-        // Many at the same quarter-hour.
+        // Many times within the same quarter-hour.
         2 => day + 10 * 3_600_000 + random.random_range(0..QUARTER_MS),
         _ => day + random.random_range(0..DAY_MS),
     }
 }
 
-/// A change of any kind to a small school; the domain may refuse it.
+/// Returns a random change of a small school. The domain may reject it.
 fn change(random: &mut StdRng, id: usize) -> String {
     let mut at = moment(random);
     let student = format!("s-{}", random.random_range(0..12));
@@ -57,7 +57,7 @@ fn change(random: &mut StdRng, id: usize) -> String {
         65..67 => ("course.upsert", school_course(&course, random.random_range(1..4))),
         67..85 => ("order.pay", pay(random, id, &student)),
         _ => {
-            // Money is given back after it was paid.
+            // Refunds are later than payments.
             at += random.random_range(0..20) * DAY_MS;
             let amount =
                 if random.random_bool(0.5) { Value::Null } else { random.random_range(1..3000).into() };
@@ -101,8 +101,8 @@ fn school(random: &mut StdRng, changes: usize) -> String {
     text
 }
 
-/// Everything that a workspace holds.
-struct Records {
+/// All records of a workspace.
+struct StoredRecords {
     students: Vec<students::Model>,
     enrollments: Vec<enrollments::Model>,
     orders: Vec<(orders::Model, BTreeSet<Uuid>)>,
@@ -111,9 +111,9 @@ struct Records {
     now_ms: i64,
 }
 
-impl Records {
-    async fn read(place: &Place, workspace: WorkspaceId) -> Self {
-        let (scope, conn, all) = (workspace.uuid(), place.app.db.read(), Span::default());
+impl StoredRecords {
+    async fn read(server: &FeedFixture, workspace: WorkspaceId) -> Self {
+        let (scope, conn, all) = (workspace.uuid(), server.app.db.read(), SpanMs::default());
         let orders = orders::in_workspace(scope).paid_in(conn, None, all).await.unwrap();
         let ids: Vec<Uuid> = orders.iter().map(|order| order.id).collect();
         let items = order_items::in_workspace(scope).of_orders(conn, &ids).await.unwrap();
@@ -126,12 +126,12 @@ impl Records {
             orders: orders.into_iter().map(|order| (order.clone(), courses(&order))).collect(),
             refunds: refunds::in_workspace(scope).created_in(conn, all).await.unwrap(),
             certificates: certificates::in_workspace(scope).issued_in(conn, None, all).await.unwrap(),
-            now_ms: place.app.clock.now_ms(),
+            now_ms: server.app.clock.now_ms(),
         }
     }
 
-    /// The figures as the contract words them, one record after the other.
-    fn figures(&self, from: Timestamp, to: Timestamp, course: Option<Uuid>) -> Figures {
+    /// Calculates the figures from single records, following the wording of the contract.
+    fn figures(&self, from: Timestamp, to: Timestamp, course: Option<Uuid>) -> AnalyticsFigures {
         let (from, to) = (from.as_millisecond(), to.as_millisecond());
         let inside = |at: i64| from <= at && at < to;
         let of_course = |of: Uuid| course.is_none_or(|course| course == of);
@@ -146,14 +146,14 @@ impl Records {
         let (size, sum) = (cohort.len() as i64, percents.clone().map(i64::from).sum::<i64>());
         let completed = percents.filter(|percent| *percent == 100).count() as i64;
         let active = |pair: &&&enrollments::Model| {
-            pair.status == Status::Active
+            pair.status == StoredEnrollmentStatus::Active
                 && pair.created_at < to
                 && pair.expires_at.is_none_or(|end| end > self.now_ms)
         };
         let revoked = |pair: &&&enrollments::Model| {
-            pair.status == Status::Revoked && pair.revoked_at.is_some_and(inside)
+            pair.status == StoredEnrollmentStatus::Revoked && pair.revoked_at.is_some_and(inside)
         };
-        Figures {
+        AnalyticsFigures {
             revenue: self.revenue(inside, course),
             students_new: known.iter().filter(|student| inside(student.created_at)).count() as i64,
             students_total: known.iter().filter(|student| student.created_at < to).count() as i64,
@@ -221,19 +221,19 @@ fn query(random: &mut StdRng, courses: &[Uuid]) -> AnalyticsQuery {
     }
 }
 
-/// Comes out with how many refunds and certificates there were.
-async fn every_window_equals_the_records(place: &Place, seed: u64) -> (usize, usize) {
+/// Returns the number of refunds and certificates.
+async fn assert_every_window_equals_the_records(server: &FeedFixture, seed: u64) -> (usize, usize) {
     let mut random = StdRng::seed_from_u64(seed);
-    let (outcome, reasons) = place.apply(&school(&mut random, 500)).await;
+    let (outcome, reasons) = server.apply(&school(&mut random, 500)).await;
     assert!(outcome.applied > 150, "{outcome:?} {reasons:#?}");
-    let workspace = workspaces::by_key(&place.app, "acme").await.unwrap().id;
-    let records = Records::read(place, workspace).await;
+    let workspace = workspaces::by_key(&server.app, "acme").await.unwrap().id;
+    let records = StoredRecords::read(server, workspace).await;
     let mut courses: Vec<Uuid> = records.enrollments.iter().map(|pair| pair.course_id).collect();
     courses.push(Uuid::from_u128(7));
     for _ in 0..150 {
         let query = query(&mut random, &courses);
         let course = query.course.map(CourseId::uuid);
-        let summary = analytics::summary(&place.app, workspace, query.clone()).await.unwrap();
+        let summary = analytics::summarize(&server.app, workspace, query.clone()).await.unwrap();
         let expected = records.figures(summary.from, summary.to, course);
         assert_eq!(summary.figures, expected, "seed {seed}: {query:?}");
         let ends = summary.series.iter().skip(1).map(|point| point.starts_at).chain([summary.to]);
@@ -250,8 +250,9 @@ async fn every_window_equals_the_records(place: &Place, seed: u64) -> (usize, us
 async fn every_window_equals_the_sum_over_the_records() {
     let (mut refunds, mut certificates) = (0, 0);
     for seed in 0..4 {
-        for place in Place::all().await {
-            let (more_refunds, more_certificates) = every_window_equals_the_records(&place, seed).await;
+        for server in FeedFixture::all().await {
+            let (more_refunds, more_certificates) =
+                assert_every_window_equals_the_records(&server, seed).await;
             refunds += more_refunds;
             certificates += more_certificates;
         }

@@ -1,5 +1,5 @@
-//! Streams of changes against real databases: SQLite always, and PostgreSQL when `TEST_POSTGRES_URL` names a server
-//! on which databases may be made.
+//! Tests against real databases: SQLite always, and PostgreSQL if `TEST_POSTGRES_URL` names a server on which the tests can
+//! create databases.
 
 mod analytics;
 mod apply;
@@ -12,25 +12,25 @@ use jiff::Timestamp;
 use sea_orm::ConnectionTrait as _;
 use tempfile::TempDir;
 
-use super::{Options, Outcome};
-use domain::app::{App, Parts};
+use super::{ApplyOptions, ApplyOutcome};
+use domain::app::{App, AppParts};
 use foundation::clock::Clock;
-use foundation::database::{Database, Options as Connect, Source};
+use foundation::database::{Database, DatabaseOptions as Connect, DatabaseSource};
 use foundation::id::Ids;
 
-/// An empty server of its own, on a clock that stands still.
-struct Place {
+/// A server with an empty database and a simulated clock.
+struct FeedFixture {
     app: App,
     _folder: TempDir,
 }
 
-impl Place {
+impl FeedFixture {
     async fn all() -> Vec<Self> {
-        let mut places = vec![Self::sqlite().await];
+        let mut servers = vec![Self::sqlite().await];
         if let Ok(server) = std::env::var("TEST_POSTGRES_URL") {
-            places.push(Self::postgres(&server).await);
+            servers.push(Self::postgres(&server).await);
         }
-        places
+        servers
     }
 
     async fn sqlite() -> Self {
@@ -48,13 +48,13 @@ impl Place {
 
     async fn open(url: Option<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let source = Source::new(url.as_deref(), folder.path()).unwrap();
+        let source = DatabaseSource::new(url.as_deref(), folder.path()).unwrap();
         let db = Database::connect(Connect::new(source)).await.unwrap();
         db.migrate().await.unwrap();
-        let app = App::new(Parts {
+        let app = App::new(AppParts {
             config: foundation::config::Config::defaults(),
             db,
-            clock: Clock::fixed(time("2026-06-01T12:00:00Z")),
+            clock: Clock::simulated(time("2026-06-01T12:00:00Z")),
             ids: Ids::default(),
             encode: |envelope| envelope.event.kind().as_bytes().to_vec(),
             example: |_, _, _, _| None,
@@ -63,16 +63,18 @@ impl Place {
         Self { app, _folder: folder }
     }
 
-    /// Applies the text, and says what came of it with the reasons of what was rejected.
-    async fn apply(&self, text: &str) -> (Outcome, Vec<String>) {
+    /// Applies a stream, and returns the outcome and the messages of the rejected lines.
+    async fn apply(&self, text: &str) -> (ApplyOutcome, Vec<String>) {
         let mut reasons = Vec::new();
-        let options =
-            Options { rejected: Box::new(|reject| reasons.push(reject.to_string())), ..Options::default() };
+        let options = ApplyOptions {
+            rejected: Box::new(|reject| reasons.push(reject.to_string())),
+            ..ApplyOptions::default()
+        };
         let outcome = super::apply(&self.app, text.as_bytes(), options).await.unwrap();
         (outcome, reasons)
     }
 
-    /// How many rows a table has.
+    /// Returns the number of rows of a table.
     async fn count(&self, table: &str) -> i64 {
         let sql = format!("SELECT COUNT(*) FROM {table}");
         let statement = sea_orm::Statement::from_string(self.app.db.backend(), sql);
@@ -84,7 +86,7 @@ fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// A change's line.
+/// Returns the line of a change.
 fn line(id: &str, change: &str, at: &str, data: serde_json::Value) -> String {
     let line = serde_json::json!({"change": change, "id": id, "workspace": "acme", "at": at, "data": data});
     format!("{line}\n")

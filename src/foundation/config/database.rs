@@ -1,22 +1,22 @@
-//! The address of a database.
+//! The setting for the database URL.
 
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::value::Field;
+use super::value::SettingValue;
 
-/// The address of a database; its password is never shown.
+/// The URL of a database. Its password is masked when shown.
 #[derive(Debug, Clone)]
 pub struct DatabaseUrl(SecretString);
 
 impl DatabaseUrl {
-    /// The whole address, password included.
+    /// Returns the whole URL, including the password.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 }
 
-impl Field for DatabaseUrl {
+impl SettingValue for DatabaseUrl {
     const SECRET: bool = true;
     const EXPECTED: &str = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME";
 

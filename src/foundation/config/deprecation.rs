@@ -1,22 +1,24 @@
-//! The end of v1, once there is a v2.
+//! Validation of the deprecation settings.
 
 use jiff::Span;
 use jiff::tz::TimeZone;
 
-use super::given::Given;
-use super::settings::Deprecation;
+use super::raw_settings::RawSettings;
+use super::settings::DeprecationConfig;
 
-impl Deprecation {
-    /// Refuses an end that comes less than six months after the deprecation, or without one.
-    pub(super) fn check(&self, given: &mut Given) {
+impl DeprecationConfig {
+    /// Reports a sunset without a deprecation, or less than six months after it.
+    pub(super) fn check(&self, settings: &mut RawSettings) {
         let Some(deprecated) = self.deprecation_at else {
             let keys = [
                 ("sunset_at", self.sunset_at.is_some()),
                 ("deprecation_link", self.deprecation_link.is_some()),
             ];
             for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
-                let place = given.place(key);
-                given.faults.push(format!("{place}: `{key}` needs `deprecation_at`; set both or neither"));
+                let source = settings.source(key);
+                settings
+                    .errors
+                    .push(format!("{source}: `{key}` requires `deprecation_at`; set both or neither"));
             }
             return;
         };
@@ -24,9 +26,9 @@ impl Deprecation {
         let earliest = deprecated.to_zoned(TimeZone::UTC).checked_add(Span::new().months(6));
         let Ok(earliest) = earliest.map(|time| time.timestamp()) else { return };
         if sunset < earliest {
-            let place = given.place("sunset_at");
-            given.faults.push(format!(
-                "{place}: `sunset_at` is {sunset}, less than 6 months after `deprecation_at` ({deprecated}); \
+            let source = settings.source("sunset_at");
+            settings.errors.push(format!(
+                "{source}: `sunset_at` is {sunset}, less than 6 months after `deprecation_at` ({deprecated}); \
                  set {earliest} or later"
             ));
         }

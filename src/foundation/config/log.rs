@@ -1,17 +1,17 @@
-//! What goes to the log.
+//! The settings of the log.
 
-use super::value::Field;
+use super::value::SettingValue;
 
-/// The form of the log lines.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// For people.
+pub enum LogFormat {
+    /// Human-readable.
     Pretty,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-impl Field for Format {
+impl SettingValue for LogFormat {
     const EXPECTED: &str = "pretty or json";
 
     fn parse(text: &str) -> Option<Self> {
@@ -31,19 +31,19 @@ impl Field for Format {
     }
 }
 
-/// Which events are logged: levels, by target.
+/// Which events are logged: a level for each target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter(String);
+pub struct LogFilter(String);
 
-impl Filter {
-    /// The directives as they were written, known to be readable.
+impl LogFilter {
+    /// Returns the filter directives, which are valid.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl Field for Filter {
-    const EXPECTED: &str = "off, error, warn, info, debug or trace, or targets with such levels";
+impl SettingValue for LogFilter {
+    const EXPECTED: &str = "off, error, warn, info, debug or trace, or comma-separated targets with levels";
 
     fn parse(text: &str) -> Option<Self> {
         tracing_subscriber::EnvFilter::try_new(text).is_ok().then(|| Self(text.to_owned()))

@@ -1,4 +1,4 @@
-//! Where mail goes and whom it is from.
+//! The settings for sending mail.
 
 use std::net::IpAddr;
 
@@ -7,16 +7,16 @@ use percent_encoding::percent_decode_str;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::value::Field;
+use super::value::SettingValue;
 
-/// How the connection to a mail server is protected.
+/// How the connection to a mail server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tls {
-    /// Encrypted from the first byte (RFC 8314), `smtps://`.
+    /// Implicit TLS (RFC 8314), `smtps://`.
     Wrapped,
-    /// Encrypted before anything is said, or given up (RFC 3207), `smtp+starttls://`.
+    /// Mandatory STARTTLS (RFC 3207), `smtp+starttls://`.
     StartTls,
-    /// Not at all, `smtp://`.
+    /// No encryption, `smtp://`.
     None,
 }
 
@@ -29,8 +29,8 @@ impl Tls {
         }
     }
 
-    /// The port of a server whose address names none.
-    fn port(self) -> u16 {
+    /// Returns the default port.
+    fn default_port(self) -> u16 {
         match self {
             Self::Wrapped => 465,
             Self::StartTls => 587,
@@ -39,48 +39,48 @@ impl Tls {
     }
 }
 
-/// The address of a mail server; who logs in there is never shown, since some providers use a secret as the name.
+/// The URL of a mail server. The user name is masked like the password, since some providers use a secret as the user name.
 #[derive(Debug, Clone)]
 pub struct SmtpUrl {
-    /// How the connection is protected.
+    /// How the connection is encrypted.
     pub tls: Tls,
-    /// The name that the server's certificate must have, or its address.
+    /// The host name that the server's certificate must have, or an IP address.
     pub host: String,
     /// The port.
     pub port: u16,
-    /// Name and password, when the server wants them.
+    /// User name and password, if the server requires them.
     login: Option<(SecretString, SecretString)>,
 }
 
 impl SmtpUrl {
-    /// Name and password, for the one place that needs them.
+    /// Returns the user name and the password.
     pub fn login(&self) -> Option<(&str, &str)> {
         self.login.as_ref().map(|(name, password)| (name.expose_secret(), password.expose_secret()))
     }
 }
 
-impl Field for SmtpUrl {
+impl SettingValue for SmtpUrl {
     const SECRET: bool = true;
     const EXPECTED: &str = "smtps://USER:PASSWORD@HOST, smtp+starttls://USER:PASSWORD@HOST, or without encryption \
-                            smtp://HOST on this machine and smtp://HOST?tls=none elsewhere";
+                            smtp://HOST for this machine and smtp://HOST?tls=none for others";
 
     fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let known = [Tls::Wrapped, Tls::StartTls, Tls::None];
         let tls = known.into_iter().find(|tls| tls.scheme() == url.scheme())?;
         let host = url.host_str()?.trim_matches(['[', ']']).to_ascii_lowercase();
-        let said = match url.query() {
+        let allows_plaintext = match url.query() {
             None => false,
             Some("tls=none") if tls == Tls::None => true,
             Some(_) => return None,
         };
-        let readable = tls != Tls::None || said || is_this_machine(&host);
-        let rest = matches!(url.path(), "" | "/") && url.fragment().is_none() && url.port() != Some(0);
-        // The host of such an address is taken as it is written: nothing of it may be encoded.
-        if !readable || !rest || host.is_empty() || host.contains('%') {
+        let is_secure = tls != Tls::None || allows_plaintext || is_this_machine(&host);
+        let has_no_path = matches!(url.path(), "" | "/") && url.fragment().is_none() && url.port() != Some(0);
+        // The `url` crate does not decode the host of these schemes, so percent-encoding is rejected.
+        if !is_secure || !has_no_path || host.is_empty() || host.contains('%') {
             return None;
         }
-        Some(Self { tls, host, port: url.port().unwrap_or(tls.port()), login: login(&url)? })
+        Some(Self { tls, host, port: url.port().unwrap_or(tls.default_port()), login: login(&url)? })
     }
 
     fn show(&self) -> String {
@@ -92,12 +92,13 @@ impl Field for SmtpUrl {
     }
 }
 
-/// True when what is sent to this host never leaves the machine.
+/// Returns whether the host is this machine.
 fn is_this_machine(host: &str) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Name and password, both or neither; `None` when there is one without the other, or what is no text.
+/// Returns the user name and the password, or `Some(None)` if the URL has neither. Returns `None` if one is missing or not
+/// valid UTF-8.
 fn login(url: &Url) -> Option<Option<(SecretString, SecretString)>> {
     let decoded = |text| percent_decode_str(text).decode_utf8().ok().map(|text| SecretString::from(&*text));
     match (url.username(), url.password()) {
@@ -107,8 +108,8 @@ fn login(url: &Url) -> Option<Option<(SecretString, SecretString)>> {
     }
 }
 
-impl Field for Mailbox {
-    const EXPECTED: &str = "an address with or without a name, such as School <no-reply@school.example>";
+impl SettingValue for Mailbox {
+    const EXPECTED: &str = "an email address with an optional name, such as School <no-reply@school.example>";
 
     fn parse(text: &str) -> Option<Self> {
         let ascii = |mailbox: &Self| mailbox.email.to_string().is_ascii();
@@ -125,30 +126,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mail_server_is_named_by_protection_host_port_and_login() {
-        let of = |text: &str| {
+    fn a_mail_server_url_has_encryption_host_port_and_login() {
+        let parsed = |text: &str| {
             let url = SmtpUrl::parse(text).unwrap_or_else(|| panic!("{text}"));
             let login = url.login().map(|(name, password)| format!("{name} {password}"));
             (url.tls, url.host.clone(), url.port, login, url.show())
         };
         let ada = Some("ada@x.example p:w/d".to_owned());
         assert_eq!(
-            of("smtps://ada%40x.example:p%3Aw%2Fd@mail.example"),
+            parsed("smtps://ada%40x.example:p%3Aw%2Fd@mail.example"),
             (Tls::Wrapped, "mail.example".into(), 465, ada, "smtps://****:****@mail.example:465".into())
         );
         assert_eq!(
-            of("smtp+starttls://Mail.Example:2525/"),
+            parsed("smtp+starttls://Mail.Example:2525/"),
             (Tls::StartTls, "mail.example".into(), 2525, None, "smtp+starttls://mail.example:2525".into())
         );
-        assert_eq!(of("smtp://[::1]"), (Tls::None, "::1".into(), 25, None, "smtp://[::1]:25".into()));
-        assert_eq!(of("smtp://127.0.0.1:1025").4, "smtp://127.0.0.1:1025");
-        assert_eq!(of("smtp://localhost:1025").4, "smtp://localhost:1025");
-        assert_eq!(of("smtp://mailpit:1025?tls=none").4, "smtp://mailpit:1025?tls=none");
+        assert_eq!(parsed("smtp://[::1]"), (Tls::None, "::1".into(), 25, None, "smtp://[::1]:25".into()));
+        assert_eq!(parsed("smtp://127.0.0.1:1025").4, "smtp://127.0.0.1:1025");
+        assert_eq!(parsed("smtp://localhost:1025").4, "smtp://localhost:1025");
+        assert_eq!(parsed("smtp://mailpit:1025?tls=none").4, "smtp://mailpit:1025?tls=none");
     }
 
     #[test]
-    fn nothing_is_sent_in_the_clear_unless_it_is_said() {
-        for wrong in [
+    fn plaintext_must_be_requested_explicitly() {
+        for invalid in [
             "smtp://mail.example",
             "smtp://192.0.2.1:25",
             "smtp://localhost.example",
@@ -166,17 +167,17 @@ mod tests {
             "mail.example:25",
             "",
         ] {
-            assert!(SmtpUrl::parse(wrong).is_none(), "{wrong}");
+            assert!(SmtpUrl::parse(invalid).is_none(), "{invalid}");
         }
     }
 
     #[test]
     fn a_sender_is_one_mailbox() {
-        let shown = |text| <Mailbox as Field>::parse(text).map(|mailbox| mailbox.show());
+        let shown = |text| <Mailbox as SettingValue>::parse(text).map(|mailbox| mailbox.show());
         assert_eq!(shown("no-reply@school.example").unwrap(), "no-reply@school.example");
         assert_eq!(shown("creator-api <no-reply@localhost>").unwrap(), "creator-api <no-reply@localhost>");
         assert_eq!(shown("\"Ada, Inc.\" <a@b.example>").unwrap(), "\"Ada, Inc.\" <a@b.example>");
-        for wrong in [
+        for invalid in [
             "",
             "School",
             "School <>",
@@ -184,7 +185,7 @@ mod tests {
             "a@b.example\r\nBcc: c@d.example",
             "ä@ö.example",
         ] {
-            assert_eq!(shown(wrong), None, "{wrong}");
+            assert_eq!(shown(invalid), None, "{invalid}");
         }
     }
 }

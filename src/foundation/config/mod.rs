@@ -1,71 +1,73 @@
-//! The configuration: every setting, where its value comes from, and what it means.
+//! The configuration, read from flags, environment variables and `creator-api.toml`.
 //!
-//! A line of [`settings`] declares a setting: its flag, variable, key in `creator-api.toml`, default and documentation.
-//! Flags win over the environment, that over the file, that over the defaults. Nothing that a setting names is opened
-//! here, except a file that holds a secret.
+//! [`settings`] declares every setting with its flag, variable, key, default and documentation. Flags take precedence over
+//! environment variables, those over the file, and the file over the defaults.
 
 mod database;
 mod deprecation;
-mod fault;
+mod error;
 mod flags;
-mod given;
 mod log;
 mod mail;
 mod network;
+mod raw_settings;
 mod server;
 mod settings;
 mod source;
 mod value;
 
 pub use database::DatabaseUrl;
-pub use fault::{Faults, nearest};
-pub use flags::{LINKS, SENDING, SERVING, WEBHOOKS, common_flags, flags, given_flags};
-pub use given::Given;
-pub use log::Format;
+pub use error::{ConfigErrors, nearest};
+pub use flags::{LINKS, SENDING, SERVING, WEBHOOKS, common_flags, flag_values, flags};
+pub use log::LogFormat;
 pub use mail::{SmtpUrl, Tls};
 pub use network::Network;
-pub use settings::{Config, Database, Deprecation, Limits, Log, Mail, Server, Storage, Webhooks, Worker};
-pub use value::{Secret, WebUrl};
+pub use raw_settings::RawSettings;
+pub use settings::{
+    Config, DatabaseConfig, DeprecationConfig, LimitsConfig, LogConfig, MailConfig, ServerConfig,
+    StorageConfig, WebhooksConfig, WorkerConfig,
+};
+pub use value::{HexSecret, WebUrl};
 
 use std::ffi::OsString;
 
 impl Config {
-    /// The configuration from the flags, this process's environment and the file that they name.
+    /// Reads the configuration from the flags, the environment of this process, and the configuration file.
     ///
     /// # Errors
-    /// Every fault, each with its source and what is expected there.
-    pub fn load(flags: Vec<(&'static str, String)>) -> Result<(Self, Given), Faults> {
+    /// Returns all invalid settings, each with its source and what is expected.
+    pub fn load(flags: Vec<(&'static str, String)>) -> Result<(Self, RawSettings), ConfigErrors> {
         Self::read(flags, std::env::vars_os())
     }
 
-    /// The configuration from the flags, this environment and the file that they name.
+    /// Reads the configuration from the flags, these environment variables, and the configuration file.
     ///
     /// # Errors
     /// As [`Config::load`].
     pub fn read(
         flags: Vec<(&'static str, String)>,
         environment: impl Iterator<Item = (OsString, OsString)>,
-    ) -> Result<(Self, Given), Faults> {
-        let mut given = source::gather(flags, environment)?;
-        Ok((Self::typed(&mut given)?, given))
+    ) -> Result<(Self, RawSettings), ConfigErrors> {
+        let mut settings = source::read(flags, environment)?;
+        Ok((Self::parse(&mut settings)?, settings))
     }
 
-    /// Every setting at its default.
+    /// Returns the default configuration.
     ///
     /// # Panics
-    /// Never: a test reads the defaults.
+    /// Panics if a default is invalid, which a test rules out.
     pub fn defaults() -> Self {
-        Self::typed(&mut Given::default()).expect("every default is a value of its setting")
+        Self::parse(&mut RawSettings::default()).expect("the defaults are valid")
     }
 
-    fn typed(given: &mut Given) -> Result<Self, Faults> {
-        let config = Self::fields(given);
+    fn parse(settings: &mut RawSettings) -> Result<Self, ConfigErrors> {
+        let config = Self::parse_fields(settings);
         if let Some(config) = &config {
-            config.deprecation.check(given);
+            config.deprecation.check(settings);
         }
         match config {
-            Some(config) if given.faults.is_empty() => Ok(config),
-            _ => Err(Faults(std::mem::take(&mut given.faults))),
+            Some(config) if settings.errors.is_empty() => Ok(config),
+            _ => Err(ConfigErrors(std::mem::take(&mut settings.errors))),
         }
     }
 }

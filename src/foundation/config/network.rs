@@ -1,10 +1,10 @@
-//! A range of addresses, as `10.0.0.0/8` writes it.
+//! A network in CIDR notation, such as `10.0.0.0/8`.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Addresses that share their first bits.
+/// A network: the IP addresses that share a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -12,7 +12,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// True when the address lies in this range. An IPv4 address mapped into IPv6 is taken as the IPv4 address.
+    /// Returns whether the network contains the IP address. An IPv4-mapped IPv6 address counts as its IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let differing = bits(self.address) ^ bits(address);
@@ -55,23 +55,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_holds_what_shares_its_first_bits() {
+    fn a_network_contains_the_addresses_with_its_prefix() {
         let private: Network = "10.0.0.0/8".parse().unwrap();
         assert!(private.contains("10.255.0.1".parse().unwrap()));
         assert!(private.contains("::ffff:10.1.2.3".parse().unwrap()));
         assert!(!private.contains("11.0.0.1".parse().unwrap()));
         let everything: Network = "::/0".parse().unwrap();
         assert!(everything.contains("2001:db8::1".parse().unwrap()));
-        assert!(!everything.contains("10.0.0.1".parse().unwrap()), "an IPv6 range holds no IPv4 address");
+        assert!(
+            !everything.contains("10.0.0.1".parse().unwrap()),
+            "an IPv6 network contains no IPv4 address"
+        );
     }
 
     #[test]
-    fn one_address_is_a_range_of_one() {
-        let one: Network = "192.0.2.7".parse().unwrap();
-        assert_eq!(one.to_string(), "192.0.2.7/32");
-        assert!(one.contains("192.0.2.7".parse().unwrap()) && !one.contains("192.0.2.8".parse().unwrap()));
-        for wrong in ["10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "::1/129", "localhost"] {
-            assert!(wrong.parse::<Network>().is_err(), "{wrong}");
+    fn an_address_without_a_prefix_is_a_network_of_one_address() {
+        let network: Network = "192.0.2.7".parse().unwrap();
+        assert_eq!(network.to_string(), "192.0.2.7/32");
+        assert!(
+            network.contains("192.0.2.7".parse().unwrap()) && !network.contains("192.0.2.8".parse().unwrap())
+        );
+        for invalid in ["10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "::1/129", "localhost"] {
+            assert!(invalid.parse::<Network>().is_err(), "{invalid}");
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The address under which the server is reached.
+//! The URL of the server.
 
-use super::settings::Server;
+use super::settings::ServerConfig;
 
-impl Server {
-    /// The address under which browsers reach the server, as far as the configuration tells; no slash at its end.
-    pub fn address(&self) -> String {
+impl ServerConfig {
+    /// Returns the URL of the server without a trailing slash: the public URL, or the listen address.
+    pub fn base_url(&self) -> String {
         match &self.public_url {
             Some(url) => url.base().to_owned(),
             None => format!("http://{}", self.listen),
         }
     }
 
-    /// The same, where a browser can go there: neither any port nor any address of a machine.
-    pub fn known_address(&self) -> Option<String> {
-        let is_one = self.listen.port() != 0 && !self.listen.ip().is_unspecified();
-        (self.public_url.is_some() || is_one).then(|| self.address())
+    /// Returns the URL of the server if a browser can open it: neither port 0 nor an unspecified address.
+    pub fn reachable_url(&self) -> Option<String> {
+        let is_specific = self.listen.port() != 0 && !self.listen.ip().is_unspecified();
+        (self.public_url.is_some() || is_specific).then(|| self.base_url())
     }
 }

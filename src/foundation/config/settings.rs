@@ -8,53 +8,53 @@ use jiff::Timestamp;
 use lettre::message::Mailbox;
 
 use super::database::DatabaseUrl;
-use super::given::Given;
-use super::log::{Filter, Format};
+use super::log::{LogFilter, LogFormat};
 use super::mail::SmtpUrl;
 use super::network::Network;
-use super::value::{Field, Secret, Shape, WebUrl};
+use super::raw_settings::RawSettings;
+use super::value::{HexSecret, SettingValue, TomlType, WebUrl};
 
-/// What is declared of one setting.
+/// The declaration of one setting.
 #[derive(Debug)]
 pub(super) struct Setting {
     /// Its heading in `--help` and `config check`.
     pub(super) heading: &'static str,
-    /// Its key in the file; its flag is the same with dashes.
+    /// Its key in the file. The flag is the key with dashes instead of underscores.
     pub(super) key: &'static str,
     /// Its environment variable.
     pub(super) variable: &'static str,
-    /// For a secret: the key and the variable that name a file which holds the value.
+    /// For a secret, the key and the variable that specify a file with the value.
     pub(super) file: Option<(&'static str, &'static str)>,
-    /// The placeholder for its value in a usage line.
+    /// The placeholder for the value in `--help`.
     pub(super) value_name: &'static str,
-    /// The text of `--help`: what it is, with its unit.
+    /// The description in `--help`, with the unit.
     pub(super) help: &'static str,
     pub(super) default: Option<&'static str>,
-    pub(super) shape: Shape,
-    /// True when the whole value is secret, so that no flag takes it.
+    pub(super) toml_type: TomlType,
+    /// Whether the whole value is secret, so that it has no flag.
     pub(super) hidden: bool,
 }
 
-/// One way to name a setting: its own key, or the key of the file that holds its value.
-pub(super) struct Name {
+/// A key of a setting: its own, or the key of the file that contains its value.
+pub(super) struct SettingName {
     pub(super) setting: &'static Setting,
     pub(super) key: &'static str,
     pub(super) variable: &'static str,
     pub(super) is_file: bool,
 }
 
-/// Every name of every setting.
-pub(super) fn names() -> impl Iterator<Item = Name> {
+/// Returns all keys of all settings.
+pub(super) fn names() -> impl Iterator<Item = SettingName> {
     SETTINGS.iter().flat_map(|setting| {
-        let file = setting.file.map(|(key, variable)| Name { setting, key, variable, is_file: true });
-        let own = Name { setting, key: setting.key, variable: setting.variable, is_file: false };
+        let file = setting.file.map(|(key, variable)| SettingName { setting, key, variable, is_file: true });
+        let own = SettingName { setting, key: setting.key, variable: setting.variable, is_file: false };
         [Some(own), file].into_iter().flatten()
     })
 }
 
-/// Makes the structs of the typed values and the table of all settings from their declarations.
+/// Generates the configuration structs and the table of settings from the declarations.
 ///
-/// A line is: documentation (which becomes the flag's help), key and type, default, variable, name of the value.
+/// A declaration consists of documentation (also used for `--help`), key, type, default, variable and value placeholder.
 macro_rules! settings {
     ($(
         $(#[doc = $about:literal])+
@@ -71,25 +71,25 @@ macro_rules! settings {
             pub struct $name {
                 $(
                     $(#[doc = $help])+
-                    #[doc = concat!("\n\nVariable `", $variable, "`; the flag and the key of the file are the field's name.")]
+                    #[doc = concat!("\n\nEnvironment variable: `", $variable, "`.")]
                     pub $key: $kind,
                 )+
             }
         )+
 
-        /// The value of every setting.
+        /// The configuration: the values of all settings.
         #[derive(Debug, Clone)]
         pub struct Config {
             $($(#[doc = $about])+ pub $field: $name,)+
         }
 
-        /// Every setting, in the order in which they are shown.
+        /// All settings, in display order.
         pub(super) const SETTINGS: &[Setting] = &[$($(
             Setting {
                 heading: $heading,
                 key: stringify!($key),
                 variable: $variable,
-                file: if <$kind as Field>::SECRET {
+                file: if <$kind as SettingValue>::SECRET {
                     Some((concat!(stringify!($key), "_file"), concat!($variable, "_FILE")))
                 } else {
                     None
@@ -97,15 +97,15 @@ macro_rules! settings {
                 value_name: $value_name,
                 help: concat!($($help),+).trim_ascii(),
                 default: $default,
-                shape: <$kind as Field>::SHAPE,
-                hidden: <$kind as Field>::HIDDEN,
+                toml_type: <$kind as SettingValue>::TOML_TYPE,
+                hidden: <$kind as SettingValue>::HIDDEN,
             },
         )+)+];
 
         impl Config {
-            /// Parses the given texts. `None` when a value is missing or wrong; the faults go to `given`.
-            pub(super) fn fields(given: &mut Given) -> Option<Self> {
-                $($(let $key = given.field(stringify!($key));)+)+
+            /// Parses all settings. Returns `None` if a value is invalid; the errors are recorded in `settings`.
+            pub(super) fn parse_fields(settings: &mut RawSettings) -> Option<Self> {
+                $($(let $key = settings.parse(stringify!($key));)+)+
                 Some(Self { $($field: $name { $($key: $key?),+ }),+ })
             }
         }
@@ -113,89 +113,87 @@ macro_rules! settings {
 }
 
 settings! {
-    /// The data folder and the key that protects what is in it.
-    storage: Storage, "Data" {
-        /// Folder of everything that is kept here: the SQLite database, the master key, the demo's key.
+    /// The data folder and the master key.
+    storage: StorageConfig, "Data" {
+        /// Data folder: the SQLite database, the master key, and the demo's credentials.
         data_dir: PathBuf = Some("./data"), "CREATOR_API_DATA_DIR", "DIR";
-        /// The server's master key, 64 hexadecimal digits. Without it, the key of the data folder is used,
-        /// which is made on the first start.
-        master_key: Option<Secret> = None, "CREATOR_API_MASTER_KEY", "KEY";
+        /// Master key of the server, 64 hexadecimal digits. By default, the key is stored in the data folder, where it is
+        /// created on the first start.
+        master_key: Option<HexSecret> = None, "CREATOR_API_MASTER_KEY", "KEY";
     }
 
-    /// Where the database is, and how much of it is used.
-    database: Database, "Database" {
-        /// The database, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. Without it, SQLite in the data
-        /// folder.
+    /// The database connection.
+    database: DatabaseConfig, "Database" {
+        /// Database URL, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. By default, SQLite in the data folder.
         database_url: Option<DatabaseUrl> = None, "DATABASE_URL", "URL";
-        /// Connections this process opens at most.
+        /// Maximum number of PostgreSQL connections of this process.
         database_max_connections: NonZeroU32 = Some("16"), "CREATOR_API_DATABASE_MAX_CONNECTIONS", "CONNECTIONS";
     }
 
-    /// The form and the amount of what is logged on stderr.
-    log: Log, "Log" {
-        /// Form of the log lines: pretty or json.
-        log_format: Format = Some("pretty"), "CREATOR_API_LOG_FORMAT", "FORMAT";
-        /// What is logged: a level, or targets with levels as `info,webhooks=debug`.
-        log_filter: Filter = Some("info,sqlx::postgres::notice=warn"), "CREATOR_API_LOG_FILTER", "FILTER";
+    /// The log on stderr.
+    log: LogConfig, "Log" {
+        /// Format of log lines: pretty or json.
+        log_format: LogFormat = Some("pretty"), "CREATOR_API_LOG_FORMAT", "FORMAT";
+        /// Log level, or levels by target, such as `info,webhooks=debug`.
+        log_filter: LogFilter = Some("info,sqlx::postgres::notice=warn"), "CREATOR_API_LOG_FILTER", "FILTER";
     }
 
-    /// The listening address and what stands before it.
-    server: Server, "Server" {
-        /// Address to listen on; port 0 takes a free one.
+    /// The HTTP server.
+    server: ServerConfig, "Server" {
+        /// IP address and port to listen on; port 0 chooses a free port.
         listen: SocketAddr = Some("127.0.0.1:8080"), "CREATOR_API_LISTEN", "ADDR";
-        /// Address by which clients reach the server, when it is another than the one it listens on. Links in mail begin
-        /// with it.
+        /// URL at which clients reach the server, if it is not the listen address. Used for links in mail.
         public_url: Option<WebUrl> = None, "CREATOR_API_PUBLIC_URL", "URL";
-        /// Proxies whose X-Forwarded-For is believed.
+        /// Networks of proxies whose `X-Forwarded-For` header is trusted.
         trusted_proxies: Vec<Network> = None, "CREATOR_API_TRUSTED_PROXIES", "CIDR,...";
-        /// Connections that one client address may have open at once; the addresses of `trusted_proxies` may have more.
+        /// Maximum number of open connections per client IP address. Does not apply to `trusted_proxies`.
         max_connections_per_address: NonZeroU32 = Some("256"), "CREATOR_API_MAX_CONNECTIONS_PER_ADDRESS", "CONNECTIONS";
-        /// Seconds that running requests, webhooks and mail get to finish when the process stops.
+        /// Seconds to wait at shutdown for requests, webhooks and mail in flight.
         shutdown_seconds: NonZeroU32 = Some("30"), "CREATOR_API_SHUTDOWN_SECONDS", "SECONDS";
-        /// Whether the requests of API keys are kept for seven days, for the dashboard: on or off. They are counted all
-        /// the same.
+        /// Whether requests with API keys are stored for seven days and shown in the dashboard: on or off. They are counted
+        /// in either case.
         request_log: bool = Some("on"), "CREATOR_API_REQUEST_LOG", "ON_OR_OFF";
     }
 
-    /// What a key without a quota of its own may do.
-    limits: Limits, "Limits" {
-        /// Requests a key may make in one clock minute.
+    /// The default quota of API keys.
+    limits: LimitsConfig, "Limits" {
+        /// Maximum number of requests per API key and clock minute, unless a quota is set.
         default_per_minute: NonZeroU32 = Some("60"), "CREATOR_API_DEFAULT_PER_MINUTE", "REQUESTS";
-        /// Requests a key may make in one UTC day.
+        /// Maximum number of requests per API key and UTC day, unless a quota is set.
         default_per_day: NonZeroU32 = Some("1000"), "CREATOR_API_DEFAULT_PER_DAY", "REQUESTS";
     }
 
-    /// What the worker may call beside public addresses, and the limit of subscriptions.
-    webhooks: Webhooks, "Webhooks" {
-        /// Addresses that are not public and may be called all the same, by `http` too.
+    /// Webhook endpoints and subscriptions.
+    webhooks: WebhooksConfig, "Webhooks" {
+        /// Networks that webhooks can reach although they are not public, also by `http`.
         webhook_allow: Vec<Network> = None, "CREATOR_API_WEBHOOK_ALLOW", "CIDR,...";
-        /// Webhook subscriptions a workspace may have. One that has more already keeps them, but cannot add any.
+        /// Maximum number of webhook subscriptions per workspace. Existing subscriptions beyond the limit are kept.
         max_subscriptions_per_workspace: NonZeroU32 = Some("50"), "CREATOR_API_MAX_SUBSCRIPTIONS_PER_WORKSPACE", "SUBSCRIPTIONS";
     }
 
-    /// How mail leaves this server.
-    mail: Mail, "Mail" {
-        /// Mail server, as `smtps://USER:PASSWORD@HOST`, `smtp+starttls://USER:PASSWORD@HOST`, or without encryption
-        /// `smtp://HOST` on this machine, elsewhere `smtp://HOST?tls=none`. Without it, mail is written into the
-        /// folder `mail` of the data folder.
+    /// Sending mail.
+    mail: MailConfig, "Mail" {
+        /// Mail server: `smtps://USER:PASSWORD@HOST`, `smtp+starttls://USER:PASSWORD@HOST`, or without encryption `smtp://HOST`
+        /// for this machine and `smtp://HOST?tls=none` for others. By default, mail is written to files in the folder `mail` of
+        /// the data folder.
         smtp_url: Option<SmtpUrl> = None, "CREATOR_API_SMTP_URL", "URL";
-        /// Sender of mail.
+        /// Sender of all mail.
         mail_from: Mailbox = Some("creator-api <no-reply@localhost>"), "CREATOR_API_MAIL_FROM", "MAILBOX";
     }
 
-    /// Where a worker that serves nothing else can be looked at.
-    worker: Worker, "Worker" {
-        /// Address on which `worker` answers `/metrics`, `/healthz` and `/readyz`; without it, it listens nowhere.
+    /// Monitoring of a worker.
+    worker: WorkerConfig, "Worker" {
+        /// IP address and port on which `worker` serves `/metrics`, `/healthz` and `/readyz`. By default, it does not listen.
         metrics_listen: Option<SocketAddr> = None, "CREATOR_API_METRICS_LISTEN", "ADDR";
     }
 
-    /// What every v1 response says of its end (RFC 9745, RFC 8594); nothing while `deprecation_at` is not set.
-    deprecation: Deprecation, "Deprecation of v1" {
-        /// Time from which v1 is deprecated.
+    /// The deprecation headers of v1 responses (RFC 9745, RFC 8594), sent if `deprecation_at` is set.
+    deprecation: DeprecationConfig, "Deprecation of v1" {
+        /// Time at which v1 becomes deprecated.
         deprecation_at: Option<Timestamp> = None, "CREATOR_API_DEPRECATION_AT", "TIME";
-        /// Time at which v1 ends, at least 6 months after its deprecation.
+        /// Time at which v1 is shut down, at least 6 months after its deprecation.
         sunset_at: Option<Timestamp> = None, "CREATOR_API_SUNSET_AT", "TIME";
-        /// Page that tells how to move on.
+        /// URL of a migration guide.
         deprecation_link: Option<WebUrl> = None, "CREATOR_API_DEPRECATION_LINK", "URL";
     }
 }

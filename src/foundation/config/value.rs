@@ -1,4 +1,4 @@
-//! The kinds of value a setting can have: how each is read, and how it is shown.
+//! The types of settings: how values are parsed and shown.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -10,65 +10,65 @@ use url::Url;
 
 use super::network::Network;
 
-/// What a value is written as in the file.
+/// The TOML type of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum TomlType {
     /// `key = "text"`
-    Text,
+    String,
     /// `key = 5`
     Integer,
-    /// `key = ["one", "two"]`; with commas in flags and variables.
-    List,
+    /// `key = ["one", "two"]`; separated by commas in flags and variables.
+    Array,
 }
 
-impl Shape {
-    /// What a message calls it.
+impl TomlType {
+    /// Returns the name of the type for messages.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Text => "a string",
-            Self::Integer => "a whole number without quotes",
-            Self::List => "an array of strings",
+            Self::String => "a string",
+            Self::Integer => "an integer",
+            Self::Array => "an array of strings",
         }
     }
 
-    /// The value as a line of the file, so that what `config check` prints can be pasted there.
-    pub(super) fn write(self, text: &str) -> String {
+    /// Formats a value as TOML, so that the output of `config check` is valid in the configuration file.
+    pub(super) fn format(self, text: &str) -> String {
         match self {
-            Self::Text => format!("{text:?}"),
+            Self::String => format!("{text:?}"),
             Self::Integer => text.to_owned(),
-            Self::List => {
+            Self::Array => {
                 format!("{:?}", text.split(',').filter(|part| !part.is_empty()).collect::<Vec<_>>())
             }
         }
     }
 }
 
-/// A type a setting can have.
-pub(super) trait Field: Sized {
-    /// What it is written as in the file.
-    const SHAPE: Shape = Shape::Text;
-    /// True when a message or a listing must not carry the value, and a file may hold it.
+/// The type of a setting's value.
+pub(super) trait SettingValue: Sized {
+    /// The type in the configuration file.
+    const TOML_TYPE: TomlType = TomlType::String;
+    /// Whether messages must not contain the value. A secret can be read from a file.
     const SECRET: bool = false;
-    /// True when nothing of the value may be shown, and no flag takes it.
+    /// Whether no part of the value may be shown, and it has no flag.
     const HIDDEN: bool = false;
-    /// What is expected, as the end of a sentence: "an address with a port, such as 127.0.0.1:8080".
+    /// The description of valid values for error messages, such as "an IP address and port, such as 127.0.0.1:8080".
     const EXPECTED: &str;
 
-    /// Reads the text; `None` when it is not what is expected.
+    /// Parses the value. Returns `None` if it is invalid.
     fn parse(text: &str) -> Option<Self>;
 
-    /// The value without its secrets.
+    /// Formats the value, with secrets masked.
     fn show(&self) -> String;
 
-    /// What stands when there is neither a value nor a default; `None` for what must have one.
-    fn absent() -> Option<Self> {
+    /// Returns the value of a setting that is not set and has no default, or `None` if it is required.
+    fn unset() -> Option<Self> {
         None
     }
 }
 
-/// A setting that may be left without a value.
-impl<T: Field> Field for Option<T> {
-    const SHAPE: Shape = T::SHAPE;
+/// An optional setting.
+impl<T: SettingValue> SettingValue for Option<T> {
+    const TOML_TYPE: TomlType = T::TOML_TYPE;
     const SECRET: bool = T::SECRET;
     const HIDDEN: bool = T::HIDDEN;
     const EXPECTED: &str = T::EXPECTED;
@@ -81,14 +81,14 @@ impl<T: Field> Field for Option<T> {
         self.as_ref().map(T::show).unwrap_or_default()
     }
 
-    fn absent() -> Option<Self> {
+    fn unset() -> Option<Self> {
         Some(None)
     }
 }
 
-/// A list; empty text is the empty list.
-impl<T: Field> Field for Vec<T> {
-    const SHAPE: Shape = Shape::List;
+/// A list, separated by commas. Empty text is the empty list.
+impl<T: SettingValue> SettingValue for Vec<T> {
+    const TOML_TYPE: TomlType = TomlType::Array;
     const EXPECTED: &str = T::EXPECTED;
 
     fn parse(text: &str) -> Option<Self> {
@@ -99,16 +99,16 @@ impl<T: Field> Field for Vec<T> {
         self.iter().map(T::show).collect::<Vec<_>>().join(",")
     }
 
-    fn absent() -> Option<Self> {
+    fn unset() -> Option<Self> {
         Some(Vec::new())
     }
 }
 
-/// Implements [`Field`] for a type by its own `FromStr` and `Display`.
+/// Implements [`SettingValue`] with the `FromStr` and `Display` of the type.
 macro_rules! plain_field {
-    ($kind:ty, $shape:ident, $expected:literal) => {
-        impl Field for $kind {
-            const SHAPE: Shape = Shape::$shape;
+    ($kind:ty, $toml_type:ident, $expected:literal) => {
+        impl SettingValue for $kind {
+            const TOML_TYPE: TomlType = TomlType::$toml_type;
             const EXPECTED: &str = $expected;
 
             fn parse(text: &str) -> Option<Self> {
@@ -122,12 +122,12 @@ macro_rules! plain_field {
     };
 }
 
-plain_field!(SocketAddr, Text, "an address with a port, such as 127.0.0.1:8080");
-plain_field!(NonZeroU32, Integer, "a whole number from 1 to 4294967295");
-plain_field!(Network, Text, "ranges of addresses, such as 10.0.0.0/8 or ::1");
-plain_field!(Timestamp, Text, "a time with its zone, such as 2027-01-31T00:00:00Z");
+plain_field!(SocketAddr, String, "an IP address and port, such as 127.0.0.1:8080");
+plain_field!(NonZeroU32, Integer, "an integer from 1 to 4294967295");
+plain_field!(Network, String, "IP addresses or networks, such as 10.0.0.0/8 or ::1");
+plain_field!(Timestamp, String, "an RFC 3339 time, such as 2027-01-31T00:00:00Z");
 
-impl Field for PathBuf {
+impl SettingValue for PathBuf {
     const EXPECTED: &str = "a path";
 
     fn parse(text: &str) -> Option<Self> {
@@ -139,25 +139,25 @@ impl Field for PathBuf {
     }
 }
 
-/// A value of which nothing is shown.
+/// A secret value that is never shown: 64 hexadecimal digits.
 #[derive(Debug, Clone)]
-pub struct Secret(SecretString);
+pub struct HexSecret(SecretString);
 
-impl Secret {
-    /// The value itself, for the one place that needs it.
+impl HexSecret {
+    /// Returns the value.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 }
 
-impl Field for Secret {
+impl SettingValue for HexSecret {
     const SECRET: bool = true;
     const HIDDEN: bool = true;
-    const EXPECTED: &str = "64 hexadecimal digits, such as `openssl rand -hex 32` prints";
+    const EXPECTED: &str = "64 hexadecimal digits, such as the output of `openssl rand -hex 32`";
 
     fn parse(text: &str) -> Option<Self> {
-        let whole = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        whole.then(|| Self(SecretString::from(text)))
+        let is_valid = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_valid.then(|| Self(SecretString::from(text)))
     }
 
     fn show(&self) -> String {
@@ -165,7 +165,7 @@ impl Field for Secret {
     }
 }
 
-impl Field for bool {
+impl SettingValue for bool {
     const EXPECTED: &str = "on or off";
 
     fn parse(text: &str) -> Option<Self> {
@@ -181,19 +181,19 @@ impl Field for bool {
     }
 }
 
-/// An `http` or `https` address.
+/// An `http` or `https` URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebUrl(Url);
 
 impl WebUrl {
-    /// The address without a slash at its end, so that a path can follow.
+    /// Returns the URL without a trailing slash, so that a path can be appended.
     pub fn base(&self) -> &str {
         self.0.as_str().trim_end_matches('/')
     }
 }
 
-impl Field for WebUrl {
-    const EXPECTED: &str = "an address that begins with https:// or http://";
+impl SettingValue for WebUrl {
+    const EXPECTED: &str = "a URL that starts with https:// or http://";
 
     fn parse(text: &str) -> Option<Self> {
         Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https")).map(Self)

@@ -1,23 +1,23 @@
-//! The statements that only one of the two databases knows, each beside its twin.
+//! The operations that differ between SQLite and PostgreSQL.
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, RuntimeErr,
     SqliteTransactionMode, Statement, TransactionOptions, TransactionTrait,
 };
 
-/// The upper 16 bits of the advisory locks that running writes hold on PostgreSQL; the rest is the time.
-const WRITE_LOCKS: i64 = 0x5357;
+/// The upper 16 bits of the advisory locks that running writes hold on PostgreSQL. The other bits are the start time.
+const WRITE_LOCK_CLASS: i64 = 0x5357;
 
-/// The server's clock on PostgreSQL, in milliseconds since the epoch.
+/// The SQL expression for the clock of the PostgreSQL server, in milliseconds since the epoch.
 const SERVER_MS: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/// The advisory lock of whoever migrates on PostgreSQL.
+/// The advisory lock held during migrations on PostgreSQL.
 const MIGRATION_LOCK: i64 = 0x5358 << 48;
 
-/// Begins a transaction that may write.
+/// Begins a write transaction.
 ///
-/// SQLite takes the write lock at once: a transaction that began by reading could not get it later. PostgreSQL locks
-/// row by row.
+/// SQLite takes the write lock immediately, since a transaction that starts with a read may be unable to get it later.
+/// PostgreSQL locks individual rows.
 pub(super) async fn begin(writer: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
     let options = TransactionOptions {
         sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
@@ -26,70 +26,70 @@ pub(super) async fn begin(writer: &DatabaseConnection) -> Result<DatabaseTransac
     writer.begin_with_options(options).await
 }
 
-/// Which clock tells when a write is recorded.
+/// The clock that determines the time at which a write is recorded.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Recorded {
-    /// The database server's, which all processes share.
+pub(super) enum WriteClock {
+    /// The clock of the database server, which all processes share.
     Server,
-    /// A clock of the caller's; it says this now.
-    Own(i64),
+    /// The clock of the caller, with its current time in milliseconds.
+    Caller(i64),
 }
 
-/// Makes a write visible to [`oldest_running_write`] until it ends, and then reads the server's clock if that is to
-/// record it. PostgreSQL only; on SQLite the process knows its own writes and waits for others.
+/// Makes a write visible to [`oldest_running_write`] until it ends. Returns the time of the server if that is the clock.
 ///
-/// The lock is taken in the inner query, so that the clock of the outer one is read while it is held.
+/// PostgreSQL only. On SQLite, the process tracks its own writes and waits for those of other processes. The inner query
+/// takes the lock, so that the outer query reads the clock while the lock is held.
 pub(super) async fn announce_write(
     transaction: &DatabaseTransaction,
-    recorded: Recorded,
+    clock: WriteClock,
 ) -> Result<Option<i64>, DbErr> {
     if transaction.get_database_backend() != DbBackend::Postgres {
         return Ok(None);
     }
-    let entered = match recorded {
-        Recorded::Server => None,
-        Recorded::Own(now) => Some(now),
+    let caller_ms = match clock {
+        WriteClock::Server => None,
+        WriteClock::Caller(now) => Some(now),
     };
     let lock = format!(
         "SELECT coalesce($1, {SERVER_MS}) FROM (SELECT pg_advisory_xact_lock_shared(
              ($2::bigint << 48) | (coalesce($1, {SERVER_MS}) & ((1::bigint << 48) - 1))) OFFSET 0) AS announced"
     );
-    let values = [entered.into(), WRITE_LOCKS.into()];
+    let values = [caller_ms.into(), WRITE_LOCK_CLASS.into()];
     let statement = Statement::from_sql_and_values(DbBackend::Postgres, lock, values);
     let row = transaction.query_one_raw(statement).await?;
-    match recorded {
-        Recorded::Server => row.map(|row| row.try_get_by_index(0)).transpose(),
-        Recorded::Own(_) => Ok(None),
+    match clock {
+        WriteClock::Server => row.map(|row| row.try_get_by_index(0)).transpose(),
+        WriteClock::Caller(_) => Ok(None),
     }
 }
 
-/// The database server's clock. PostgreSQL only.
+/// Returns the time of the database server in milliseconds since the epoch. PostgreSQL only.
 pub(super) async fn server_ms(reader: &DatabaseConnection) -> Result<Option<i64>, DbErr> {
     let clock = Statement::from_string(DbBackend::Postgres, format!("SELECT {SERVER_MS}"));
     reader.query_one_raw(clock).await?.map(|row| row.try_get_by_index(0)).transpose()
 }
 
-/// When the oldest write that is still running began, in any process. PostgreSQL only.
+/// Returns the start time of the oldest running write of all processes. PostgreSQL only.
 ///
-/// `pg_locks` shows the two halves of the key as `classid` and `objid`.
+/// `pg_locks` contains the two halves of the lock key in `classid` and `objid`.
 pub(super) async fn oldest_running_write(reader: &DatabaseConnection) -> Result<Option<i64>, DbErr> {
     let oldest = "SELECT min(((classid::bigint & 65535) << 32) | objid::bigint) FROM pg_locks
         WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 16 = $1
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    let oldest = Statement::from_sql_and_values(DbBackend::Postgres, oldest, [WRITE_LOCKS.into()]);
+    let oldest = Statement::from_sql_and_values(DbBackend::Postgres, oldest, [WRITE_LOCK_CLASS.into()]);
     reader.query_one_raw(oldest).await?.map_or(Ok(None), |row| row.try_get_by_index(0))
 }
 
-/// Takes the write lock and gives it back: no write that another process began before still runs. SQLite only.
+/// Acquires and releases the write lock, which waits for writes that other processes began earlier. SQLite only.
 ///
-/// May be cancelled: the driver rolls back a transaction that nobody waits for any more.
-pub(super) async fn take_write_lock_once(writer: &DatabaseConnection) -> Result<(), DbErr> {
-    let refused = |cause: sea_orm::sqlx::Error| DbErr::Query(RuntimeErr::SqlxError(cause.into()));
-    let lock = writer.get_sqlite_connection_pool().begin_with("BEGIN IMMEDIATE").await.map_err(refused)?;
-    lock.rollback().await.map_err(refused)
+/// Cancel-safe: the driver rolls back a transaction that is dropped.
+pub(super) async fn wait_for_write_lock(writer: &DatabaseConnection) -> Result<(), DbErr> {
+    let to_db_err = |cause: sea_orm::sqlx::Error| DbErr::Query(RuntimeErr::SqlxError(cause.into()));
+    let lock = writer.get_sqlite_connection_pool().begin_with("BEGIN IMMEDIATE").await.map_err(to_db_err)?;
+    lock.rollback().await.map_err(to_db_err)
 }
 
-/// Waits until nobody else migrates. SQLite needs nothing here: the transaction has the write lock.
+/// Waits for migrations of other processes. On SQLite, the transaction already holds the write lock.
 pub(super) async fn wait_for_other_migrations(transaction: &DatabaseTransaction) -> Result<(), DbErr> {
     if transaction.get_database_backend() == DbBackend::Postgres {
         let lock = "SELECT pg_advisory_xact_lock($1)";
@@ -99,17 +99,17 @@ pub(super) async fn wait_for_other_migrations(transaction: &DatabaseTransaction)
     Ok(())
 }
 
-/// Makes the database show that it is there. SQLite must be asked for something that is in its file.
-pub(super) async fn touch(reader: &DatabaseConnection) -> Result<(), DbErr> {
-    let question = match reader.get_database_backend() {
+/// Executes a query to test the connection. On SQLite, the query must read the file.
+pub(super) async fn ping(reader: &DatabaseConnection) -> Result<(), DbErr> {
+    let query = match reader.get_database_backend() {
         DbBackend::Sqlite => "SELECT count(*) FROM sqlite_schema",
         _ => "SELECT 1",
     };
-    reader.query_one_raw(Statement::from_string(reader.get_database_backend(), question)).await.map(drop)
+    reader.query_one_raw(Statement::from_string(reader.get_database_backend(), query)).await.map(drop)
 }
 
-/// How many shards the rollups' sums are spread over. SQLite writes one at a time; on PostgreSQL each commit would
-/// wait for the one before if all added to the same row.
-pub(super) fn shards(backend: DbBackend) -> u16 {
+/// Returns the number of shards of the rollups. On PostgreSQL, concurrent writes to the same row would wait for each
+/// other's commits. SQLite has only one writer.
+pub(super) fn shard_count(backend: DbBackend) -> u16 {
     if backend == DbBackend::Postgres { 16 } else { 1 }
 }

@@ -1,103 +1,103 @@
-//! What can go wrong with a database, in sentences with a remedy, and the errors that both databases spell their way.
+//! Connection and migration errors, and the classification of the errors of both databases.
 
 use std::{io, path::PathBuf};
 
 use sea_orm::{DbErr, RuntimeErr, SqlErr, sqlx};
 
-/// Why the database could not be opened.
+/// The error of opening a database.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The folder of the SQLite file cannot be made or written.
-    #[error("cannot write to the data folder {}: {cause}; make it writable, or name another with --data-dir", path.display())]
+    /// The folder of the SQLite file cannot be created or written.
+    #[error("cannot write to the data folder {}: {cause}; make it writable, or specify another one with --data-dir", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// The SQLite file is there but cannot be opened.
-    #[error("cannot open the database file {}: {cause}; is it a database of this server, and writable?", path.display())]
+    /// The SQLite file exists but cannot be opened.
+    #[error("cannot open the database file {}: {cause}; check that it is a database of this server, and writable", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system or the database said.
+        /// The error message of the system or the database.
         cause: String,
     },
-    /// The address is not one that this server understands. The address itself may hold a password.
+    /// The database URL is not supported. The message omits the URL, which can contain a password.
     #[error(
-        "the database's address is neither sqlite:PATH nor postgres://USER@HOST/NAME; correct --database-url"
+        "the database URL is invalid; expected sqlite:PATH or postgres://USER@HOST/NAME in --database-url"
     )]
-    Address,
-    /// The server does not answer, or refuses.
+    Url,
+    /// The server is not available or rejects the connection.
     #[error(
-        "cannot reach PostgreSQL at {place}: {cause}; check that it runs and that --database-url is right"
+        "cannot connect to PostgreSQL at {location}: {cause}; check that it is running and that --database-url is correct"
     )]
     Unreachable {
-        /// Host, port and name.
-        place: String,
-        /// What the driver said.
+        /// Host, port and database name.
+        location: String,
+        /// The error message of the driver.
         cause: String,
     },
 }
 
-/// Why the schema could not be brought up to date.
+/// The error of applying migrations.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
-    /// A version of this server that knows more, or other, steps has changed the schema.
+    /// The database has a migration that this version does not contain.
     #[error(
-        "the database was changed by another version, most likely a newer one (step {0}); run that version, or restore an older backup"
+        "the database was migrated by another version, probably a newer one (migration {0}); use that version, or restore an older backup"
     )]
     Newer(String),
-    /// A statement failed; nothing was changed.
+    /// A statement failed. All migrations were rolled back.
     #[error(
-        "cannot bring the database's schema up to date: {0}; nothing was changed, correct the cause and start again"
+        "cannot apply the database migrations: {0}; all changes were rolled back; fix the cause and try again"
     )]
     Failed(#[from] DbErr),
 }
 
-/// A unique constraint, as each database names it in its error.
+/// A unique constraint, as it appears in the error messages of each database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unique {
-    /// The constraint's name: PostgreSQL tells it.
+pub struct UniqueConstraint {
+    /// The name of the constraint, in errors of PostgreSQL.
     name: &'static str,
-    /// The columns: SQLite tells them.
+    /// The columns, in errors of SQLite.
     columns: &'static str,
 }
 
-impl Unique {
-    /// A workspace's key.
+impl UniqueConstraint {
+    /// The key of a workspace.
     pub const WORKSPACE_KEY: Self = Self::new("uq_workspaces_key", "workspaces.key");
-    /// A person's address in a workspace.
+    /// The email address of a user in a workspace.
     pub const USER_EMAIL: Self = Self::new("uq_users_email", "users.workspace_id, users.email_folded");
-    /// A course's key in a workspace.
+    /// The key of a course in a workspace.
     pub const COURSE_KEY: Self = Self::new("uq_courses_key", "courses.workspace_id, courses.key");
-    /// A course's slug in a workspace.
+    /// The slug of a course in a workspace.
     pub const COURSE_SLUG: Self = Self::new("uq_courses_slug", "courses.workspace_id, courses.slug");
-    /// A module's key in a workspace.
+    /// The key of a module in a workspace.
     pub const MODULE_KEY: Self = Self::new("uq_modules_key", "modules.workspace_id, modules.key");
-    /// A lesson's key in a workspace.
+    /// The key of a lesson in a workspace.
     pub const LESSON_KEY: Self = Self::new("uq_lessons_key", "lessons.workspace_id, lessons.key");
-    /// A student's key in a workspace.
+    /// The key of a student in a workspace.
     pub const STUDENT_KEY: Self = Self::new("uq_students_key", "students.workspace_id, students.key");
-    /// A student's address in a workspace.
+    /// The email address of a student in a workspace.
     pub const STUDENT_EMAIL: Self =
         Self::new("uq_students_email", "students.workspace_id, students.email_folded");
-    /// A student's enrolment in a course.
+    /// The enrollment of a student in a course.
     pub const ENROLLMENT_PAIR: Self =
         Self::new("uq_enrollments_pair", "enrollments.student_id, enrollments.course_id");
-    /// An order's key in a workspace.
+    /// The key of an order in a workspace.
     pub const ORDER_KEY: Self = Self::new("uq_orders_key", "orders.workspace_id, orders.key");
-    /// An order's number in a workspace.
+    /// The number of an order in a workspace.
     pub const ORDER_NUMBER: Self = Self::new("uq_orders_number", "orders.workspace_id, orders.number");
-    /// A live session's key in a workspace.
+    /// The key of a live session in a workspace.
     pub const LIVE_SESSION_KEY: Self =
         Self::new("uq_live_sessions_key", "live_sessions.workspace_id, live_sessions.key");
-    /// A recording's key in a workspace.
+    /// The key of a recording in a workspace.
     pub const RECORDING_KEY: Self = Self::new("uq_recordings_key", "recordings.workspace_id, recordings.key");
-    /// A certificate's number in a workspace.
+    /// The number of a certificate in a workspace.
     pub const CERTIFICATE_NUMBER: Self =
         Self::new("uq_certificates_number", "certificates.workspace_id, certificates.number");
-    /// A student's certificate for a course.
+    /// The certificate of a student for a course.
     pub const CERTIFICATE_PAIR: Self =
         Self::new("uq_certificates_pair", "certificates.student_id, certificates.course_id");
 
@@ -106,31 +106,33 @@ impl Unique {
     }
 }
 
-/// Whether a row was refused because another has the same unique value.
+/// Returns whether an error is the violation of a unique constraint.
 ///
-/// On PostgreSQL the transaction is lost with it; where this is to be expected, insert with `insert_unless_taken`.
+/// On PostgreSQL, it aborts the transaction. Where conflicts are expected, use `insert_unless_taken` instead.
 pub fn is_unique_violation(error: &DbErr) -> bool {
     matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))
 }
 
-/// Whether a row was refused by this unique constraint.
-pub fn violates(error: &DbErr, unique: Unique) -> bool {
+/// Returns whether an error is the violation of this unique constraint.
+pub fn violates(error: &DbErr, constraint: UniqueConstraint) -> bool {
     is_unique_violation(error)
-        && driver_error(error).is_some_and(|refusal| match refusal.constraint() {
-            Some(name) => name == unique.name,
-            None => refusal.message().rsplit_once(": ").is_some_and(|(_, columns)| columns == unique.columns),
+        && driver_error(error).is_some_and(|error| match error.constraint() {
+            Some(name) => name == constraint.name,
+            None => {
+                error.message().rsplit_once(": ").is_some_and(|(_, columns)| columns == constraint.columns)
+            }
         })
 }
 
-/// Whether the same transaction may succeed when it is done again from its beginning: two waited for each other
-/// (PostgreSQL 40P01), could not be put in one order (40001), or the file was locked for too long (SQLite 5, 517).
+/// Returns whether the transaction can succeed when retried: after a deadlock (PostgreSQL 40P01), a serialization failure
+/// (40001), or a busy file (SQLite 5, 517).
 pub fn is_retryable(error: &DbErr) -> bool {
     driver_error(error)
-        .and_then(|refusal| refusal.code())
+        .and_then(|error| error.code())
         .is_some_and(|code| matches!(code.as_ref(), "40P01" | "40001" | "5" | "517"))
 }
 
-/// What the database itself said, when it did.
+/// Returns the error that the database reported, if any.
 fn driver_error(error: &DbErr) -> Option<&dyn sqlx::error::DatabaseError> {
     let (DbErr::Conn(RuntimeErr::SqlxError(cause))
     | DbErr::Exec(RuntimeErr::SqlxError(cause))
@@ -139,7 +141,7 @@ fn driver_error(error: &DbErr) -> Option<&dyn sqlx::error::DatabaseError> {
         return None;
     };
     match cause.as_ref() {
-        sqlx::Error::Database(refusal) => Some(refusal.as_ref()),
+        sqlx::Error::Database(error) => Some(error.as_ref()),
         _ => None,
     }
 }

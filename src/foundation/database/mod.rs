@@ -1,15 +1,13 @@
-//! Connections to the database, read and write.
+//! Database connections and transactions.
 //!
-//! SQLite: one connection writes, a pool of others reads. PostgreSQL: one pool does both. Whoever changes something
-//! opens a [`Write`], does all of the change in it and commits it once; [`Database::horizon`] says how far a reader
-//! may trust that no running write will still add rows. What only one of the two databases can say stands in
-//! [`dialect`](self), beside its twin. This module knows connections and transactions, never a table.
+//! On SQLite, one connection writes and a pool of connections reads. On PostgreSQL, one pool does both. All changes are made
+//! in a [`Write`] transaction. [`Database::horizon`] returns the time up to which no running write will add rows.
 
 mod connect;
 mod dialect;
 mod errors;
 mod options;
-mod running;
+mod running_writes;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -21,61 +19,62 @@ use sea_orm::{
     TransactionOptions, TransactionTrait,
 };
 
-pub use errors::{ConnectError, MigrateError, Unique, is_retryable, is_unique_violation, violates};
-pub use options::{Options, Source};
+pub use errors::{ConnectError, MigrateError, UniqueConstraint, is_retryable, is_unique_violation, violates};
+pub use options::{DatabaseOptions, DatabaseSource};
 pub use write::Write;
 
 use crate::clock::Clock;
-use running::Running;
+use running_writes::RunningWrites;
 
-/// The database that the server works on. Cloning it shares the connections.
+/// The database of the server. Clones share the connections.
 #[derive(Clone, Debug)]
 pub struct Database {
-    inner: Arc<Inner>,
+    inner: Arc<DatabaseInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    source: Source,
+struct DatabaseInner {
+    source: DatabaseSource,
     reader: DatabaseConnection,
     writer: DatabaseConnection,
-    running: Arc<Running>,
-    /// Counts writes, to spread them over the shards of the rollups.
-    turn: AtomicU16,
+    running_writes: Arc<RunningWrites>,
+    /// Counts writes, to distribute them over the shards of the rollups.
+    next_shard: AtomicU16,
 }
 
-/// How the database stands to this binary.
+/// The migrations in the database compared with those of this version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaState {
-    /// It has the schema that this binary knows.
+    /// All migrations are applied.
     Current,
-    /// So many steps are still to be applied.
+    /// This number of migrations is pending.
     Behind(usize),
-    /// A newer binary applied the step of this name.
+    /// The database has this migration, which this version does not contain.
     Ahead(String),
 }
 
 impl Database {
-    /// Opens the database. A SQLite file is made when it is not there; its schema is not, see [`Self::migrate`].
+    /// Connects to the database. Creates a missing SQLite file, but applies no migrations; see [`Self::migrate`].
     ///
     /// # Errors
-    /// When the folder cannot be written, the address is wrong, or the server does not answer.
-    pub async fn connect(options: Options) -> Result<Self, ConnectError> {
+    /// Returns an error when the folder is not writable, or when the server is not available.
+    pub async fn connect(options: DatabaseOptions) -> Result<Self, ConnectError> {
         let (reader, writer) = connect::open(&options).await?;
-        let running = Arc::new(Running::default());
-        let inner = Inner { source: options.source, reader, writer, running, turn: AtomicU16::new(0) };
+        let running_writes = Arc::new(RunningWrites::default());
+        let next_shard = AtomicU16::new(0);
+        let inner = DatabaseInner { source: options.source, reader, writer, running_writes, next_shard };
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The connections to read from. Each statement sees what was committed before it.
+    /// Returns the connections for reading. Each statement sees all transactions committed before it.
     pub fn read(&self) -> &DatabaseConnection {
         &self.inner.reader
     }
 
-    /// A transaction in which all reads see one and the same state, for sums that must agree with each other.
+    /// Begins a read transaction in which all queries see the same snapshot.
     ///
     /// # Errors
-    /// When the database does not answer.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn snapshot(&self) -> Result<DatabaseTransaction, DbErr> {
         let options = match self.backend() {
             DbBackend::Postgres => TransactionOptions {
@@ -88,121 +87,119 @@ impl Database {
         self.inner.reader.begin_with_options(options).await
     }
 
-    /// Whether writers that run together add to different shards of a sum.
+    /// Returns whether concurrent writes add to different shards of a rollup.
     pub fn is_sharded(&self) -> bool {
-        dialect::shards(self.backend()) > 1
+        dialect::shard_count(self.backend()) > 1
     }
 
-    /// Which of the two databases it is.
+    /// Returns the kind of database.
     pub fn backend(&self) -> DbBackend {
         self.inner.source.backend()
     }
 
-    /// Where the data is, without a password, for messages.
-    pub fn place(&self) -> String {
-        self.inner.source.place()
+    /// Returns the location of the data for messages, without a password.
+    pub fn location(&self) -> String {
+        self.inner.source.location()
     }
 
-    /// Whether the database answers.
+    /// Checks that the database is available.
     ///
     /// # Errors
-    /// When it does not, within the time to acquire a connection; or when its file is gone.
+    /// Returns [`DbErr`] when no connection is available within the acquire timeout, or when the SQLite file was deleted.
     pub async fn ping(&self) -> Result<(), DbErr> {
-        if let Source::Sqlite { path } = &self.inner.source {
-            // An open file answers even after it was removed, and then forgets everything at the end.
+        if let DatabaseSource::Sqlite { path } = &self.inner.source {
+            // An open file can still be queried after it was deleted, but its data is lost when it is closed.
             tokio::fs::metadata(path)
                 .await
                 .map_err(|error| DbErr::Custom(format!("{}: {error}", path.display())))?;
         }
-        dialect::touch(&self.inner.reader).await
+        dialect::ping(&self.inner.reader).await
     }
 
-    /// How the database stands to this binary.
+    /// Compares the migrations in the database with those of this version.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn schema_state(&self) -> Result<SchemaState, DbErr> {
-        Ok(match migration::state(&self.inner.reader).await? {
-            migration::State::Current => SchemaState::Current,
-            migration::State::Behind(pending) => SchemaState::Behind(pending.len()),
-            migration::State::Ahead(step) => SchemaState::Ahead(step),
+        Ok(match migration::status(&self.inner.reader).await? {
+            migration::MigrationStatus::Current => SchemaState::Current,
+            migration::MigrationStatus::Behind(pending) => SchemaState::Behind(pending.len()),
+            migration::MigrationStatus::Ahead(name) => SchemaState::Ahead(name),
         })
     }
 
-    /// Applies every pending step in one transaction: all of them or none. Processes that start together take turns.
+    /// Applies all pending migrations in one transaction. Concurrent processes wait for each other.
     ///
     /// # Errors
-    /// [`MigrateError::Newer`] when the database is newer than this binary; nothing is changed then.
+    /// Returns [`MigrateError::Newer`] when the database has a migration that this version does not contain.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
         match self.schema_state().await? {
             SchemaState::Current => return Ok(()),
-            SchemaState::Ahead(step) => return Err(MigrateError::Newer(step)),
+            SchemaState::Ahead(name) => return Err(MigrateError::Newer(name)),
             SchemaState::Behind(_) => {}
         }
         let transaction = dialect::begin(&self.inner.writer).await?;
         dialect::wait_for_other_migrations(&transaction).await?;
-        if let migration::State::Ahead(step) = migration::state(&transaction).await? {
-            return Err(MigrateError::Newer(step));
+        if let migration::MigrationStatus::Ahead(name) = migration::status(&transaction).await? {
+            return Err(MigrateError::Newer(name));
         }
         migration::apply(&transaction).await?;
         transaction.commit().await?;
         Ok(())
     }
 
-    /// Up to where a delta sync may read: no row that a running write will still commit, or that any later write
-    /// will, has an `updated_at` below the horizon.
+    /// Returns the horizon of a delta sync: no running or later write commits a row with an earlier `updated_at`.
     ///
-    /// By the same clock that records writes, see [`begin_write`](Self::begin_write). The page must be read after it.
+    /// Uses the same clock as [`begin_write`](Self::begin_write). Call it before reading the page.
     ///
     /// # Errors
-    /// When the database does not answer.
+    /// Returns [`DbErr`] when the query fails.
     pub async fn horizon(&self, clock: &Clock) -> Result<i64, DbErr> {
         let server_ms = match self.backend() {
-            DbBackend::Postgres if !clock.is_fixed() => dialect::server_ms(&self.inner.reader).await?,
+            DbBackend::Postgres if !clock.is_simulated() => dialect::server_ms(&self.inner.reader).await?,
             _ => None,
         };
         let now = server_ms.unwrap_or_else(|| clock.now_ms());
         let oldest = match self.backend() {
             DbBackend::Postgres => dialect::oldest_running_write(&self.inner.reader).await?,
-            _ => self.wait_for_foreign_writes().await?,
+            _ => self.wait_for_other_processes().await?,
         };
-        Ok(self.inner.running.promise(oldest.map_or(now, |start| start.min(now))))
+        Ok(self.inner.running_writes.fix_horizon(oldest.map_or(now, |start| start.min(now))))
     }
 
-    /// A time before which all that was recorded is there to be read, as far as can be told without waiting: not what another
-    /// process is amid on SQLite.
+    /// Returns a time before which all writes are visible, without waiting. On SQLite, it ignores running writes of other
+    /// processes.
     ///
     /// # Errors
-    /// When the database does not answer.
-    pub async fn settled_until(&self, clock: &Clock) -> Result<i64, DbErr> {
+    /// Returns [`DbErr`] when the query fails.
+    pub async fn visible_until(&self, clock: &Clock) -> Result<i64, DbErr> {
         if self.backend() == DbBackend::Postgres {
             return self.horizon(clock).await;
         }
         let now = clock.now_ms();
-        Ok(self.inner.running.oldest().map_or(now, |start| start.min(now)))
+        Ok(self.inner.running_writes.oldest().map_or(now, |start| start.min(now)))
     }
 
-    /// Waits until no other process is amid a write that began before this call, and gives the bound that the proof
-    /// sets when it is a write of this process: another process may begin as soon as that one ends. SQLite only.
+    /// Waits until writes of other processes that began before this call have ended. SQLite only.
     ///
-    /// Whoever gets the write lock proves it. When a write of this process has the lock, or gets it meanwhile, that
-    /// is proof enough, and there is no need to wait for its end.
-    async fn wait_for_foreign_writes(&self) -> Result<Option<i64>, DbErr> {
+    /// Holding the write lock proves this. If a write of this process holds the lock or gets it in the meantime, returns the
+    /// start time of that write instead of waiting for its end.
+    async fn wait_for_other_processes(&self) -> Result<Option<i64>, DbErr> {
         loop {
-            let begun = self.inner.running.next_begun();
-            if let Some(oldest) = self.inner.running.oldest() {
+            let next_start = self.inner.running_writes.next_start();
+            if let Some(oldest) = self.inner.running_writes.oldest() {
                 return Ok(Some(oldest));
             }
             tokio::select! {
-                proof = dialect::take_write_lock_once(&self.inner.writer) => return proof.map(|()| None),
-                () = begun => {}
+                acquired = dialect::wait_for_write_lock(&self.inner.writer) => return acquired.map(|()| None),
+                () = next_start => {}
             }
         }
     }
 
-    /// Closes all connections, after those in use are given back.
+    /// Closes all connections. Waits for those in use.
     pub async fn close(&self) {
-        // Neither can fail: the drivers close what is open and report nothing.
+        // Closing does not return errors.
         let _ = self.inner.reader.close_by_ref().await;
         let _ = self.inner.writer.close_by_ref().await;
     }

@@ -1,4 +1,4 @@
-//! Where the data is, and how many connections go there.
+//! Connection options.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,42 +9,42 @@ use sea_orm::{DbBackend, sqlx::postgres::PgConnectOptions};
 
 use super::ConnectError;
 
-/// The name of the database's file in the data folder.
+/// Name of the SQLite file in the data folder.
 const FILE: &str = "creator-api.db";
 
-/// Where the data is.
+/// The location of the data.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Source {
-    /// A file of this process.
+pub enum DatabaseSource {
+    /// An SQLite file.
     Sqlite {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// A server.
+    /// A PostgreSQL database.
     Postgres {
-        /// Its address, which may hold a password.
+        /// The URL, which can contain a password.
         url: String,
     },
 }
 
-/// How to connect.
+/// The options of the connections.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Where the data is.
-    pub source: Source,
-    /// Connections that read, SQLite only.
+pub struct DatabaseOptions {
+    /// The location of the data.
+    pub source: DatabaseSource,
+    /// The number of connections for reading. SQLite only.
     pub readers: u32,
-    /// Connections in all, PostgreSQL only.
+    /// The maximum number of connections. PostgreSQL only.
     pub max_connections: u32,
-    /// How long a request waits for a connection before it fails.
+    /// How long to wait for a connection.
     pub acquire_timeout: Duration,
-    /// How long a write waits for another process's write, SQLite only.
+    /// How long a write waits for a write of another process. SQLite only.
     pub busy_timeout: Duration,
 }
 
-impl Options {
-    /// The usual numbers for this machine: two readers a core, at least four; 16 connections to a server.
-    pub fn new(source: Source) -> Self {
+impl DatabaseOptions {
+    /// Returns the default options: two readers per core, at least four, or 16 PostgreSQL connections.
+    pub fn new(source: DatabaseSource) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
         Self {
             source,
@@ -56,11 +56,11 @@ impl Options {
     }
 }
 
-impl Source {
-    /// The source that an address names; without one, the file in the data folder.
+impl DatabaseSource {
+    /// Parses a database URL. Without a URL, returns the SQLite file in the data folder.
     ///
     /// # Errors
-    /// [`ConnectError::Address`] when the address is neither `sqlite:PATH` nor a PostgreSQL address.
+    /// Returns [`ConnectError::Url`] when the URL is neither `sqlite:PATH` nor a PostgreSQL URL.
     pub fn new(url: Option<&str>, data_dir: &Path) -> Result<Self, ConnectError> {
         let Some(url) = url else {
             return Ok(Self::Sqlite { path: data_dir.join(FILE) });
@@ -69,18 +69,18 @@ impl Source {
             let path = path.strip_prefix("//").unwrap_or(path);
             let path = path.split_once('?').map_or(path, |(path, _)| path);
             if path.is_empty() || path == ":memory:" {
-                return Err(ConnectError::Address);
+                return Err(ConnectError::Url);
             }
             return Ok(Self::Sqlite { path: path.into() });
         }
-        let server = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        if !server || url.parse::<PgConnectOptions>().is_err() {
-            return Err(ConnectError::Address);
+        let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        if !is_postgres || url.parse::<PgConnectOptions>().is_err() {
+            return Err(ConnectError::Url);
         }
         Ok(Self::Postgres { url: url.to_owned() })
     }
 
-    /// Which database it is.
+    /// Returns the kind of database.
     pub fn backend(&self) -> DbBackend {
         match self {
             Self::Sqlite { .. } => DbBackend::Sqlite,
@@ -88,8 +88,8 @@ impl Source {
         }
     }
 
-    /// The place without a password, for messages.
-    pub fn place(&self) -> String {
+    /// Returns the location for messages, without a password.
+    pub fn location(&self) -> String {
         match self {
             Self::Sqlite { path } => path.display().to_string(),
             Self::Postgres { url } => url.parse::<PgConnectOptions>().map_or_else(
@@ -106,9 +106,9 @@ impl Source {
     }
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for DatabaseSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}({})", self.backend(), self.place())
+        write!(f, "{:?}({})", self.backend(), self.location())
     }
 }
 
@@ -117,17 +117,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_name_a_file_or_a_server() {
-        let of = |url| Source::new(url, Path::new("/data"));
-        let file = |path: &str| Source::Sqlite { path: path.into() };
-        assert_eq!(of(None).unwrap(), file("/data/creator-api.db"));
-        assert_eq!(of(Some("sqlite:x/y.db")).unwrap(), file("x/y.db"));
-        assert_eq!(of(Some("sqlite:///x/y.db?mode=rwc")).unwrap(), file("/x/y.db"));
-        let server = of(Some("postgres://ada:secret@db.example:5433/school")).unwrap();
-        assert_eq!(server.place(), "db.example:5433/school");
+    fn a_url_specifies_a_file_or_a_server() {
+        let parsed = |url| DatabaseSource::new(url, Path::new("/data"));
+        let file = |path: &str| DatabaseSource::Sqlite { path: path.into() };
+        assert_eq!(parsed(None).unwrap(), file("/data/creator-api.db"));
+        assert_eq!(parsed(Some("sqlite:x/y.db")).unwrap(), file("x/y.db"));
+        assert_eq!(parsed(Some("sqlite:///x/y.db?mode=rwc")).unwrap(), file("/x/y.db"));
+        let server = parsed(Some("postgres://ada:secret@db.example:5433/school")).unwrap();
+        assert_eq!(server.location(), "db.example:5433/school");
         assert_eq!(format!("{server:?}"), "Postgres(db.example:5433/school)");
-        for wrong in ["", "mysql://x", "sqlite::memory:", "sqlite:", "postgres//x", "/data/x.db"] {
-            assert!(of(Some(wrong)).is_err(), "{wrong}");
+        for invalid in ["", "mysql://x", "sqlite::memory:", "sqlite:", "postgres//x", "/data/x.db"] {
+            assert!(parsed(Some(invalid)).is_err(), "{invalid}");
         }
     }
 }

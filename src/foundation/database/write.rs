@@ -1,4 +1,4 @@
-//! The open write transaction.
+//! Write transactions.
 
 use std::sync::atomic::Ordering;
 
@@ -7,80 +7,90 @@ use entity::{activity_rollups, events, revenue_rollups, webhook_deliveries, webh
 use sea_orm::{DatabaseTransaction, DbErr};
 use tracing::Instrument;
 
-use super::{Database, dialect, dialect::Recorded, running::Registered};
+use super::{Database, dialect, dialect::WriteClock, running_writes::RegisteredWrite};
 use crate::clock::Clock;
 
-/// `Sync` too, so that a future which holds `&Write` across an await may move between threads.
-type Effect = Box<dyn FnOnce() + Send + Sync>;
+/// A function to run after the commit. `Sync`, so that futures that hold `&Write` across an await are `Send`.
+type CommitHook = Box<dyn FnOnce() + Send + Sync>;
 
-/// One change in the making: all of it becomes visible at [`commit`](Self::commit), or none when it is dropped.
+/// A write transaction. [`commit`](Self::commit) makes its changes visible; dropping it rolls them back.
 pub struct Write {
     transaction: DatabaseTransaction,
-    registered: Registered,
+    registered: RegisteredWrite,
     began_ms: i64,
     shard: i16,
-    revenue: revenue_rollups::Deltas,
-    activity: activity_rollups::Deltas,
+    revenue: revenue_rollups::RevenueDeltas,
+    activity: activity_rollups::ActivityDeltas,
     outbox: Outbox,
-    effects: Vec<Effect>,
+    commit_hooks: Vec<CommitHook>,
 }
 
 impl Database {
-    /// Begins a write. It is recorded at the clock's time; on PostgreSQL the machine's clock gives way to the server's,
+    /// Begins a write transaction, recorded at the time of the clock. On PostgreSQL, the server's clock replaces the machine's,
     /// so that the writes of all processes are recorded by one clock.
     ///
-    /// On SQLite it waits for its turn, since one write runs at a time.
+    /// On SQLite, it waits for other writes, since only one runs at a time.
     ///
     /// # Errors
-    /// When the database does not answer, or another process holds the SQLite file for too long.
+    /// Returns [`DbErr`] when no connection is available in time, or when another process holds the SQLite lock for too long.
     pub async fn begin_write(&self, clock: &Clock) -> Result<Write, DbErr> {
         let began_ms = clock.now_ms();
-        let recorded = if clock.is_fixed() { Recorded::Own(began_ms) } else { Recorded::Server };
+        let write_clock =
+            if clock.is_simulated() { WriteClock::Caller(began_ms) } else { WriteClock::Server };
         let transaction = dialect::begin(&self.inner.writer).await?;
-        let server_ms = dialect::announce_write(&transaction, recorded).await?;
-        let registered = self.inner.running.register(|| server_ms.unwrap_or_else(|| clock.now_ms()));
-        let turn = self.inner.turn.fetch_add(1, Ordering::Relaxed) % dialect::shards(self.backend());
+        let server_ms = dialect::announce_write(&transaction, write_clock).await?;
+        let registered = self.inner.running_writes.register(|| server_ms.unwrap_or_else(|| clock.now_ms()));
+        let shard =
+            self.inner.next_shard.fetch_add(1, Ordering::Relaxed) % dialect::shard_count(self.backend());
         Ok(Write {
             transaction,
             registered,
             began_ms,
-            shard: i16::try_from(turn).unwrap_or_default(),
-            revenue: revenue_rollups::Deltas::default(),
-            activity: activity_rollups::Deltas::default(),
+            shard: i16::try_from(shard).unwrap_or_default(),
+            revenue: revenue_rollups::RevenueDeltas::default(),
+            activity: activity_rollups::ActivityDeltas::default(),
             outbox: Outbox::default(),
-            effects: Vec::new(),
+            commit_hooks: Vec::new(),
         })
     }
 }
 
 impl Write {
-    /// The transaction, to read and write in.
+    /// Returns the transaction for queries.
     pub fn conn(&self) -> &DatabaseTransaction {
         &self.transaction
     }
 
-    /// The time at which this write is recorded: what `updated_at` becomes. The same for all of the write.
+    /// Returns the time at which this write is recorded, used for `updated_at`. It is constant during the write.
     pub fn now_ms(&self) -> i64 {
         self.registered.start()
     }
 
-    /// When this process asked for the write, by its own clock. What is granted from the moment of the write on, for a while,
-    /// ends no later than that while after this.
+    /// Returns the time at which this process requested the write, by its own clock. Count durations that start with the
+    /// write, such as leases, from this time, so that they do not end too late.
     pub fn began_ms(&self) -> i64 {
         self.began_ms
     }
 
-    /// Adds to the revenue sums when the write is committed.
-    pub fn add_revenue(&mut self, bucket: revenue_rollups::Bucket, sums: revenue_rollups::Sums) {
+    /// Adds to the revenue rollups at the commit.
+    pub fn add_revenue(
+        &mut self,
+        bucket: revenue_rollups::RevenueBucket,
+        sums: revenue_rollups::RevenueSums,
+    ) {
         self.revenue.add(bucket, sums);
     }
 
-    /// Adds to the activity sums when the write is committed.
-    pub fn add_activity(&mut self, bucket: activity_rollups::Bucket, sums: activity_rollups::Sums) {
+    /// Adds to the activity rollups at the commit.
+    pub fn add_activity(
+        &mut self,
+        bucket: activity_rollups::ActivityBucket,
+        sums: activity_rollups::ActivitySums,
+    ) {
         self.activity.add(bucket, sums);
     }
 
-    /// Adds an event and its deliveries to the outbox when the write is committed.
+    /// Adds an event and its deliveries to the outbox at the commit.
     pub fn add_event(
         &mut self,
         event: events::Model,
@@ -89,49 +99,50 @@ impl Write {
         self.outbox.push(event, deliveries);
     }
 
-    /// Remembers, when the write is committed, who gets a delivery of an event later.
-    pub fn add_rest(&mut self, rest: webhook_fanouts::Rest) {
-        self.outbox.push_rest(rest);
+    /// Adds the remaining subscriptions of an event to the outbox at the commit. Their deliveries are created later.
+    pub fn add_fanout(&mut self, fanout: webhook_fanouts::PendingFanout) {
+        self.outbox.push_fanout(fanout);
     }
 
-    /// Does something once the write is committed, and never otherwise: a wake-up, the end of a cached page.
+    /// Registers a function that runs only if the write is committed, such as a wake signal.
     ///
-    /// It runs before [`commit`](Self::commit) returns, and must neither block nor fail.
-    pub fn after_commit(&mut self, effect: impl FnOnce() + Send + Sync + 'static) {
-        self.effects.push(Box::new(effect));
+    /// It runs before [`commit`](Self::commit) returns, and must not block or panic.
+    pub fn after_commit(&mut self, hook: impl FnOnce() + Send + Sync + 'static) {
+        self.commit_hooks.push(Box::new(hook));
     }
 
-    /// Makes the change visible, then does what was to be done after it.
+    /// Commits the transaction, then runs the functions registered with [`after_commit`](Self::after_commit).
     ///
-    /// Once begun it goes on to its end even when the caller is cancelled, so that what follows a commit always does.
+    /// Continues to the end even if the caller is canceled.
     ///
     /// # Errors
-    /// When the database does; the change is then rolled back, or, when the connection broke amid the commit, either.
+    /// Returns [`DbErr`] when a statement or the commit fails. The changes are then rolled back; if the connection was lost
+    /// during the commit, they may have been committed.
     pub async fn commit(self) -> Result<(), DbErr> {
         match tokio::spawn(self.finish().in_current_span()).await {
-            Ok(outcome) => outcome,
-            Err(failure) => match failure.try_into_panic() {
+            Ok(result) => result,
+            Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                Err(failure) => Err(DbErr::Custom(failure.to_string())),
+                Err(error) => Err(DbErr::Custom(error.to_string())),
             },
         }
     }
 
     async fn finish(mut self) -> Result<(), DbErr> {
         self.outbox.flush(&self.transaction).await?;
-        // The sums come last: writers meet in them, and hold them only from here to the commit.
+        // The rollups come last, since concurrent writes wait for each other's rollup rows until the commit.
         self.revenue.flush(&self.transaction, self.shard).await?;
         self.activity.flush(&self.transaction, self.shard).await?;
         self.transaction.commit().await?;
         drop(self.registered);
-        self.effects.into_iter().for_each(|effect| effect());
+        self.commit_hooks.into_iter().for_each(|hook| hook());
         Ok(())
     }
 
-    /// Takes everything back and waits until that is done. Dropping the write takes it back as well.
+    /// Rolls back and waits until that is done. Dropping the write rolls it back, too.
     ///
     /// # Errors
-    /// When the database does not answer; the change is not kept all the same.
+    /// Returns [`DbErr`] when the connection fails. The changes are rolled back in any case.
     pub async fn rollback(self) -> Result<(), DbErr> {
         self.transaction.rollback().await
     }

@@ -1,8 +1,7 @@
-//! The server's master key, what is derived from it, and what is encrypted with that.
+//! The master key of the server, and the keys derived from it.
 //!
-//! Owns the key's file in the data folder and the list of purposes. The key itself is never used directly, never shown
-//! and wiped from memory when dropped. Whether it is the key that the data was made with is asked by its
-//! [fingerprint](MasterKey::fingerprint), which reveals nothing of it.
+//! The master key is only used to derive keys, one for each [`Purpose`]. It is never shown, and zeroed in memory on drop. Its
+//! [fingerprint](MasterKey::fingerprint), stored with the data, detects a wrong key without revealing it.
 
 mod seal;
 
@@ -18,27 +17,27 @@ use secrecy::zeroize::{Zeroize, Zeroizing};
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
 
-pub use seal::{Broken, Seal};
+pub use seal::{Seal, SealError};
 
-/// The key's file in the data folder.
+/// Name of the master key file in the data folder.
 pub const KEY_FILE: &str = "master.key";
 
-/// Thirty-two secret bytes, wiped from memory when dropped.
-pub type Key = SecretBox<[u8; 32]>;
+/// A key of 32 bytes, zeroed in memory on drop.
+pub type SecretKey = SecretBox<[u8; 32]>;
 
-/// What a derived key is for; one key never serves two purposes.
+/// The purpose of a derived key. Each purpose has its own key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Authenticates the cursors of lists.
+    /// Authenticates list cursors.
     Cursor,
-    /// Tells one master key from another.
+    /// Identifies the master key.
     Fingerprint,
-    /// Encrypts the secrets that webhooks are signed with.
+    /// Encrypts the signing secrets of webhooks.
     WebhookSecrets,
 }
 
 impl Purpose {
-    /// The text that sets this purpose apart; never changed once keys were derived with it.
+    /// Returns the HKDF label of this purpose. A label must not change, since that changes the derived key.
     fn label(self) -> &'static [u8] {
         match self {
             Self::Cursor => b"creator-api/v1/cursor",
@@ -48,40 +47,40 @@ impl Purpose {
     }
 }
 
-/// Why there is no master key.
+/// The error of loading or creating the master key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The text is not 64 hexadecimal digits.
-    #[error("{place} does not hold 64 hexadecimal digits; put the right key there")]
+    /// The key is not 64 hexadecimal digits.
+    #[error("{location}: expected a master key of 64 hexadecimal digits")]
     Malformed {
-        /// Where the text stands.
-        place: String,
+        /// Where the key was read from.
+        location: String,
     },
-    /// The file cannot be read or made.
-    #[error("cannot use the master key's file {}: {cause}; make its folder writable, or name another with --data-dir", path.display())]
+    /// The file cannot be read or created.
+    #[error("cannot read or create the master key file {}: {cause}; make its folder writable, or specify another one with --data-dir", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
-    /// The system's generator gives nothing.
-    #[error("the system gives no random bytes for a master key: {0}")]
+    /// The random number generator of the system failed.
+    #[error("cannot generate a master key: the system's random number generator failed: {0}")]
     Random(String),
 }
 
 /// The server's master key.
 #[derive(Debug)]
-pub struct MasterKey(Key);
+pub struct MasterKey(SecretKey);
 
 impl MasterKey {
-    /// Reads 64 hexadecimal digits; `place` names where they stand.
+    /// Parses 64 hexadecimal digits. `location` is where they were read from, for error messages.
     ///
     /// # Errors
-    /// [`KeyError::Malformed`], which does not repeat the text.
-    pub fn from_hex(text: &str, place: &str) -> Result<Self, KeyError> {
-        let malformed = || KeyError::Malformed { place: place.to_owned() };
+    /// Returns [`KeyError::Malformed`], which does not contain the text.
+    pub fn from_hex(text: &str, location: &str) -> Result<Self, KeyError> {
+        let malformed = || KeyError::Malformed { location: location.to_owned() };
         if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(malformed());
         }
@@ -93,10 +92,10 @@ impl MasterKey {
         Ok(Self(SecretBox::new(key)))
     }
 
-    /// The key in the data folder; `None` when there is none yet.
+    /// Reads the key in the data folder. Returns `None` if the file does not exist.
     ///
     /// # Errors
-    /// A file that cannot be read or holds something else.
+    /// Returns [`KeyError`] when the file cannot be read or does not contain a key.
     pub fn open(data_dir: &Path) -> Result<Option<Self>, KeyError> {
         let path = data_dir.join(KEY_FILE);
         match fs::read_to_string(&path) {
@@ -109,18 +108,17 @@ impl MasterKey {
         }
     }
 
-    /// Makes a key and keeps it in the data folder, readable by its owner alone. When another process makes one at the
-    /// same time, both get the same.
+    /// Creates a key in the data folder, readable only by the file's owner. Concurrent processes get the same key.
     ///
     /// # Errors
-    /// A folder that cannot be written, or no random bytes.
+    /// Returns [`KeyError`] when the folder is not writable or the random number generator fails.
     pub fn create(data_dir: &Path) -> Result<Self, KeyError> {
         let mut key = Zeroizing::new([0_u8; 32]);
         rand::rngs::SysRng
             .try_fill_bytes(key.as_mut_slice())
             .map_err(|error| KeyError::Random(error.to_string()))?;
         let mut text = Zeroizing::new(String::with_capacity(65));
-        hex(key.as_slice(), &mut text);
+        push_hex(key.as_slice(), &mut text);
         text.push('\n');
         let path = data_dir.join(KEY_FILE);
         DirBuilder::new()
@@ -133,10 +131,10 @@ impl MasterKey {
         Self::open(data_dir)?.ok_or_else(|| KeyError::File { path, cause: ErrorKind::NotFound.into() })
     }
 
-    /// The key for one purpose: HKDF-Expand with SHA-256 (RFC 5869, 2.3), the master key being random already.
-    pub fn derive(&self, purpose: Purpose) -> Key {
+    /// Derives the key for a purpose with HKDF-Expand and SHA-256 (RFC 5869, 2.3). The master key is already random.
+    pub fn derive(&self, purpose: Purpose) -> SecretKey {
         let mut mac =
-            Hmac::<Sha256>::new_from_slice(self.0.expose_secret()).expect("a MAC takes a key of any length");
+            Hmac::<Sha256>::new_from_slice(self.0.expose_secret()).expect("HMAC accepts keys of any length");
         mac.update(purpose.label());
         mac.update(&[1]);
         let mut bytes = mac.finalize().into_bytes();
@@ -145,39 +143,40 @@ impl MasterKey {
         key
     }
 
-    /// Names this key without revealing it: 32 hexadecimal digits, kept with the data.
+    /// Returns 32 hexadecimal digits that identify this key without revealing it.
     pub fn fingerprint(&self) -> String {
         let mut text = String::with_capacity(32);
-        hex(&self.derive(Purpose::Fingerprint).expose_secret()[..16], &mut text);
+        push_hex(&self.derive(Purpose::Fingerprint).expose_secret()[..16], &mut text);
         text
     }
 }
 
-/// Appends the bytes as hexadecimal digits.
-fn hex(bytes: &[u8], text: &mut String) {
+/// Appends bytes as hexadecimal digits.
+fn push_hex(bytes: &[u8], text: &mut String) {
     for byte in bytes {
         let _ = write!(text, "{byte:02x}");
     }
 }
 
-/// Puts a file of mode 0600 in place, whole and on disk, or not at all. A file that stands there already is left.
+/// Atomically creates a file with mode 0600 and syncs it to disk. Keeps an existing file.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the error of the system.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let temporary = folder.join(format!(".{name}.{}", std::process::id()));
     let written = (|| {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
         file.write_all(content)?;
         file.sync_all()?;
-        match fs::hard_link(&draft, path) {
+        match fs::hard_link(&temporary, path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            linked => linked,
+            result => result,
         }
     })();
-    let removed = fs::remove_file(&draft);
+    let removed = fs::remove_file(&temporary);
     written?;
     removed?;
     File::open(folder)?.sync_all()
@@ -190,21 +189,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_made_once_and_kept_for_its_owner() {
+    fn a_key_is_created_once_and_readable_only_by_its_owner() {
         let folder = tempfile::tempdir().unwrap();
         assert!(MasterKey::open(folder.path()).unwrap().is_none());
-        let made = MasterKey::create(folder.path()).unwrap();
+        let created = MasterKey::create(folder.path()).unwrap();
         let mode = fs::metadata(folder.path().join(KEY_FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        let again = MasterKey::create(folder.path()).unwrap();
+        let second = MasterKey::create(folder.path()).unwrap();
         let opened = MasterKey::open(folder.path()).unwrap().unwrap();
-        assert_eq!(made.fingerprint(), again.fingerprint());
-        assert_eq!(made.fingerprint(), opened.fingerprint());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
+        assert_eq!(created.fingerprint(), second.fingerprint());
+        assert_eq!(created.fingerprint(), opened.fingerprint());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]
-    fn each_purpose_has_a_key_of_its_own() {
+    fn each_purpose_has_its_own_key() {
         let key = MasterKey::from_hex(&"00".repeat(32), "the test").unwrap();
         let other = MasterKey::from_hex(&"01".repeat(32), "the test").unwrap();
         let derived = |key: &MasterKey, purpose| *key.derive(purpose).expose_secret();
@@ -214,11 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_key_is_refused_and_not_repeated() {
+    fn a_malformed_key_is_rejected_without_being_shown() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(KEY_FILE), "0f0f").unwrap();
         let message = MasterKey::open(folder.path()).unwrap_err().to_string();
-        assert!(message.ends_with("master.key does not hold 64 hexadecimal digits; put the right key there"));
+        assert!(message.ends_with("master.key: expected a master key of 64 hexadecimal digits"));
         assert!(!message.contains("0f0f"));
     }
 }

@@ -1,4 +1,4 @@
-//! Secrets encrypted for keeping: XChaCha20-Poly1305 under a derived key, each bound to what it belongs to.
+//! Encryption of stored secrets with XChaCha20-Poly1305 and a derived key. Each secret is bound to its owner.
 
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
@@ -6,57 +6,62 @@ use rand::TryRng;
 use secrecy::ExposeSecret;
 use secrecy::zeroize::Zeroizing;
 
-use super::{Key, MasterKey, Purpose};
+use super::{MasterKey, Purpose, SecretKey};
 
-/// The first byte of what is sealed this way.
-const FORM: u8 = 1;
-/// Bytes of the nonce, random each time: long enough that none comes twice.
-const NONCE: usize = 24;
+/// The first byte of an encrypted secret.
+const FORMAT_VERSION: u8 = 1;
+/// The length of the random nonce.
+const NONCE_BYTES: usize = 24;
 
-/// Encrypts and decrypts what is kept in the database, for one purpose.
+/// Encrypts and decrypts secrets stored in the database, for one purpose.
 #[derive(Debug)]
-pub struct Seal(Key);
+pub struct Seal(SecretKey);
 
-/// Why a sealed secret cannot be opened, or nothing be sealed.
+/// The error of encrypting or decrypting a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
-    /// It was changed, belongs elsewhere, or was sealed under another key.
+pub enum SealError {
+    /// The secret was modified, belongs to another owner, or was encrypted with another key.
     #[error(
-        "a stored secret does not open with this server's master key; it was changed, or moved from elsewhere"
+        "a stored secret cannot be decrypted with this server's master key; it was modified, or encrypted with another key"
     )]
-    Sealed,
-    /// The system's generator gives nothing.
-    #[error("the system gives no random bytes: {0}")]
+    Invalid,
+    /// The random number generator of the system failed.
+    #[error("the system's random number generator failed: {0}")]
     Random(String),
 }
 
 impl Seal {
-    /// Seals with the master key's part for this purpose.
+    /// Creates a seal with the derived key of this purpose.
     pub fn new(master: &MasterKey, purpose: Purpose) -> Self {
         Self(master.derive(purpose))
     }
 
-    /// Encrypts a secret; it opens only with the same `owner`, so that it cannot be put in another's place.
+    /// Encrypts a secret. It can only be decrypted with the same `owner`, so it cannot be moved to another record.
     ///
     /// # Errors
-    /// [`Broken::Random`] when the system's generator fails.
-    pub fn close(&self, secret: &[u8], owner: &[u8]) -> Result<Vec<u8>, Broken> {
-        let mut nonce = [0; NONCE];
-        rand::rngs::SysRng.try_fill_bytes(&mut nonce).map_err(|error| Broken::Random(error.to_string()))?;
+    /// Returns [`SealError::Random`] when the random number generator fails.
+    pub fn encrypt(&self, secret: &[u8], owner: &[u8]) -> Result<Vec<u8>, SealError> {
+        let mut nonce = [0; NONCE_BYTES];
+        rand::rngs::SysRng
+            .try_fill_bytes(&mut nonce)
+            .map_err(|error| SealError::Random(error.to_string()))?;
         let payload = Payload { msg: secret, aad: owner };
-        let sealed = self.cipher().encrypt(&XNonce::from(nonce), payload).map_err(|_| Broken::Sealed)?;
-        Ok([&[FORM][..], &nonce, &sealed].concat())
+        let encrypted =
+            self.cipher().encrypt(&XNonce::from(nonce), payload).map_err(|_| SealError::Invalid)?;
+        Ok([&[FORMAT_VERSION][..], &nonce, &encrypted].concat())
     }
 
-    /// Decrypts what [`close`](Self::close) made for this owner.
+    /// Decrypts a secret that [`encrypt`](Self::encrypt) returned for this owner.
     ///
     /// # Errors
-    /// [`Broken::Sealed`] when it is anything else.
-    pub fn open(&self, sealed: &[u8], owner: &[u8]) -> Result<Zeroizing<Vec<u8>>, Broken> {
-        let (&FORM, rest) = sealed.split_first().ok_or(Broken::Sealed)? else { return Err(Broken::Sealed) };
-        let (nonce, rest) = rest.split_first_chunk::<NONCE>().ok_or(Broken::Sealed)?;
+    /// Returns [`SealError::Invalid`] when the secret, the owner or the key is different.
+    pub fn decrypt(&self, encrypted: &[u8], owner: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+        let (&FORMAT_VERSION, rest) = encrypted.split_first().ok_or(SealError::Invalid)? else {
+            return Err(SealError::Invalid);
+        };
+        let (nonce, rest) = rest.split_first_chunk::<NONCE_BYTES>().ok_or(SealError::Invalid)?;
         let payload = Payload { msg: rest, aad: owner };
-        let secret = self.cipher().decrypt(&XNonce::from(*nonce), payload).map_err(|_| Broken::Sealed)?;
+        let secret = self.cipher().decrypt(&XNonce::from(*nonce), payload).map_err(|_| SealError::Invalid)?;
         Ok(Zeroizing::new(secret))
     }
 
@@ -74,25 +79,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_closed_opens_for_its_owner_alone() {
-        let one = seal("01");
-        let closed = one.close(b"whsec_abc", b"owner").unwrap();
-        assert_eq!(one.open(&closed, b"owner").unwrap().as_slice(), b"whsec_abc");
-        assert!(!closed.windows(5).any(|part| part == b"whsec"));
-        assert_ne!(one.close(b"whsec_abc", b"owner").unwrap(), closed, "each time another nonce");
-        assert_eq!(one.open(&closed, b"other").unwrap_err(), Broken::Sealed);
-        assert_eq!(seal("02").open(&closed, b"owner").unwrap_err(), Broken::Sealed);
+    fn a_secret_can_only_be_decrypted_for_its_owner() {
+        let sealer = seal("01");
+        let encrypted = sealer.encrypt(b"whsec_abc", b"owner").unwrap();
+        assert_eq!(sealer.decrypt(&encrypted, b"owner").unwrap().as_slice(), b"whsec_abc");
+        assert!(!encrypted.windows(5).any(|part| part == b"whsec"));
+        assert_ne!(
+            sealer.encrypt(b"whsec_abc", b"owner").unwrap(),
+            encrypted,
+            "each encryption has another nonce"
+        );
+        assert_eq!(sealer.decrypt(&encrypted, b"other").unwrap_err(), SealError::Invalid);
+        assert_eq!(seal("02").decrypt(&encrypted, b"owner").unwrap_err(), SealError::Invalid);
     }
 
     #[test]
-    fn whatever_was_changed_does_not_open() {
-        let one = seal("01");
-        let closed = one.close(b"secret", b"").unwrap();
-        for place in 0..closed.len() {
-            let mut changed = closed.clone();
-            changed[place] ^= 1;
-            assert_eq!(one.open(&changed, b"").unwrap_err(), Broken::Sealed, "byte {place}");
-            assert_eq!(one.open(&closed[..place], b"").unwrap_err(), Broken::Sealed, "cut at {place}");
+    fn a_modified_secret_cannot_be_decrypted() {
+        let sealer = seal("01");
+        let encrypted = sealer.encrypt(b"secret", b"").unwrap();
+        for position in 0..encrypted.len() {
+            let mut changed = encrypted.clone();
+            changed[position] ^= 1;
+            assert_eq!(sealer.decrypt(&changed, b"").unwrap_err(), SealError::Invalid, "byte {position}");
+            assert_eq!(
+                sealer.decrypt(&encrypted[..position], b"").unwrap_err(),
+                SealError::Invalid,
+                "truncated at {position}"
+            );
         }
     }
 }

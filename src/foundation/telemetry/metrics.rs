@@ -1,33 +1,33 @@
-//! Figures of this process for Prometheus: installed once, counted wherever something happens, rendered on demand.
+//! The Prometheus metrics of this process.
 
 use std::sync::OnceLock;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-/// Upper bounds of the buckets of all durations, in seconds.
-const SECONDS: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
+/// Upper bounds of the buckets of all duration histograms, in seconds.
+const BUCKET_BOUNDS_SECONDS: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0];
 
-/// `None` when another recorder was there first.
+/// The handle of the installed recorder, or `None` if another recorder was installed first.
 static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 
-/// Begins to count; a second call changes nothing.
+/// Installs the recorder. Further calls have no effect.
 pub fn install() {
     HANDLE.get_or_init(|| {
-        let builder = PrometheusBuilder::new().set_buckets(SECONDS).ok()?;
+        let builder = PrometheusBuilder::new().set_buckets(BUCKET_BOUNDS_SECONDS).ok()?;
         let handle = builder.install_recorder().ok()?;
         describe();
         Some(handle)
     });
 }
 
-/// Gathers what was counted since the last time; to be called now and then, since it takes up memory until then.
-pub fn gather() {
+/// Aggregates the samples recorded since the last call. Call it periodically, since samples use memory until then.
+pub fn aggregate() {
     if let Some(Some(handle)) = HANDLE.get() {
         handle.run_upkeep();
     }
 }
 
-/// All figures in Prometheus's text format; empty before [`install`].
+/// Returns all metrics in the Prometheus text format, or an empty string before [`install`].
 pub fn render() -> String {
     let Some(Some(handle)) = HANDLE.get() else { return String::new() };
     handle.run_upkeep();
@@ -35,20 +35,20 @@ pub fn render() -> String {
 }
 
 fn describe() {
-    metrics::describe_counter!("webhook_attempts_total", "Attempts to deliver, by what came of them.");
+    metrics::describe_counter!("webhook_attempts_total", "Delivery attempts, by outcome.");
     metrics::describe_histogram!(
         "webhook_attempt_seconds",
         metrics::Unit::Seconds,
-        "How long attempts took, from the first step to the last."
+        "Duration of delivery attempts."
     );
     metrics::describe_counter!(
         "request_log_dropped_total",
-        "Requests missing in the request log, since they came faster than it is written."
+        "Requests not written to the request log because they exceeded its rate."
     );
-    metrics::describe_gauge!("webhook_deliveries", "Deliveries in the queue, by where they stand.");
+    metrics::describe_gauge!("webhook_deliveries", "Deliveries in the queue, by state.");
     metrics::describe_gauge!(
         "webhook_oldest_due_seconds",
         metrics::Unit::Seconds,
-        "For how long the oldest due delivery has been due."
+        "Time since the oldest due delivery became due."
     );
 }

@@ -1,4 +1,4 @@
-//! The messages as people get them.
+//! Tests of the rendered messages.
 
 use uuid::Uuid;
 
@@ -28,38 +28,38 @@ fn disabled(page: Option<&str>) -> Message {
     }
 }
 
-fn shown(message: &Message) -> String {
-    let Rendered { subject, text, html } = message.render();
+fn formatted(message: &Message) -> String {
+    let RenderedMessage { subject, text, html } = message.render();
     format!("{}\n{subject}\n\n{text}\n{html}", message.kind())
 }
 
 #[test]
-fn a_link_says_what_it_is_for_and_how_long_it_opens() {
-    insta::assert_snapshot!(shown(&Message::SetPassword {
+fn a_password_link_states_its_purpose_and_lifetime() {
+    insta::assert_snapshot!(formatted(&Message::SetPassword {
         workspace: "Acme School".to_owned(),
-        link: "https://api.acme.example/set-password?token=abc".to_owned(),
+        url: "https://api.acme.example/set-password?token=abc".to_owned(),
         hours: 72,
     }));
 }
 
 #[test]
-fn access_to_another_workspace_says_which_password_to_use() {
-    insta::assert_snapshot!(shown(&Message::AccessGiven {
+fn an_invitation_to_another_workspace_refers_to_the_existing_password() {
+    insta::assert_snapshot!(formatted(&Message::AccessGranted {
         workspace: "Acme School".to_owned(),
-        page: "https://api.acme.example/login".to_owned(),
+        url: "https://api.acme.example/login".to_owned(),
     }));
 }
 
 #[test]
-fn the_kinds_of_invitations_are_those_of_their_messages() {
-    let link = Message::SetPassword { workspace: String::new(), link: String::new(), hours: 72 };
-    let access = Message::AccessGiven { workspace: String::new(), page: String::new() };
+fn the_kinds_of_invitations_match_their_messages() {
+    let link = Message::SetPassword { workspace: String::new(), url: String::new(), hours: 72 };
+    let access = Message::AccessGranted { workspace: String::new(), url: String::new() };
     assert_eq!(Message::INVITATIONS, [link.kind(), access.kind()]);
 }
 
 #[test]
-fn a_warning_says_until_when_it_must_work_again() {
-    insta::assert_snapshot!(shown(&failing(
+fn a_warning_states_when_the_subscription_will_be_disabled() {
+    insta::assert_snapshot!(formatted(&failing(
         "Acme School",
         "https://hooks.acme.example/creator",
         "status 503"
@@ -67,31 +67,31 @@ fn a_warning_says_until_when_it_must_work_again() {
 }
 
 #[test]
-fn a_disabled_webhook_says_how_to_enable_it_again() {
-    insta::assert_snapshot!(shown(&disabled(Some(PAGE))));
+fn a_disabled_subscription_links_to_the_page_that_enables_it() {
+    insta::assert_snapshot!(formatted(&disabled(Some(PAGE))));
 }
 
 #[test]
-fn where_no_page_is_known_a_command_enables_a_webhook() {
+fn without_a_known_page_a_command_enables_the_subscription() {
     insta::assert_snapshot!(disabled(None).render().text);
 }
 
 #[test]
-fn what_comes_from_outside_stays_text() {
+fn external_input_is_escaped() {
     let workspace = "<b>Acme</b>\r\n\r\nSend \"money\" & 'more'";
     let url = "https://hooks.acme.example/<script>alert(1)</script>";
     let error = format!("connection\u{7}refused\n{}", "long ".repeat(100));
     let message = failing(workspace, url, &error);
-    insta::assert_snapshot!(shown(&message));
-    let Rendered { subject, text, html } = message.render();
+    insta::assert_snapshot!(formatted(&message));
+    let RenderedMessage { subject, text, html } = message.render();
     assert!(!html.contains("<b>") && !html.contains("<script>"));
     assert!(!subject.contains(char::is_control) && !text.contains('\r'));
 }
 
 #[test]
-fn lines_are_wrapped_and_long_words_kept_whole() {
+fn lines_are_wrapped_without_breaking_long_words() {
     let url = format!("https://hooks.acme.example/{}", "x".repeat(200));
-    let Rendered { text, html, .. } = failing(&"Acme ".repeat(30), &url, "status 503").render();
+    let RenderedMessage { text, html, .. } = failing(&"Acme ".repeat(30), &url, "status 503").render();
     for line in text.lines().chain(html.lines().skip(4)) {
         assert!(line.chars().count() <= COLUMNS || line.contains(&url), "{line}");
     }
@@ -99,6 +99,6 @@ fn lines_are_wrapped_and_long_words_kept_whole() {
 }
 
 #[test]
-fn an_address_that_is_none_still_has_a_subject() {
-    assert_eq!(failing("Acme", "hooks", "").render().subject, "Webhook to your server is failing");
+fn a_malformed_url_still_has_a_subject() {
+    assert_eq!(failing("Acme", "hooks", "").render().subject, "Webhook endpoint on your server is failing");
 }

@@ -1,17 +1,17 @@
-//! Where a chunked body ends (RFC 9112, 7.1).
+//! Finds the end of a chunked body (RFC 9112, 7.1).
 //!
-//! Accepts no body that the HTTP library would end elsewhere. Decodes nothing: the library does.
+//! Rejects every body whose end the HTTP library could place differently. Decoding is left to the library.
 
 /// The position in a chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Chunks {
-    state: State,
-    /// Bytes left of the current chunk, or its size as read so far.
-    left: u64,
+    state: ChunkState,
+    /// The remaining bytes of the current chunk, or the part of its size that was read.
+    bytes_left: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ChunkState {
     FirstDigit,
     Digits,
     Space,
@@ -27,62 +27,69 @@ enum State {
     End,
 }
 
-/// The body is not a sequence of chunks.
+/// The error of a body that is not a sequence of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(super) struct MalformedChunk;
 
 impl Chunks {
-    /// The beginning of a body.
-    pub(super) const START: Self = Self { state: State::FirstDigit, left: 0 };
+    /// The position at the start of a body.
+    pub(super) const START: Self = Self { state: ChunkState::FirstDigit, bytes_left: 0 };
 
     /// Whether the body has ended.
     pub(super) fn is_end(self) -> bool {
-        self.state == State::End
+        self.state == ChunkState::End
     }
 
-    /// Moves over bytes of the body, to its end at most; returns how many belong to it.
-    pub(super) fn advance(&mut self, bytes: &[u8]) -> Result<usize, (usize, Malformed)> {
-        let mut at = 0;
-        while at < bytes.len() && self.state != State::End {
-            if self.state == State::Data {
-                let rest = bytes.len() - at;
-                let taken = usize::try_from(self.left).map_or(rest, |left| left.min(rest));
-                at += taken;
-                self.left -= taken as u64;
-                if self.left == 0 {
-                    self.state = State::DataCr;
+    /// Advances over bytes of the body, up to its end. Returns the number of bytes that belong to it.
+    ///
+    /// # Errors
+    /// Returns the number of valid bytes before the malformed one.
+    pub(super) fn advance(&mut self, bytes: &[u8]) -> Result<usize, (usize, MalformedChunk)> {
+        let mut position = 0;
+        while position < bytes.len() && self.state != ChunkState::End {
+            if self.state == ChunkState::Data {
+                let available = bytes.len() - position;
+                let consumed = usize::try_from(self.bytes_left).map_or(available, |left| left.min(available));
+                position += consumed;
+                self.bytes_left -= consumed as u64;
+                if self.bytes_left == 0 {
+                    self.state = ChunkState::DataCr;
                 }
                 continue;
             }
-            self.state = self.step(bytes[at]).ok_or((at, Malformed))?;
-            at += 1;
+            self.state = self.step(bytes[position]).ok_or((position, MalformedChunk))?;
+            position += 1;
         }
-        Ok(at)
+        Ok(position)
     }
 
-    /// The state after one byte outside of a chunk's data; `None` when the byte is not allowed.
-    fn step(&mut self, byte: u8) -> Option<State> {
+    /// Returns the state after one byte outside of a chunk's data, or `None` if the byte is not allowed.
+    fn step(&mut self, byte: u8) -> Option<ChunkState> {
         Some(match (self.state, byte) {
-            (State::FirstDigit | State::Digits, byte) if byte.is_ascii_hexdigit() => {
+            (ChunkState::FirstDigit | ChunkState::Digits, byte) if byte.is_ascii_hexdigit() => {
                 let digit = (byte as char).to_digit(16)?;
-                self.left = self.left.checked_mul(16)?.checked_add(u64::from(digit))?;
-                State::Digits
+                self.bytes_left = self.bytes_left.checked_mul(16)?.checked_add(u64::from(digit))?;
+                ChunkState::Digits
             }
-            (State::Digits | State::Space, b' ' | b'\t') => State::Space,
-            (State::Digits | State::Space, b';') => State::Extension,
-            (State::Digits | State::Space | State::Extension, b'\r') => State::SizeLf,
-            (State::Extension, byte) if !byte.is_ascii_control() || byte == b'\t' => State::Extension,
-            (State::SizeLf, b'\n') if self.left == 0 => State::LineStart,
-            (State::SizeLf, b'\n') => State::Data,
-            (State::DataCr, b'\r') => State::DataLf,
-            (State::DataLf, b'\n') => State::FirstDigit,
-            (State::LineStart, b'\r') => State::EndLf,
-            (State::LineStart | State::Trailer, byte) if !byte.is_ascii_control() || byte == b'\t' => {
-                State::Trailer
+            (ChunkState::Digits | ChunkState::Space, b' ' | b'\t') => ChunkState::Space,
+            (ChunkState::Digits | ChunkState::Space, b';') => ChunkState::Extension,
+            (ChunkState::Digits | ChunkState::Space | ChunkState::Extension, b'\r') => ChunkState::SizeLf,
+            (ChunkState::Extension, byte) if !byte.is_ascii_control() || byte == b'\t' => {
+                ChunkState::Extension
             }
-            (State::Trailer, b'\r') => State::TrailerLf,
-            (State::TrailerLf, b'\n') => State::LineStart,
-            (State::EndLf, b'\n') => State::End,
+            (ChunkState::SizeLf, b'\n') if self.bytes_left == 0 => ChunkState::LineStart,
+            (ChunkState::SizeLf, b'\n') => ChunkState::Data,
+            (ChunkState::DataCr, b'\r') => ChunkState::DataLf,
+            (ChunkState::DataLf, b'\n') => ChunkState::FirstDigit,
+            (ChunkState::LineStart, b'\r') => ChunkState::EndLf,
+            (ChunkState::LineStart | ChunkState::Trailer, byte)
+                if !byte.is_ascii_control() || byte == b'\t' =>
+            {
+                ChunkState::Trailer
+            }
+            (ChunkState::Trailer, b'\r') => ChunkState::TrailerLf,
+            (ChunkState::TrailerLf, b'\n') => ChunkState::LineStart,
+            (ChunkState::EndLf, b'\n') => ChunkState::End,
             _ => return None,
         })
     }
@@ -94,11 +101,11 @@ mod tests {
 
     use super::*;
 
-    /// How many bytes the body has; `None` when it is malformed or has no end.
+    /// Returns the length of the body, or `None` if it is malformed or incomplete.
     fn length(bytes: &[u8]) -> Option<usize> {
         let mut chunks = Chunks::START;
-        let taken = chunks.advance(bytes).ok()?;
-        chunks.is_end().then_some(taken)
+        let consumed = chunks.advance(bytes).ok()?;
+        chunks.is_end().then_some(consumed)
     }
 
     #[test]
@@ -113,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_servers_could_read_differently_is_malformed() {
+    fn a_body_that_servers_could_interpret_differently_is_malformed() {
         for body in [
             "\r\n",
             "5\nhello\r\n0\r\n\r\n",

@@ -1,8 +1,7 @@
-//! The order in which new connections get their first request processed: health checks at once, all others a few at a
-//! time.
+//! Limits how many new connections process their first request at the same time. Health checks are not limited.
 //!
-//! The runtime runs its tasks in the order in which they became ready. Without these permits, a burst of thousands of
-//! connections would make thousands of tasks ready at once, and a health check would wait until all of them ran.
+//! The runtime runs tasks in the order in which they become ready. Without these permits, a burst of thousands of
+//! connections would make thousands of tasks ready at once, and a health check would wait for all of them.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -16,32 +15,32 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-use super::refused::Exchange;
+use super::exchange::Exchange;
 
-/// The paths of health checks. They are answered beyond the limits, too.
+/// The paths of health checks, which are also served to connections beyond the limits.
 const HEALTH_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
-/// Bytes that tell whether a request is a health check.
+/// The number of bytes that suffices to recognize a health check.
 const FIRST_BYTES: usize = 32;
 
-/// How many first requests are processed at once: one fewer than the runtime has threads. The free thread takes up
-/// connections and answers health checks.
-pub(super) fn most_at_once() -> usize {
+/// Returns the number of permits: one fewer than the runtime has worker threads. The remaining thread accepts connections
+/// and serves health checks.
+pub(super) fn max_concurrent() -> usize {
     Handle::current().metrics().num_workers().saturating_sub(1).max(1)
 }
 
-/// Whether a request for this path is a health check.
+/// Returns whether a request for this path is a health check.
 pub(super) fn is_health_path(path: &str) -> bool {
     HEALTH_PATHS.contains(&path)
 }
 
-/// Whether these bytes begin a health check.
+/// Returns whether these bytes start a health check.
 fn begins_health_check(bytes: &[u8]) -> bool {
     let target = bytes.strip_prefix(b"GET ").or_else(|| bytes.strip_prefix(b"HEAD "));
     let path = target.and_then(|target| target.split(|byte| matches!(byte, b' ' | b'?')).next());
     path.and_then(|path| str::from_utf8(path).ok()).is_some_and(is_health_path)
 }
 
-/// Whether a request has arrived that is not a health check. Reads nothing.
+/// Returns whether a request has arrived that is not a health check. Leaves the bytes in the socket.
 pub(super) fn has_other_request(stream: &TcpStream) -> bool {
     let mut bytes = [0; FIRST_BYTES];
     match recv(stream, &mut bytes, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
@@ -50,25 +49,25 @@ pub(super) fn has_other_request(stream: &TcpStream) -> bool {
     }
 }
 
-/// The wait of one connection for its first request, and then for a permit.
+/// The wait of a connection for its first request, and then for a permit.
 pub(super) struct FirstRequest {
     permits: Arc<Semaphore>,
-    state: State,
+    state: FirstRequestState,
 }
 
-enum State {
+enum FirstRequestState {
     Expected,
     Queued(Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>),
     Started,
 }
 
 impl FirstRequest {
-    /// Waits for one of these permits.
+    /// Creates a wait for one of these permits.
     pub(super) fn new(permits: Arc<Semaphore>) -> Self {
-        Self { permits, state: State::Expected }
+        Self { permits, state: FirstRequestState::Expected }
     }
 
-    /// Ready once the first request may be read from the socket.
+    /// Polls until the first request can be read from the socket.
     pub(super) fn poll_start(
         &mut self,
         stream: &TcpStream,
@@ -77,33 +76,33 @@ impl FirstRequest {
     ) -> Poll<std::io::Result<()>> {
         loop {
             match &mut self.state {
-                State::Started => return Poll::Ready(Ok(())),
-                State::Expected => {
+                FirstRequestState::Started => return Poll::Ready(Ok(())),
+                FirstRequestState::Expected => {
                     let mut bytes = [0; FIRST_BYTES];
                     let mut buf = ReadBuf::new(&mut bytes);
                     let peeked = stream.poll_peek(cx, &mut buf);
                     exchange.set_polled();
                     ready!(peeked)?;
                     if begins_health_check(buf.filled()) {
-                        self.state = State::Started;
+                        self.state = FirstRequestState::Started;
                     } else {
                         exchange.set_queued(true);
-                        self.state = State::Queued(Box::pin(Arc::clone(&self.permits).acquire_owned()));
+                        self.state =
+                            FirstRequestState::Queued(Box::pin(Arc::clone(&self.permits).acquire_owned()));
                     }
                 }
-                State::Queued(permit) => {
+                FirstRequestState::Queued(permit) => {
                     let permit = ready!(permit.as_mut().poll(cx));
                     exchange.set_queued(false);
                     exchange.hold_permit(permit.ok());
-                    self.state = State::Started;
+                    self.state = FirstRequestState::Started;
                 }
             }
         }
     }
 }
 
-/// Runs a connection to its end; nobody is left to notify when it fails. Its permit is returned as soon as it waits for
-/// anything.
+/// Runs a connection to completion and ignores its result. Releases its permit at the end of each poll.
 pub(super) async fn run(connection: impl Future, exchange: &Exchange) {
     let mut connection = pin!(connection);
     poll_fn(|cx| {
@@ -113,7 +112,7 @@ pub(super) async fn run(connection: impl Future, exchange: &Exchange) {
     .await;
 }
 
-/// Returns the permit of a connection when it is dropped, after a panic as well.
+/// Releases the permit of a connection on drop, including after a panic.
 struct PermitGuard<'a>(&'a Exchange);
 
 impl Drop for PermitGuard<'_> {
@@ -129,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// The server's side of a connection over which these bytes were sent, and the client's.
+    /// Returns the server and the client side of a connection over which these bytes were sent.
     async fn connection(bytes: &[u8]) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
@@ -160,11 +159,11 @@ mod tests {
         assert!(!exchange.is_queued());
         assert_eq!(permits.available_permits(), 0);
         run(std::future::ready(()), &exchange).await;
-        assert_eq!(permits.available_permits(), 1, "the permit is returned with the first poll");
+        assert_eq!(permits.available_permits(), 1, "the first poll releases the permit");
     }
 
     #[test]
-    fn the_first_bytes_tell_a_health_check() {
+    fn a_health_check_is_recognized_by_its_first_bytes() {
         for request in ["GET /healthz HTTP/1.1\r\n", "HEAD /readyz HTTP/1.0\r\n", "GET /metrics?x=1 HTTP/1.1"]
         {
             assert!(begins_health_check(request.as_bytes()), "{request}");

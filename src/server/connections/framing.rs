@@ -1,88 +1,91 @@
-//! Where each request of a connection begins and ends, as far as its bytes have arrived.
+//! Finds where each request of a connection begins and ends in the bytes received so far.
 
 use super::chunks::Chunks;
-use super::head::{self, BodyKind, Verdict};
+use super::head::{self, BodyKind, HeadValidation};
 use web::rejection::Rejection;
 
 /// The position in the sequence of requests of one connection.
 #[derive(Debug)]
 pub(super) struct Framing {
-    state: State,
+    state: FramingState,
     heads: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum FramingState {
     Head,
     Body(u64),
     Chunks(Chunks),
 }
 
-/// Why the bytes after the accepted ones were not accepted.
+/// Why [`Framing::accept`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum StopReason {
     /// All bytes were accepted.
-    Nowhere,
-    /// They begin a head that is not complete.
+    AllAccepted,
+    /// The next bytes start a head that is not complete.
     Partial,
-    /// They begin a request that is refused.
-    Refused(Rejection),
-    /// They are not a continuation of the chunked body.
+    /// The next bytes start a request that is rejected.
+    Rejected(Rejection),
+    /// The next bytes do not continue the chunked body.
     MalformedBody,
 }
 
 impl Framing {
-    /// The beginning of a connection.
-    pub(super) const START: Self = Self { state: State::Head, heads: 0 };
+    /// The position at the start of a connection.
+    pub(super) const START: Self = Self { state: FramingState::Head, heads: 0 };
 
-    /// How many heads were accepted.
+    /// Returns the number of accepted request heads.
     pub(super) fn heads(&self) -> u64 {
         self.heads
     }
 
-    /// Whether the next byte begins a request.
+    /// Returns whether the next byte starts a request.
     pub(super) fn is_between_requests(&self) -> bool {
-        matches!(self.state, State::Head)
+        matches!(self.state, FramingState::Head)
     }
 
-    /// Accepts bytes from the beginning on; returns how many, and why not more.
-    pub(super) fn accept(&mut self, bytes: &[u8]) -> (usize, Stop) {
-        let mut at = 0;
-        while at < bytes.len() {
-            let rest = &bytes[at..];
+    /// Validates bytes. Returns how many of the first bytes are accepted, and why it stopped.
+    pub(super) fn accept(&mut self, bytes: &[u8]) -> (usize, StopReason) {
+        let mut position = 0;
+        while position < bytes.len() {
+            let remaining = &bytes[position..];
             match &mut self.state {
-                State::Head => match head::validate(rest) {
-                    Verdict::Partial => return (at, Stop::Partial),
-                    Verdict::Refused(rejection) => return (at, Stop::Refused(rejection)),
-                    Verdict::Valid(length, body) => {
-                        at += length;
+                FramingState::Head => match head::validate(remaining) {
+                    HeadValidation::Partial => return (position, StopReason::Partial),
+                    HeadValidation::Rejected(rejection) => {
+                        return (position, StopReason::Rejected(rejection));
+                    }
+                    HeadValidation::Valid(length, body) => {
+                        position += length;
                         self.heads += 1;
                         self.state = match body {
-                            BodyKind::Sized(0) => State::Head,
-                            BodyKind::Sized(length) => State::Body(length),
-                            BodyKind::Chunked => State::Chunks(Chunks::START),
+                            BodyKind::Sized(0) => FramingState::Head,
+                            BodyKind::Sized(length) => FramingState::Body(length),
+                            BodyKind::Chunked => FramingState::Chunks(Chunks::START),
                         };
                     }
                 },
-                State::Body(left) => {
-                    let taken = usize::try_from(*left).map_or(rest.len(), |left| left.min(rest.len()));
-                    at += taken;
-                    *left -= taken as u64;
-                    if *left == 0 {
-                        self.state = State::Head;
+                FramingState::Body(bytes_left) => {
+                    let consumed = usize::try_from(*bytes_left)
+                        .map_or(remaining.len(), |left| left.min(remaining.len()));
+                    position += consumed;
+                    *bytes_left -= consumed as u64;
+                    if *bytes_left == 0 {
+                        self.state = FramingState::Head;
                     }
                 }
-                State::Chunks(chunks) => match chunks.advance(rest) {
-                    Ok(taken) => {
-                        at += taken;
+                FramingState::Chunks(chunks) => match chunks.advance(remaining) {
+                    Ok(consumed) => {
+                        position += consumed;
                         if chunks.is_end() {
-                            self.state = State::Head;
+                            self.state = FramingState::Head;
                         }
                     }
-                    Err((taken, _)) => return (at + taken, Stop::MalformedBody),
+                    Err((consumed, _)) => return (position + consumed, StopReason::MalformedBody),
                 },
             }
         }
-        (at, Stop::Nowhere)
+        (position, StopReason::AllAccepted)
     }
 }

@@ -1,7 +1,7 @@
-//! Validation of a request head (RFC 9112) before the HTTP library sees it.
+//! Validates a request head (RFC 9112) before the HTTP library parses it.
 //!
-//! Stricter than the library, so that the library never writes an error response of its own, and so that no other
-//! server in front of this one can disagree about where a request ends.
+//! The validation is stricter than the library's, for two reasons: the library never writes an error response of its own,
+//! and a proxy cannot interpret the end of a request differently.
 
 use std::mem::MaybeUninit;
 use std::net::Ipv6Addr;
@@ -12,11 +12,11 @@ use poem::http::uri::{PathAndQuery, Uri};
 
 use web::rejection::Rejection;
 
-/// Bytes that the head of a request may have.
+/// The maximum size of a request head.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// Header fields that a request may have.
+/// The maximum number of header fields of a request.
 const MAX_HEADERS: usize = 100;
-/// Bytes that the target of a request may have: the most that the HTTP library stores.
+/// The maximum size of a request target, which is what the HTTP library can store.
 const MAX_TARGET_BYTES: usize = (u16::MAX - 1) as usize;
 /// The largest `Content-Length` that the HTTP library represents.
 const MAX_LENGTH: u64 = u64::MAX - 2;
@@ -24,21 +24,21 @@ const MAX_LENGTH: u64 = u64::MAX - 2;
 /// How the body of a request is delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
-    /// This many bytes; zero without `Content-Length`.
+    /// A body of this many bytes; zero without `Content-Length`.
     Sized(u64),
-    /// Chunks, up to the last one.
+    /// A chunked body.
     Chunked,
 }
 
 /// The result of validating the bytes received so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum HeadValidation {
     /// More bytes are needed.
     Partial,
     /// A valid head of this many bytes, and the kind of body that follows.
     Valid(usize, BodyKind),
-    /// No valid head begins with these bytes.
-    Refused(Rejection),
+    /// These bytes cannot start a valid head.
+    Rejected(Rejection),
 }
 
 const HEAD_TOO_LARGE: Rejection = Rejection::new(
@@ -63,23 +63,23 @@ const UNKNOWN_CODING: Rejection = Rejection::new(
 );
 
 /// Validates the head at the beginning of `bytes`.
-pub(super) fn validate(bytes: &[u8]) -> Verdict {
+pub(super) fn validate(bytes: &[u8]) -> HeadValidation {
     let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut request = Request::new(&mut []);
     let parsed = ParserConfig::default().parse_request_with_uninit_headers(&mut request, bytes, &mut headers);
     match parsed {
-        Ok(Status::Complete(length)) if length > MAX_HEAD_BYTES => Verdict::Refused(too_large(bytes)),
+        Ok(Status::Complete(length)) if length > MAX_HEAD_BYTES => HeadValidation::Rejected(too_large(bytes)),
         Ok(Status::Complete(length)) => match check(&request, &bytes[..length]) {
-            Ok(body) => Verdict::Valid(length, body),
-            Err(rejection) => Verdict::Refused(rejection),
+            Ok(body) => HeadValidation::Valid(length, body),
+            Err(rejection) => HeadValidation::Rejected(rejection),
         },
-        Ok(Status::Partial) if bytes.len() >= MAX_HEAD_BYTES => Verdict::Refused(too_large(bytes)),
-        Ok(Status::Partial) => Verdict::Partial,
-        Err(error) => Verdict::Refused(unparsable(error, bytes)),
+        Ok(Status::Partial) if bytes.len() >= MAX_HEAD_BYTES => HeadValidation::Rejected(too_large(bytes)),
+        Ok(Status::Partial) => HeadValidation::Partial,
+        Err(error) => HeadValidation::Rejected(unparsable(error, bytes)),
     }
 }
 
-/// The rejection of a head that exceeds [`MAX_HEAD_BYTES`], by its first line alone or as a whole.
+/// Returns the rejection of a head that exceeds [`MAX_HEAD_BYTES`], depending on whether its first line alone does.
 fn too_large(bytes: &[u8]) -> Rejection {
     let line_ends = bytes[..MAX_HEAD_BYTES].contains(&b'\n');
     if line_ends { HEAD_TOO_LARGE } else { TARGET_TOO_LONG }
@@ -96,7 +96,7 @@ fn unparsable(error: Error, bytes: &[u8]) -> Rejection {
     }
 }
 
-/// Whether the request line ends with a well-formed version, though one that is not supported.
+/// Returns whether the request line ends with a well-formed version that is not supported.
 fn has_other_version(bytes: &[u8]) -> bool {
     let line =
         bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -107,7 +107,7 @@ fn has_other_version(bytes: &[u8]) -> bool {
         if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
-/// Everything that the parser lets through and this server does not.
+/// Performs the checks that the parser does not.
 fn check(request: &Request<'_, '_>, head: &[u8]) -> Result<BodyKind, Rejection> {
     let is_bare = |line: &[u8]| !line.is_empty() && line.last() != Some(&b'\r');
     if head.split(|byte| *byte == b'\n').any(is_bare) || head.starts_with(b"\n") {
@@ -123,7 +123,7 @@ fn check(request: &Request<'_, '_>, head: &[u8]) -> Result<BodyKind, Rejection> 
     Ok(body.kind)
 }
 
-/// What the headers say about the connection.
+/// The host and the body that the headers declare.
 struct Declared<'a> {
     host: Option<&'a [u8]>,
     kind: BodyKind,
@@ -133,7 +133,7 @@ fn check_headers<'a>(headers: &[Header<'a>], is_http_11: bool) -> Result<Declare
     let (mut host, mut length, mut coding) = (None, None, None);
     for header in headers {
         let is = |name: &str| header.name.eq_ignore_ascii_case(name);
-        let (place, twice) = match header.name.len() {
+        let (value, repeated) = match header.name.len() {
             4 if is("host") => (&mut host, "The request has more than one `Host` header."),
             14 if is("content-length") => {
                 (&mut length, "The request has more than one `Content-Length` header.")
@@ -143,8 +143,8 @@ fn check_headers<'a>(headers: &[Header<'a>], is_http_11: bool) -> Result<Declare
             }
             _ => continue,
         };
-        if place.replace(header.value).is_some() {
-            return Err(Rejection::malformed(twice));
+        if value.replace(header.value).is_some() {
+            return Err(Rejection::malformed(repeated));
         }
     }
     if host.is_some_and(|host| !is_host(host)) {
@@ -176,7 +176,7 @@ fn content_length(value: &[u8]) -> Result<u64, Rejection> {
     digits.parse().ok().filter(|length| *length <= MAX_LENGTH).ok_or(BODY_TOO_LARGE)
 }
 
-/// Accepts `chunked` alone. Without `chunked` at its end, a list does not tell where the body ends (RFC 9112, 6.3).
+/// Accepts only `chunked`. If `chunked` is not the last coding, the end of the body is undefined (RFC 9112, 6.3).
 fn transfer_coding(value: &[u8]) -> Result<(), Rejection> {
     let is_chunked = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"chunked");
     let mut codings = value.rsplit(|byte| *byte == b',');
@@ -195,7 +195,7 @@ fn transfer_coding(value: &[u8]) -> Result<(), Rejection> {
     if is_alone { Ok(()) } else { Err(UNKNOWN_CODING) }
 }
 
-/// Accepts a path of this server, or an `http` address that agrees with the `Host` header.
+/// Accepts a path, or an `http` URL whose authority matches the `Host` header.
 fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), Rejection> {
     if method == "CONNECT" {
         return Err(Rejection::malformed("This server is not a proxy: it does not support `CONNECT`."));
@@ -207,7 +207,7 @@ fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), R
         return Err(Rejection::malformed("The request target contains a fragment (`#`)."));
     }
     if target.starts_with('/') {
-        // The characters of nearly every target; the parser of the library decides about the others.
+        // Almost every target consists of these characters. Others are validated by the library's parser.
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~?%=&:@!$'()*+,;".contains(&byte);
         return if target.bytes().all(is_plain) || PathAndQuery::try_from(target).is_ok() {
             Ok(())
@@ -218,13 +218,13 @@ fn check_target(method: &str, target: &str, host: Option<&[u8]>) -> Result<(), R
     match Uri::try_from(target) {
         Ok(uri) if is_own(&uri, host) => Ok(()),
         _ => Err(Rejection::malformed(
-            "The request target must be a path that begins with `/`, or an `http` address of the same host as the \
+            "The request target must be a path that begins with `/`, or an `http` URL of the same host as the \
              `Host` header.",
         )),
     }
 }
 
-/// Whether an absolute target has the scheme of this server and the authority that the `Host` header names.
+/// Returns whether an absolute target has the scheme `http` or `https` and the same authority as the `Host` header.
 fn is_own(uri: &Uri, host: Option<&[u8]>) -> bool {
     let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
     let authority = uri.authority().map(|authority| authority.as_str().as_bytes());
@@ -234,7 +234,7 @@ fn is_own(uri: &Uri, host: Option<&[u8]>) -> bool {
         })
 }
 
-/// `uri-host [ ":" port ]` (RFC 9110, 7.2), with a host that is not empty.
+/// Returns whether a value is `uri-host [ ":" port ]` (RFC 9110, 7.2) with a host that is not empty.
 fn is_host(value: &[u8]) -> bool {
     let (host, port) = match value {
         [b'[', rest @ ..] => {
@@ -258,7 +258,7 @@ fn is_host(value: &[u8]) -> bool {
     is_port && is_registered_name(host)
 }
 
-/// `reg-name` (RFC 3986, 3.2.2), not empty.
+/// Returns whether a name is a `reg-name` (RFC 3986, 3.2.2) that is not empty.
 fn is_registered_name(name: &[u8]) -> bool {
     let mut rest = name;
     while let [first, after @ ..] = rest {

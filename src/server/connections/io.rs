@@ -1,8 +1,8 @@
-//! The bytes of one connection, between its socket and the HTTP library.
+//! The I/O layer between the socket of a connection and the HTTP library.
 //!
-//! Hands over whole and valid request heads only, bounds the time in which the client must take a response, and reads
-//! on for a moment before it closes a connection whose request it did not read to the end: a socket that is closed with
-//! unread bytes is reset, and the client might never see the response.
+//! Passes only complete and valid request heads to the library, limits the time in which the client must read a response,
+//! and discards unread input for a short time before it closes the connection: closing a socket with unread bytes resets
+//! it, and the client might not receive the response.
 
 use std::io;
 use std::pin::Pin;
@@ -16,48 +16,48 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
+use super::counters::ConnectionCounters;
+use super::exchange::Exchange;
 use super::first_request::FirstRequest;
-use super::framing::{Framing, Stop};
+use super::framing::{Framing, StopReason};
 use super::head::MAX_HEAD_BYTES;
 use super::limits::Timeouts;
-use super::progress::Progress;
-use super::refused::Exchange;
-use super::tally::Tally;
+use super::write_progress::WriteProgress;
 use web::rejection::Rejection;
 
-/// Bytes that are read and discarded at most before a connection is closed.
-const MAX_DISCARDED: usize = 1024 * 1024;
+/// The maximum number of bytes that are discarded before a connection is closed.
+const MAX_DISCARDED_BYTES: usize = 1024 * 1024;
 
 const TRUNCATED: Rejection =
     Rejection::new(StatusCode::BAD_REQUEST, "The request ended before its head was complete.");
 
-/// A socket as the HTTP library sees it.
+/// The stream that the HTTP library reads from and writes to.
 pub(super) struct ConnectionIo {
     stream: TcpStream,
     first_request: FirstRequest,
     framing: Framing,
     exchange: Arc<Exchange>,
-    tally: Arc<Tally>,
-    /// Bytes that arrived and were not handed over: a head that is not complete, or more than the library had room for.
-    held: Vec<u8>,
-    /// How many of the held bytes were accepted.
+    counters: Arc<ConnectionCounters>,
+    /// Received bytes that were not passed to the library: an incomplete head, or more than fits into the library's buffer.
+    buffer: Vec<u8>,
+    /// How many bytes of the buffer were accepted.
     accepted: usize,
-    /// How many of these were handed over.
-    given: usize,
-    /// The chunked body is malformed after the accepted bytes.
+    /// How many accepted bytes were passed to the library.
+    passed: usize,
+    /// Whether the chunked body is malformed after the accepted bytes.
     is_body_malformed: bool,
-    /// The client has sent its last byte.
+    /// Whether the client has closed its sending side.
     is_ended: bool,
-    progress: Progress,
+    progress: WriteProgress,
     linger: Duration,
     discarding: Option<Discarding>,
 }
 
-/// The time and the bytes left before the connection is closed.
+/// The remaining time and bytes before the connection is closed.
 #[derive(Debug)]
 struct Discarding {
     timer: Pin<Box<Sleep>>,
-    left: usize,
+    bytes_left: usize,
 }
 
 impl ConnectionIo {
@@ -66,105 +66,110 @@ impl ConnectionIo {
         first_request: FirstRequest,
         timeouts: &Timeouts,
         exchange: Arc<Exchange>,
-        tally: Arc<Tally>,
+        counters: Arc<ConnectionCounters>,
     ) -> Self {
         Self {
             stream,
             first_request,
             framing: Framing::START,
             exchange,
-            tally,
-            held: Vec::new(),
+            counters,
+            buffer: Vec::new(),
             accepted: 0,
-            given: 0,
+            passed: 0,
             is_body_malformed: false,
             is_ended: false,
-            progress: Progress::new(timeouts.write),
+            progress: WriteProgress::new(timeouts.write),
             linger: timeouts.linger,
             discarding: None,
         }
     }
 
-    /// Hands over held bytes that were accepted. False when there are none.
-    fn give(&mut self, buf: &mut ReadBuf<'_>) -> bool {
-        if self.given == self.accepted {
+    /// Passes accepted bytes of the buffer to the library. Returns `false` if there are none.
+    fn pass_accepted(&mut self, buf: &mut ReadBuf<'_>) -> bool {
+        if self.passed == self.accepted {
             return false;
         }
-        let end = self.accepted.min(self.given + buf.remaining());
-        buf.put_slice(&self.held[self.given..end]);
-        self.given = end;
-        if self.given == self.accepted {
-            self.held.drain(..self.accepted);
-            (self.given, self.accepted) = (0, 0);
+        let end = self.accepted.min(self.passed + buf.remaining());
+        buf.put_slice(&self.buffer[self.passed..end]);
+        self.passed = end;
+        if self.passed == self.accepted {
+            self.buffer.drain(..self.accepted);
+            (self.passed, self.accepted) = (0, 0);
         }
         true
     }
 
-    /// Validates the bytes that arrived after position `start` of the buffer, and leaves the accepted ones there.
-    fn take(&mut self, buf: &mut ReadBuf<'_>, start: usize) {
+    /// Validates the bytes that arrived in `buf` after position `start`. Leaves the accepted ones there and moves the others to
+    /// the buffer.
+    fn validate_arrived(&mut self, buf: &mut ReadBuf<'_>, start: usize) {
         let arrived = &buf.filled()[start..];
-        if self.held.is_empty() {
+        if self.buffer.is_empty() {
             let (accepted, stop) = self.framing.accept(arrived);
-            if stop != Stop::Nowhere {
-                self.held.extend_from_slice(&arrived[accepted..]);
+            if stop != StopReason::AllAccepted {
+                self.buffer.extend_from_slice(&arrived[accepted..]);
                 buf.set_filled(start + accepted);
-                self.stop(stop);
+                self.handle_stop(stop);
             }
             return;
         }
-        // A head cannot become complete or malformed in a new way before its next line ends.
-        let may_be_decided = arrived.contains(&b'\n') || self.held.len() + arrived.len() >= MAX_HEAD_BYTES;
-        self.held.extend_from_slice(arrived);
+        // The validation of an incomplete head can only change at the end of its next line.
+        let can_change = arrived.contains(&b'\n') || self.buffer.len() + arrived.len() >= MAX_HEAD_BYTES;
+        self.buffer.extend_from_slice(arrived);
         buf.set_filled(start);
-        if may_be_decided {
-            let (accepted, stop) = self.framing.accept(&self.held);
+        if can_change {
+            let (accepted, stop) = self.framing.accept(&self.buffer);
             self.accepted = accepted;
-            self.stop(stop);
+            self.handle_stop(stop);
         }
     }
 
-    /// Deals with the held bytes after the accepted ones.
-    fn stop(&mut self, stop: Stop) {
+    /// Handles the bytes of the buffer after the accepted ones.
+    fn handle_stop(&mut self, stop: StopReason) {
         match stop {
-            Stop::Nowhere | Stop::Partial => {}
-            Stop::Refused(rejection) => self.refuse(rejection),
-            Stop::MalformedBody => {
-                self.held.truncate(self.accepted);
+            StopReason::AllAccepted | StopReason::Partial => {}
+            StopReason::Rejected(rejection) => self.reject(rejection),
+            StopReason::MalformedBody => {
+                self.buffer.truncate(self.accepted);
                 self.is_body_malformed = true;
             }
         }
     }
 
-    /// Replaces the held bytes after the accepted ones by a substitute for the refused request.
-    fn refuse(&mut self, rejection: Rejection) {
+    /// Replaces the bytes of the buffer after the accepted ones by a substitute for the rejected request.
+    fn reject(&mut self, rejection: Rejection) {
         let number = self.framing.heads() + 1;
-        let substitute = self.exchange.refuse(number, rejection, &self.held[self.accepted..]);
-        self.held.truncate(self.accepted);
-        self.held.extend_from_slice(substitute);
-        self.accepted = self.held.len();
+        let substitute = self.exchange.reject(number, rejection, &self.buffer[self.accepted..]);
+        self.buffer.truncate(self.accepted);
+        self.buffer.extend_from_slice(substitute);
+        self.accepted = self.buffer.len();
     }
 
-    /// Whether the client may still be sending something that nobody reads.
+    /// Returns whether the client may still be sending bytes that are not read.
     fn has_unread_input(&self) -> bool {
         !self.is_ended
-            && (self.exchange.has_refused()
+            && (self.exchange.has_rejected()
                 || self.is_body_malformed
-                || !self.held.is_empty()
+                || !self.buffer.is_empty()
                 || !self.framing.is_between_requests())
     }
 
-    /// The client reads too little. Fails once the time limit has passed.
+    /// Fails once the client has read too little within the time limit.
     fn poll_stalled<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         ready!(self.progress.poll_expired(cx));
-        self.tally.stalled.fetch_add(1, Ordering::Relaxed);
-        // Frees the unsent bytes at once instead of leaving them to the kernel.
+        self.counters.stalled.fetch_add(1, Ordering::Relaxed);
+        // Frees the unsent bytes immediately.
         let _ = self.stream.set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Passes on the outcome of a write.
-    fn written(&mut self, cx: &mut Context<'_>, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match outcome {
+    /// Records the progress of a write and returns its result.
+    fn record_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        result: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match result {
             Poll::Ready(Ok(bytes)) => {
                 self.progress.advance(bytes);
                 Poll::Ready(Ok(bytes))
@@ -181,26 +186,26 @@ impl AsyncRead for ConnectionIo {
         ready!(this.first_request.poll_start(&this.stream, &this.exchange, cx))?;
         let start = buf.filled().len();
         loop {
-            if this.give(buf) {
+            if this.pass_accepted(buf) {
                 return Poll::Ready(Ok(()));
             }
             if this.is_body_malformed {
                 return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
             }
-            if this.exchange.has_refused() {
-                // Nothing is read any more; the response to the substitute closes the connection.
+            if this.exchange.has_rejected() {
+                // Reading has ended. The response to the substitute closes the connection.
                 return Poll::Pending;
             }
             ready!(Pin::new(&mut this.stream).poll_read(cx, buf))?;
             if buf.filled().len() == start {
                 this.is_ended = true;
-                if this.held.is_empty() {
+                if this.buffer.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
-                this.refuse(TRUNCATED);
+                this.reject(TRUNCATED);
                 continue;
             }
-            this.take(buf, start);
+            this.validate_arrived(buf, start);
             if buf.filled().len() > start {
                 return Poll::Ready(Ok(()));
             }
@@ -211,8 +216,8 @@ impl AsyncRead for ConnectionIo {
 impl AsyncWrite for ConnectionIo {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let outcome = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.written(cx, outcome)
+        let result = Pin::new(&mut this.stream).poll_write(cx, bytes);
+        this.record_write(cx, result)
     }
 
     fn poll_write_vectored(
@@ -221,8 +226,8 @@ impl AsyncWrite for ConnectionIo {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let outcome = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
-        this.written(cx, outcome)
+        let result = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
+        this.record_write(cx, result)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -244,14 +249,14 @@ impl AsyncWrite for ConnectionIo {
         let linger = this.linger;
         let discarding = this.discarding.get_or_insert_with(|| Discarding {
             timer: Box::pin(tokio::time::sleep(linger)),
-            left: MAX_DISCARDED,
+            bytes_left: MAX_DISCARDED_BYTES,
         });
         loop {
             let mut scratch = [0; 4096];
             let mut buf = ReadBuf::new(&mut scratch);
             match Pin::new(&mut this.stream).poll_read(cx, &mut buf) {
-                Poll::Ready(Ok(())) if !buf.filled().is_empty() && discarding.left > 0 => {
-                    discarding.left = discarding.left.saturating_sub(buf.filled().len());
+                Poll::Ready(Ok(())) if !buf.filled().is_empty() && discarding.bytes_left > 0 => {
+                    discarding.bytes_left = discarding.bytes_left.saturating_sub(buf.filled().len());
                 }
                 Poll::Ready(_) => return Poll::Ready(Ok(())),
                 Poll::Pending => return discarding.timer.as_mut().poll(cx).map(Ok),

@@ -1,4 +1,4 @@
-//! How many connections may be open, in all and for each client address, and how long each step may take.
+//! The limits on open connections, in total and per client address, and the timeouts of a connection.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,54 +11,54 @@ use rustix::process::{Resource, getrlimit};
 use foundation::config::{self, Network};
 use rate_limit::memory::network;
 
-/// Connections open at once, where the limit of open files allows so many.
+/// The maximum number of open connections, if the limit on open files allows it.
 const MAX_CONNECTIONS: usize = 8192;
-/// Connections beyond the limits, where the limit of open files allows so many.
+/// The maximum number of open connections beyond the limits, if the limit on open files allows it.
 const MAX_OVERFLOW: usize = 1024;
-/// Open files that are assumed when the system has no limit.
+/// The number of open files that is assumed if the system has no limit.
 const UNLIMITED: u64 = 65_536;
 
 /// The limits of one listener.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// Connections open at once.
+    /// The maximum number of open connections.
     pub total: usize,
-    /// Connections of one client address (of one /64 network with IPv6).
+    /// The maximum number of open connections per client address (per /64 network with IPv6).
     pub per_address: usize,
-    /// Addresses that `per_address` does not apply to.
+    /// The networks that `per_address` does not apply to.
     pub proxies: Vec<Network>,
-    /// Connections beyond these limits that may be open at once: health checks are answered, other requests are refused.
+    /// The maximum number of open connections beyond these limits. Their health checks are served, other requests are rejected.
     pub overflow: usize,
-    /// The time in which such a connection may send its request before a newer one replaces it.
+    /// How long such a connection has to send its request before a newer one can replace it.
     pub overflow_age: Duration,
-    /// The time that the head of a request may take, on such a connection.
+    /// The timeout for the request head on such a connection.
     pub overflow_head: Duration,
-    /// How long each step of other connections may take.
+    /// The timeouts of other connections.
     pub timeouts: Timeouts,
 }
 
-/// How long each step of a connection may take.
+/// The timeouts of a connection.
 #[derive(Debug, Clone)]
 pub struct Timeouts {
-    /// The wait for a request, and its head.
+    /// The timeout for receiving a request head, including the wait for its first byte.
     pub head: Duration,
-    /// The time in which a client must read 16 KiB while more waits for it.
+    /// The time in which a client must read 16 KiB of pending data.
     pub write: Duration,
     /// How long unread input is discarded before the connection is closed.
     pub linger: Duration,
 }
 
 impl ConnectionLimits {
-    /// The limits for this configuration, within the limit of open files: a quarter of these stays free for the database,
-    /// webhooks and mail.
-    pub fn new(server: &config::Server) -> Self {
+    /// Returns the limits for this configuration. A quarter of the open files that the system allows stays free for the
+    /// database, webhooks and mail.
+    pub fn new(server: &config::ServerConfig) -> Self {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(UNLIMITED);
         let files = usize::try_from(files).unwrap_or(usize::MAX);
         let overflow = (files / 16).clamp(1, MAX_OVERFLOW);
-        let most = usize::try_from(server.max_connections_per_address.get()).unwrap_or(usize::MAX);
+        let per_address = usize::try_from(server.max_connections_per_address.get()).unwrap_or(usize::MAX);
         Self {
             total: (files / 4 * 3).saturating_sub(overflow).clamp(1, MAX_CONNECTIONS),
-            per_address: most,
+            per_address,
             proxies: server.trusted_proxies.clone(),
             overflow,
             overflow_age: Duration::from_millis(100),
@@ -72,39 +72,39 @@ impl ConnectionLimits {
     }
 }
 
-/// Which limit a connection exceeds.
+/// The limit that a connection exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exceeded {
-    /// The one of the whole server.
+    /// The limit of the server.
     Total,
-    /// The one of its client address.
+    /// The limit of the client address.
     Address,
 }
 
-/// The connections that are open within the limits.
+/// Counts the open connections within the limits.
 #[derive(Debug)]
-pub(super) struct Slots {
+pub(super) struct ConnectionSlots {
     total: usize,
     per_address: usize,
     proxies: Vec<Network>,
-    open: Mutex<Open>,
+    open: Mutex<OpenCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenCounts {
     total: usize,
     by_address: HashMap<IpAddr, usize>,
 }
 
-/// The place of one open connection; dropping it frees the place.
+/// The slot of an open connection, freed on drop.
 #[derive(Debug)]
-pub(super) struct Slot {
-    slots: Arc<Slots>,
-    /// The address that it counts for; `None` for a proxy.
+pub(super) struct ConnectionSlot {
+    slots: Arc<ConnectionSlots>,
+    /// The client address that it counts for, or `None` for a proxy.
     address: Option<IpAddr>,
 }
 
-impl Slots {
+impl ConnectionSlots {
     pub(super) fn new(limits: &ConnectionLimits) -> Arc<Self> {
         Arc::new(Self {
             total: limits.total,
@@ -114,8 +114,8 @@ impl Slots {
         })
     }
 
-    /// A place for a connection of this client.
-    pub(super) fn take(self: &Arc<Self>, client: IpAddr) -> Result<Slot, Exceeded> {
+    /// Acquires a slot for a connection of this client.
+    pub(super) fn acquire(self: &Arc<Self>, client: IpAddr) -> Result<ConnectionSlot, Exceeded> {
         let is_proxy = self.proxies.iter().any(|proxies| proxies.contains(client));
         let address = (!is_proxy).then(|| network(client));
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,11 +130,11 @@ impl Slots {
             *count += 1;
         }
         open.total += 1;
-        Ok(Slot { slots: Arc::clone(self), address })
+        Ok(ConnectionSlot { slots: Arc::clone(self), address })
     }
 }
 
-impl Drop for Slot {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut open = self.slots.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.total -= 1;
@@ -153,34 +153,35 @@ impl Drop for Slot {
 mod tests {
     use super::*;
 
-    fn slots(total: usize, per_address: usize) -> Arc<Slots> {
+    fn slots(total: usize, per_address: usize) -> Arc<ConnectionSlots> {
         let proxies = vec!["10.0.0.0/8".parse().unwrap()];
-        Arc::new(Slots { total, per_address, proxies, open: Mutex::default() })
+        Arc::new(ConnectionSlots { total, per_address, proxies, open: Mutex::default() })
     }
 
     #[test]
-    fn each_address_has_its_own_limit_and_a_closed_connection_frees_its_place() {
+    fn each_address_has_its_own_limit_and_a_closed_connection_frees_its_slot() {
         let slots = slots(100, 2);
-        let take = |client: &str| slots.take(client.parse().unwrap());
-        let first = take("192.0.2.1").unwrap();
-        let _second = take("::ffff:192.0.2.1").unwrap();
-        assert_eq!(take("192.0.2.1").unwrap_err(), Exceeded::Address);
-        let _other = take("192.0.2.2").unwrap();
+        let acquire = |client: &str| slots.acquire(client.parse().unwrap());
+        let first = acquire("192.0.2.1").unwrap();
+        let _second = acquire("::ffff:192.0.2.1").unwrap();
+        assert_eq!(acquire("192.0.2.1").unwrap_err(), Exceeded::Address);
+        let _other = acquire("192.0.2.2").unwrap();
         drop(first);
-        let _third = take("192.0.2.1").unwrap();
-        assert_eq!(take("192.0.2.1").unwrap_err(), Exceeded::Address);
-        let _v6 = [take("2001:db8::1").unwrap(), take("2001:db8::2").unwrap()];
-        assert_eq!(take("2001:db8::3").unwrap_err(), Exceeded::Address);
-        let _v6 = take("2001:db8:0:1::1").unwrap();
+        let _third = acquire("192.0.2.1").unwrap();
+        assert_eq!(acquire("192.0.2.1").unwrap_err(), Exceeded::Address);
+        let _v6 = [acquire("2001:db8::1").unwrap(), acquire("2001:db8::2").unwrap()];
+        assert_eq!(acquire("2001:db8::3").unwrap_err(), Exceeded::Address);
+        let _v6 = acquire("2001:db8:0:1::1").unwrap();
     }
 
     #[test]
     fn a_proxy_is_limited_by_the_total_alone() {
         let slots = slots(3, 1);
-        let take = |client: &str| slots.take(client.parse().unwrap());
-        let _open = [take("10.0.0.1").unwrap(), take("10.0.0.1").unwrap(), take("192.0.2.1").unwrap()];
-        assert_eq!(take("10.0.0.1").unwrap_err(), Exceeded::Total);
-        assert_eq!(take("192.0.2.2").unwrap_err(), Exceeded::Total);
+        let acquire = |client: &str| slots.acquire(client.parse().unwrap());
+        let _open =
+            [acquire("10.0.0.1").unwrap(), acquire("10.0.0.1").unwrap(), acquire("192.0.2.1").unwrap()];
+        assert_eq!(acquire("10.0.0.1").unwrap_err(), Exceeded::Total);
+        assert_eq!(acquire("192.0.2.2").unwrap_err(), Exceeded::Total);
         drop(_open);
         assert!(slots.open.lock().unwrap().by_address.is_empty());
     }

@@ -1,18 +1,18 @@
-//! Accepts connections, bounds their number and their times, and closes them gracefully.
+//! Accepts connections, limits their number and duration, and closes them gracefully.
 //!
-//! Replaces the accept loop of the framework, which has no timeouts. Every request head is validated before the HTTP
-//! library sees it ([`head`]), so that errors of HTTP itself get the same responses as all others.
+//! Replaces the accept loop of the framework, which has no timeouts. Every request head is validated ([`head`]) before the
+//! HTTP library parses it, so that HTTP errors have the same response format as all others.
 
 mod chunks;
+mod counters;
+mod exchange;
 mod first_request;
 mod framing;
 mod head;
 mod io;
 mod limits;
 mod overflow;
-mod progress;
-mod refused;
-mod tally;
+mod write_progress;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -35,37 +35,37 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 
+use counters::ConnectionCounters;
+use exchange::Exchange;
 use first_request::FirstRequest;
 use io::ConnectionIo;
 pub use limits::{ConnectionLimits, Timeouts};
-use limits::{Exceeded, Slots};
+use limits::{ConnectionSlots, Exceeded};
 use overflow::Overflow;
-use refused::Exchange;
-use tally::Tally;
 use web::rejection::Rejection;
 
-/// What the system keeps of a response that the client has not read. Left to itself, it keeps megabytes for each client,
-/// and a slow one seems to make no progress until a third of that is read.
+/// The socket send buffer. By default the system buffers megabytes for each client, and a slow client makes no visible
+/// progress until it has read a third of that.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
-/// The pause after a failed accept (such as too many open files), so that the loop does not spin.
+/// The pause after a failed accept, such as with too many open files, so that the loop does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How often refused connections are logged.
-const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// The buffer of the HTTP library: more than a valid head needs.
+/// How often rejected connections are logged.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+/// The buffer size of the HTTP library: more than a valid head needs.
 const LIBRARY_BUFFER_BYTES: usize = 2 * head::MAX_HEAD_BYTES;
 
-/// Serves connections until `shutdown` is done, then waits for those that are open, `patience` at most.
+/// Serves connections until `shutdown` resolves, then waits up to `shutdown_timeout` for open connections.
 pub(super) async fn serve<E>(
     listener: TcpListener,
     endpoint: E,
     limits: ConnectionLimits,
     shutdown: impl Future<Output = ()>,
-    patience: Duration,
+    shutdown_timeout: Duration,
 ) where
     E: Endpoint + 'static,
 {
     let mut acceptor = Acceptor::new(endpoint, limits);
-    let mut report = tokio::time::interval(REPORT_EVERY);
+    let mut report = tokio::time::interval(REPORT_INTERVAL);
     report.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -73,29 +73,29 @@ pub(super) async fn serve<E>(
             () = &mut shutdown => break,
             accepted = listener.accept() => accepted,
             _ = report.tick() => {
-                acceptor.tally.report();
+                acceptor.counters.report();
                 continue;
             }
         };
         match accepted {
             Ok((stream, peer)) => acceptor.start(stream, peer).await,
             Err(error) => {
-                acceptor.tally.not_accepted.fetch_add(1, Ordering::Relaxed);
-                if !is_of_connection(&error) {
+                acceptor.counters.not_accepted.fetch_add(1, Ordering::Relaxed);
+                if !is_client_abort(&error) {
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
     }
     drop(listener);
-    acceptor.tally.report();
-    if tokio::time::timeout(patience, acceptor.graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests did not finish in time and are cut off");
+    acceptor.counters.report();
+    if tokio::time::timeout(shutdown_timeout, acceptor.graceful.shutdown()).await.is_err() {
+        tracing::warn!("some requests did not finish in time and were canceled");
     }
 }
 
-/// Whether an accept failed because the client ended the connection before.
-fn is_of_connection(error: &std::io::Error) -> bool {
+/// Returns whether an accept failed because the client closed the connection first.
+fn is_client_abort(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
 }
 
@@ -103,16 +103,16 @@ fn is_of_connection(error: &std::io::Error) -> bool {
 struct Acceptor<E> {
     endpoint: Arc<E>,
     limits: ConnectionLimits,
-    slots: Arc<Slots>,
+    slots: Arc<ConnectionSlots>,
     overflow: Overflow,
-    tally: Arc<Tally>,
+    counters: Arc<ConnectionCounters>,
     graceful: GracefulShutdown,
     starts: Arc<Semaphore>,
     within: Class,
     beyond: Class,
 }
 
-/// What differs between connections within the limits and those beyond them.
+/// The settings that differ between connections within the limits and beyond them.
 struct Class {
     is_beyond: bool,
     builder: http1::Builder,
@@ -124,21 +124,21 @@ impl<E: Endpoint + 'static> Acceptor<E> {
         beyond.keep_alive(false);
         Self {
             endpoint: Arc::new(endpoint),
-            slots: Slots::new(&limits),
+            slots: ConnectionSlots::new(&limits),
             overflow: Overflow::new(&limits),
-            tally: Arc::default(),
+            counters: Arc::default(),
             graceful: GracefulShutdown::new(),
-            starts: Arc::new(Semaphore::new(first_request::most_at_once())),
+            starts: Arc::new(Semaphore::new(first_request::max_concurrent())),
             within: Class { is_beyond: false, builder: builder(limits.timeouts.head) },
             beyond: Class { is_beyond: true, builder: beyond },
             limits,
         }
     }
 
-    /// Serves a connection within the limits, or answers one request of one beyond them.
+    /// Serves a connection within the limits, or one request of a connection beyond them.
     async fn start(&mut self, stream: TcpStream, peer: SocketAddr) {
         let exchange = Arc::new(Exchange::default());
-        let exceeded = match self.slots.take(peer.ip()) {
+        let exceeded = match self.slots.acquire(peer.ip()) {
             Ok(slot) => {
                 let connection = self.connection(&self.within, stream, peer, &exchange);
                 tokio::spawn(async move {
@@ -150,22 +150,22 @@ impl<E: Endpoint + 'static> Acceptor<E> {
             Err(exceeded) => exceeded,
         };
         let count = match exceeded {
-            Exceeded::Total => &self.tally.over_total,
-            Exceeded::Address => &self.tally.over_address,
+            Exceeded::Total => &self.counters.over_total,
+            Exceeded::Address => &self.counters.over_address,
         };
         count.fetch_add(1, Ordering::Relaxed);
-        if let Some(place) = self.overflow.place(&stream).await {
+        if let Some(slot) = self.overflow.acquire(&stream).await {
             let connection = self.connection(&self.beyond, stream, peer, &exchange);
             let shared = Arc::clone(&exchange);
             let task = tokio::spawn(async move {
                 first_request::run(connection, &shared).await;
-                drop(place);
+                drop(slot);
             });
             self.overflow.push(task.abort_handle(), exchange);
         }
     }
 
-    /// One connection: each of its requests goes to the endpoint.
+    /// Returns a future that passes each request of a connection to the endpoint.
     fn connection(
         &self,
         class: &Class,
@@ -173,20 +173,20 @@ impl<E: Endpoint + 'static> Acceptor<E> {
         peer: SocketAddr,
         exchange: &Arc<Exchange>,
     ) -> impl Future + Send + 'static + use<E> {
-        // When a setting cannot be applied, the connection is slower or has broken off.
+        // If a socket option cannot be set, the connection is slower or already closed.
         let _ = stream.set_nodelay(true);
         let _ = set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES);
         let local = LocalAddr(stream.local_addr().map_or(Addr::custom("tcp", ""), Addr::socket));
         let remote = RemoteAddr(Addr::socket(peer));
         let first_request = FirstRequest::new(Arc::clone(&self.starts));
-        let (timeouts, tally) = (&self.limits.timeouts, Arc::clone(&self.tally));
-        let io = ConnectionIo::new(stream, first_request, timeouts, Arc::clone(exchange), tally);
+        let (timeouts, counters) = (&self.limits.timeouts, Arc::clone(&self.counters));
+        let io = ConnectionIo::new(stream, first_request, timeouts, Arc::clone(exchange), counters);
         let (endpoint, exchange) = (Arc::clone(&self.endpoint), Arc::clone(exchange));
         let is_beyond = class.is_beyond;
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             exchange.set_answering(true);
-            if let Some(refused) = exchange.next() {
-                refused.restore(&mut request);
+            if let Some(rejected) = exchange.next_request() {
+                rejected.restore(&mut request);
             } else if is_beyond && !first_request::is_health_path(request.uri().path()) {
                 request.extensions_mut().insert(Rejection::BUSY);
             }
@@ -202,9 +202,9 @@ impl<E: Endpoint + 'static> Acceptor<E> {
     }
 }
 
-/// HTTP/1.1 without TLS; a proxy in front may offer TLS and other versions to its clients.
-fn builder(head: Duration) -> http1::Builder {
+/// Returns the settings for HTTP/1.1 without TLS. A reverse proxy can offer TLS and other versions to its clients.
+fn builder(head_timeout: Duration) -> http1::Builder {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(LIBRARY_BUFFER_BYTES);
+    builder.timer(TokioTimer::new()).header_read_timeout(head_timeout).max_buf_size(LIBRARY_BUFFER_BYTES);
     builder
 }

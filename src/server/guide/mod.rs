@@ -1,18 +1,19 @@
-//! The guide for receivers of webhooks: one page, with samples that stand beside it as files and are run by tests.
+//! The guide for webhook receivers at `/docs/webhooks`: one page with code samples, which are separate files that tests
+//! execute.
 //!
-//! Owns the page's text. What it tells is decided in `webhooks` and in the contract.
+//! The behavior that it describes is defined in `webhooks` and in the contract.
 
 use std::sync::LazyLock;
 
 use api::generated::events::EVENT_TYPES;
 
-/// The page, written once.
-pub(super) static HTML: LazyLock<String> = LazyLock::new(write);
+/// The rendered page.
+pub(super) static HTML: LazyLock<String> = LazyLock::new(render);
 
-/// Requests, and whether a receiver is to believe them.
+/// Test vectors: signed requests, and whether a receiver must accept them.
 pub(super) const VECTORS: &str = include_str!("../../webhooks/vectors.json");
 
-/// The samples by the names under which the page holds them.
+/// The code samples, by their names in the page.
 const SAMPLES: &[(&str, &str)] = &[
     ("verify.py", include_str!("verify.py")),
     ("verify.ts", include_str!("verify.ts")),
@@ -21,26 +22,26 @@ const SAMPLES: &[(&str, &str)] = &[
     ("receiver.py", include_str!("receiver.py")),
 ];
 
-fn write() -> String {
+fn render() -> String {
     let types: Vec<String> = EVENT_TYPES.iter().map(|kind| format!("<code>{kind}</code>")).collect();
     let mut page = include_str!("guide.html")
         .replace("{{version}}", env!("CARGO_PKG_VERSION"))
         .replace("{{events}}", &types.join(", "));
     for (name, text) in SAMPLES {
-        let shown = format!("<pre id=\"{name}\"><code>{}</code></pre>", escape(text));
-        page = page.replace(&format!("{{{{{name}}}}}"), &shown);
+        let block = format!("<pre id=\"{name}\"><code>{}</code></pre>", escape(text));
+        page = page.replace(&format!("{{{{{name}}}}}"), &block);
     }
     page
 }
 
-/// Text as HTML shows it.
+/// Escapes text for HTML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The sample itself, as a receiver would compile it.
+/// The Rust sample, compiled as in a receiver's project.
 #[cfg(test)]
-#[allow(unreachable_pub, reason = "it is public where it is copied to")]
+#[allow(unreachable_pub, reason = "the sample is public in the receiver's project")]
 mod verify;
 
 #[cfg(test)]
@@ -50,12 +51,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_on_the_page_is_filled() {
+    fn every_placeholder_of_the_page_is_replaced() {
         assert!(!HTML.contains("{{") && !HTML.contains("}}"));
         for (name, text) in SAMPLES {
             assert!(HTML.contains(&format!("<pre id=\"{name}\">")), "{name}");
-            let widest = text.lines().map(|line| line.chars().count()).max();
-            assert!(widest <= Some(120), "{name} is {widest:?} wide");
+            let max_width = text.lines().map(|line| line.chars().count()).max();
+            assert!(max_width <= Some(120), "{name} has lines of {max_width:?} columns");
         }
     }
 
@@ -70,13 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn the_rust_sample_tells_the_vectors_apart() {
+    fn the_rust_sample_accepts_valid_vectors_only() {
         let file: Value = serde_json::from_str(VECTORS).expect("JSON");
         for vector in file["vectors"].as_array().expect("vectors") {
             let text = |name: &str| vector[name].as_str().expect("text");
             let now = vector["now"].as_i64().expect("a time");
-            let told = verify::verify(text("secret"), text("x_svc_signature"), text("body").as_bytes(), now);
-            assert_eq!(told, vector["valid"] == true, "{vector}");
+            let accepted =
+                verify::verify(text("secret"), text("x_svc_signature"), text("body").as_bytes(), now);
+            assert_eq!(accepted, vector["valid"] == true, "{vector}");
         }
     }
 }

@@ -1,4 +1,4 @@
-"""Takes webhooks on this machine: `WEBHOOK_SECRET=whsec_... python3 receiver.py 9000`, beside verify.py."""
+"""Receives webhooks on this machine. Needs verify.py. Run: WEBHOOK_SECRET=whsec_... python3 receiver.py 9000"""
 
 import json
 import os
@@ -7,21 +7,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from verify import verify
 
-handled = set()  # in earnest a table with a unique key, written in the transaction of the work itself
+handled = set()  # in production: a table with a unique key, written in the same transaction as the work
 
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if not verify(os.environ["WEBHOOK_SECRET"], self.headers.get("X-SVC-Signature", ""), body):
-            return self.answer(400)
+            return self.respond(400)
         event = json.loads(body)
         if event["id"] not in handled:
             handled.add(event["id"])
             print(event["type"], event["id"], flush=True)
-        self.answer(204)
+        self.respond(204)
 
-    def answer(self, status):
+    def respond(self, status):
         self.send_response(status)
         self.end_headers()
 

@@ -1,4 +1,4 @@
-// Package webhooks tells whether a webhook comes from us.
+// Package webhooks verifies the signatures of webhooks.
 package webhooks
 
 import (
@@ -11,26 +11,27 @@ import (
 
 const toleranceSeconds = 300
 
-// Verify takes X-SVC-Signature, the raw body as it came, the whole secret as it was shown, and the Unix time.
+// Verify reports whether the signature is valid. header is X-SVC-Signature, body the raw bytes of the body, secret the
+// whole secret as it was shown, and now the Unix time in seconds.
 func Verify(secret, header string, body []byte, now int64) bool {
-	var stamps, signatures []string
+	var timestamps, signatures []string
 	for _, part := range strings.Split(header, ",") {
 		switch name, value, _ := strings.Cut(part, "="); name {
 		case "t":
-			stamps = append(stamps, value)
+			timestamps = append(timestamps, value)
 		case "v1":
 			signatures = append(signatures, value)
 		}
 	}
-	if len(stamps) != 1 || strings.Trim(stamps[0], "0123456789") != "" {
+	if len(timestamps) != 1 || strings.Trim(timestamps[0], "0123456789") != "" {
 		return false
 	}
-	at, err := strconv.ParseInt(stamps[0], 10, 64)
+	at, err := strconv.ParseInt(timestamps[0], 10, 64)
 	if err != nil || now-at > toleranceSeconds || at-now > toleranceSeconds {
 		return false
 	}
 	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(stamps[0] + "."))
+	mac.Write([]byte(timestamps[0] + "."))
 	mac.Write(body)
 	expected := []byte(hex.EncodeToString(mac.Sum(nil)))
 	matches := false

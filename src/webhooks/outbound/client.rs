@@ -1,4 +1,4 @@
-//! The one HTTP client, built once, and where it may go.
+//! The HTTP client that sends webhooks, and the addresses it may connect to.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,92 +10,94 @@ use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 use url::{Host, Url};
 
-use super::failure::Failure;
-use super::resolver::{Checked, LookUp, Names, Rule, system};
+use super::failure::AttemptFailure;
+use super::resolver::{AddressRule, CheckedResolver, Lookup, Lookups, system_lookup};
 use super::send::DEADLINE;
 use foundation::config::Network;
 
-/// How long an unused connection is kept: less than common servers keep theirs (5 seconds), so that a request seldom
-/// meets a connection that its other side is closing.
-const IDLE: Duration = Duration::from_secs(4);
-/// Unused connections kept for one receiver.
-const IDLE_CONNECTIONS: usize = 256;
+/// How long an idle connection is stored: less than common servers store theirs (5 seconds), so that a request rarely uses a
+/// connection that the server is closing.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+/// Maximum number of idle connections per host.
+const MAX_IDLE_CONNECTIONS: usize = 256;
 
-/// What a [`Client`] is made of.
-pub struct Options {
-    /// Addresses that may be called though they are not public, by `http` too.
+/// The options of a [`WebhookClient`].
+pub struct ClientOptions {
+    /// Networks that are not public and may be called, also by `http`.
     pub allow: Vec<Network>,
-    /// Finds the addresses behind a name.
-    pub look_up: LookUp,
-    /// Authorities that are believed beside the machine's.
+    /// Resolves a name to IP addresses.
+    pub lookup: Lookup,
+    /// Root certificates that are trusted in addition to those of the system.
     pub roots: Vec<CertificateDer<'static>>,
 }
 
-impl Options {
-    /// The machine's look-up and authorities.
+impl ClientOptions {
+    /// Uses the DNS lookup and the root certificates of the system.
     pub fn new(allow: &[Network]) -> Self {
-        Self { allow: allow.to_vec(), look_up: system(), roots: Vec::new() }
+        Self { allow: allow.to_vec(), lookup: system_lookup(), roots: Vec::new() }
     }
 }
 
-/// Calls receivers; cheap to clone, and to be built once, for it keeps their connections open.
+/// Calls receivers. Create it once and clone it, because it stores their connections.
 #[derive(Clone)]
-pub struct Client {
+pub struct WebhookClient {
     https: reqwest::Client,
-    /// Where the operator opens addresses.
+    /// Present when the operator allows any network.
     http: Option<reqwest::Client>,
     allow: Arc<[Network]>,
 }
 
-impl Client {
-    /// A client that calls public addresses by `https`, and what the operator opens by `http` too.
+impl WebhookClient {
+    /// Creates a client that calls public addresses by `https`, and those that the operator allows also by `http`.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
-    pub fn new(options: Options) -> anyhow::Result<Self> {
+    /// Returns an error when TLS cannot be set up.
+    pub fn new(options: ClientOptions) -> anyhow::Result<Self> {
         let tls = tls(options.roots)?;
-        let (allow, names) = (Arc::<[Network]>::from(options.allow), Arc::new(Names::new(options.look_up)));
-        let checked = |rule| Checked { names: Arc::clone(&names), allow: Arc::clone(&allow), rule };
-        let https = build(tls.clone(), checked(Rule::PublicOrOpened), true)?;
+        let allow = Arc::<[Network]>::from(options.allow);
+        let lookups = Arc::new(Lookups::new(options.lookup));
+        let resolver =
+            |rule| CheckedResolver { lookups: Arc::clone(&lookups), allow: Arc::clone(&allow), rule };
+        let https = build(tls.clone(), resolver(AddressRule::PublicOrAllowed), true)?;
         let http = match allow.is_empty() {
             true => None,
-            false => Some(build(tls, checked(Rule::Opened), false)?),
+            false => Some(build(tls, resolver(AddressRule::Allowed), false)?),
         };
         Ok(Self { https, http, allow })
     }
 
-    /// The client for this address, when it may be called as far as can be told without looking up its name. What
-    /// stands behind a name is judged at the connection.
-    pub(super) fn toward(&self, url: &Url) -> Result<&reqwest::Client, Failure> {
+    /// Returns the client for this URL if the URL may be called, as far as can be determined without a DNS lookup. The
+    /// addresses of a name are checked when the connection is made.
+    pub(super) fn client_for(&self, url: &Url) -> Result<&reqwest::Client, AttemptFailure> {
         let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
         if !plain || url.port() == Some(0) {
-            return Err(Failure::BadUrl);
+            return Err(AttemptFailure::BadUrl);
         }
         let (client, rule) = match (url.scheme(), &self.http) {
-            ("https", _) => (&self.https, Rule::PublicOrOpened),
-            ("http", Some(http)) => (http, Rule::Opened),
-            ("http", None) => return Err(Failure::ForbiddenAddress),
-            _ => return Err(Failure::BadUrl),
+            ("https", _) => (&self.https, AddressRule::PublicOrAllowed),
+            ("http", Some(http)) => (http, AddressRule::Allowed),
+            ("http", None) => return Err(AttemptFailure::ForbiddenAddress),
+            _ => return Err(AttemptFailure::BadUrl),
         };
-        // The client connects to a literal address without asking its resolver.
+        // The HTTP library does not call the resolver for an IP address.
         let literal = match url.host() {
             Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
             Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
             Some(Host::Domain(_)) => None,
-            None => return Err(Failure::BadUrl),
+            None => return Err(AttemptFailure::BadUrl),
         };
-        match literal.and_then(|ip| rule.refuses(ip, &self.allow)) {
-            Some(refused) => {
-                tracing::debug!(%refused, "a webhook is not sent");
-                Err(Failure::ForbiddenAddress)
+        match literal.and_then(|ip| rule.check(ip, &self.allow).err()) {
+            Some(forbidden) => {
+                tracing::debug!(%forbidden, "webhook not sent");
+                Err(AttemptFailure::ForbiddenAddress)
             }
             None => Ok(client),
         }
     }
 }
 
-/// Goes where it is told and nowhere else, once, with what it is given and nothing more.
-fn build(tls: ClientConfig, resolver: Checked, https_only: bool) -> anyhow::Result<reqwest::Client> {
+/// Builds a client that sends exactly one request to exactly this URL: no proxy, no redirects, no retries, no added headers.
+fn build(tls: ClientConfig, resolver: CheckedResolver, https_only: bool) -> anyhow::Result<reqwest::Client> {
     reqwest::Client::builder()
         .https_only(https_only)
         .tls_backend_preconfigured(tls)
@@ -110,13 +112,13 @@ fn build(tls: ClientConfig, resolver: Checked, https_only: bool) -> anyhow::Resu
         .no_deflate()
         .http1_only()
         .connect_timeout(DEADLINE)
-        .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
         .build()
-        .context("the HTTP client for webhooks cannot be built")
+        .context("building the HTTP client for webhooks failed")
 }
 
-/// Believes the authorities that the machine believes; those of the browsers where it has none, as in a bare container.
+/// Trusts the root certificates of the system, or those of the browsers when the system has none, as in a bare container.
 fn tls(extra: Vec<CertificateDer<'static>>) -> anyhow::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -124,12 +126,12 @@ fn tls(extra: Vec<CertificateDer<'static>>) -> anyhow::Result<ClientConfig> {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     for root in extra {
-        roots.add(root).context("a root certificate cannot be read")?;
+        roots.add(root).context("reading a root certificate failed")?;
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .context("TLS cannot be set up")?
+        .context("setting up TLS failed")?
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];

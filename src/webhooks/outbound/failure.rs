@@ -1,4 +1,4 @@
-//! Why an attempt had no answer: a closed list, told from what the client's layers say.
+//! Why an attempt got no response: a closed list, derived from the errors of the HTTP client.
 
 use std::error::Error;
 use std::fmt;
@@ -6,38 +6,38 @@ use std::io::{self, ErrorKind};
 
 use rustix::io::Errno;
 
-use super::resolver::{Nowhere, Refused};
+use super::resolver::{ForbiddenAddress, LookupError};
 
-/// Why there was no answer.
+/// Why an attempt got no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
-    /// The address is no `http` or `https` URL that can be called: it carries credentials, a fragment or port 0.
+pub enum AttemptFailure {
+    /// The URL cannot be called: it is not `http` or `https`, or has credentials, a fragment or port 0.
     BadUrl,
-    /// No secret of the subscription can be opened, so that nothing could be signed.
+    /// No secret of the subscription can be decrypted, so that nothing can be signed.
     NoSecret,
-    /// The address, or one behind the name, may not be called.
+    /// The IP address, or one that the name resolves to, may not be called.
     ForbiddenAddress,
-    /// The name leads to no address.
+    /// The name does not resolve.
     Dns,
-    /// Nobody took the connection.
+    /// The connection was refused or could not be made.
     Connect,
-    /// TLS could not be agreed upon, or the certificate is not to be believed.
+    /// The TLS handshake failed, or the certificate is not trusted.
     Tls,
     /// The connection was reset.
     Reset,
-    /// The connection was closed before the head of an answer was there.
+    /// The connection was closed before the head of a response arrived.
     Closed,
-    /// What came is no HTTP answer.
+    /// The response is not valid HTTP.
     Protocol,
-    /// The deadline passed before the head of an answer was there.
+    /// The deadline passed before the head of a response arrived.
     Timeout,
-    /// This machine had nothing left to make a connection with: no file, no memory, no turn to look up a name. It is not the
-    /// receiver's fault, and never recorded.
+    /// This machine lacked the resources for a connection: no file descriptor, no memory, or no free DNS lookup. Not the
+    /// receiver's failure, and never recorded.
     Exhausted,
 }
 
-impl Failure {
-    /// Every one.
+impl AttemptFailure {
+    /// All failures.
     pub const ALL: &[Self] = &[
         Self::BadUrl,
         Self::NoSecret,
@@ -52,7 +52,7 @@ impl Failure {
         Self::Exhausted,
     ];
 
-    /// Its name in the log of deliveries and on pages, where [`Self::Exhausted`] never stands; never changed.
+    /// Returns its stable code in the delivery log and on pages. [`Self::Exhausted`] never appears there.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadUrl => "bad_url",
@@ -70,68 +70,68 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for AttemptFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-/// Tells the failure from the client's error: the innermost cause that is known decides.
-pub(super) fn of(error: &reqwest::Error) -> Failure {
+/// Derives the failure from an error of the HTTP client. The innermost known cause decides.
+pub(super) fn of(error: &reqwest::Error) -> AttemptFailure {
     if error.is_builder() {
-        return Failure::BadUrl;
+        return AttemptFailure::BadUrl;
     }
     if error.is_timeout() {
-        return Failure::Timeout;
+        return AttemptFailure::Timeout;
     }
-    let mut told = if error.is_dns() {
-        Failure::Dns
+    let mut failure = if error.is_dns() {
+        AttemptFailure::Dns
     } else if error.is_connect() {
-        Failure::Connect
+        AttemptFailure::Connect
     } else {
-        Failure::Protocol
+        AttemptFailure::Protocol
     };
     let mut next: Option<&(dyn Error + 'static)> = error.source();
     while let Some(cause) = next {
-        told = cause_of(cause, error.is_connect()).unwrap_or(told);
-        // An I/O error does not show what it wraps as its source.
+        failure = cause_of(cause, error.is_connect()).unwrap_or(failure);
+        // `io::Error::source` skips the wrapped error itself.
         let wrapped = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         next = wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| cause.source());
     }
-    told
+    failure
 }
 
-fn cause_of(cause: &(dyn Error + 'static), connecting: bool) -> Option<Failure> {
-    if cause.is::<Refused>() {
-        return Some(Failure::ForbiddenAddress);
+fn cause_of(cause: &(dyn Error + 'static), connecting: bool) -> Option<AttemptFailure> {
+    if cause.is::<ForbiddenAddress>() {
+        return Some(AttemptFailure::ForbiddenAddress);
     }
     if cause.is::<rustls::Error>() {
-        return Some(Failure::Tls);
+        return Some(AttemptFailure::Tls);
     }
     if let Some(error) = cause.downcast_ref::<hyper::Error>() {
         let closed = error.is_incomplete_message() || error.is_closed() || error.is_canceled();
-        return closed.then_some(Failure::Closed);
+        return closed.then_some(AttemptFailure::Closed);
     }
-    if cause.downcast_ref::<Nowhere>().is_some_and(|nowhere| nowhere.exhausted) {
-        return Some(Failure::Exhausted);
+    if cause.downcast_ref::<LookupError>().is_some_and(|error| error.exhausted) {
+        return Some(AttemptFailure::Exhausted);
     }
     let error = cause.downcast_ref::<io::Error>()?;
     if is_exhausted(error) {
-        return Some(Failure::Exhausted);
+        return Some(AttemptFailure::Exhausted);
     }
     match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => {
-            Some(Failure::Reset)
+            Some(AttemptFailure::Reset)
         }
-        ErrorKind::TimedOut => Some(Failure::Timeout),
-        // The connection stands, but the handshake ends early.
-        ErrorKind::UnexpectedEof if connecting => Some(Failure::Tls),
-        ErrorKind::UnexpectedEof => Some(Failure::Closed),
+        ErrorKind::TimedOut => Some(AttemptFailure::Timeout),
+        // The connection was made, but the handshake ended early.
+        ErrorKind::UnexpectedEof if connecting => Some(AttemptFailure::Tls),
+        ErrorKind::UnexpectedEof => Some(AttemptFailure::Closed),
         _ => None,
     }
 }
 
-/// Whether it tells of this machine that it has nothing left: no file, no memory.
+/// Whether this machine lacks resources: file descriptors or memory.
 pub(super) fn is_exhausted(error: &io::Error) -> bool {
     let errno = Errno::from_io_error(error);
     errno.is_some_and(|errno| [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM].contains(&errno))
@@ -142,17 +142,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_that_has_no_file_left_is_told_from_a_receiver_that_is_not_there() {
-        let told = |errno: Errno| cause_of(&io::Error::from(errno), true);
-        assert_eq!(told(Errno::MFILE), Some(Failure::Exhausted));
-        assert_eq!(told(Errno::NOBUFS), Some(Failure::Exhausted));
-        assert_eq!((told(Errno::CONNREFUSED), told(Errno::CONNRESET)), (None, Some(Failure::Reset)));
+    fn exhausted_file_descriptors_are_distinguished_from_an_unreachable_receiver() {
+        let failure = |errno: Errno| cause_of(&io::Error::from(errno), true);
+        assert_eq!(failure(Errno::MFILE), Some(AttemptFailure::Exhausted));
+        assert_eq!(failure(Errno::NOBUFS), Some(AttemptFailure::Exhausted));
+        assert_eq!(
+            (failure(Errno::CONNREFUSED), failure(Errno::CONNRESET)),
+            (None, Some(AttemptFailure::Reset))
+        );
     }
 
     #[test]
-    fn each_has_a_name_of_its_own() {
-        let names: std::collections::BTreeSet<_> = Failure::ALL.iter().map(|one| one.as_str()).collect();
-        assert_eq!(names.len(), Failure::ALL.len());
+    fn each_failure_has_a_distinct_code() {
+        let names: std::collections::BTreeSet<_> =
+            AttemptFailure::ALL.iter().map(|failure| failure.as_str()).collect();
+        assert_eq!(names.len(), AttemptFailure::ALL.len());
         assert!(names.iter().all(|name| name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_'))));
     }
 }

@@ -1,6 +1,6 @@
-//! One attempt to deliver: connect where that is allowed, send, read a little of the answer, say what came of it.
+//! One attempt at a delivery: connects to an allowed address, sends the request, and reads the beginning of the response.
 //!
-//! Owns the HTTP client and its limits. Never names the database, and decides nothing beyond one attempt.
+//! Owns the HTTP client and its limits. Never accesses the database, and decides nothing beyond one attempt.
 
 mod client;
 mod failure;
@@ -8,7 +8,9 @@ mod resolver;
 mod retry_after;
 mod send;
 
-pub use client::{Client, Options};
-pub use failure::Failure;
-pub use resolver::{LookUp, LookingUp, system};
-pub use send::{Answer, BODY_KEPT_BYTES, DEADLINE, Outcome, Request, Verdict, send};
+pub use client::{ClientOptions, WebhookClient};
+pub use failure::AttemptFailure;
+pub use resolver::{Lookup, LookupFuture, system_lookup};
+pub use send::{
+    AttemptOutcome, BODY_KEPT_BYTES, DEADLINE, DeliveryVerdict, EndpointResponse, WebhookRequest, send,
+};

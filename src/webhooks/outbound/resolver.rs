@@ -1,7 +1,7 @@
-//! From a name to addresses that may be called.
+//! Resolves names to IP addresses that may be called.
 //!
-//! Owns the look-up of names for the client: it is asked for each new connection, and what it hands out is what is
-//! connected to, so that a name cannot lead elsewhere between the check and the connection.
+//! Performs the DNS lookups of the HTTP client. The client connects to exactly the addresses that were checked here, so that a
+//! name cannot resolve to another address between the check and the connection.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,16 +17,16 @@ use rustix::io::Errno;
 use uuid::Uuid;
 
 use super::failure::is_exhausted;
+use foundation::address_policy;
 use foundation::config::Network;
-use foundation::reach;
 
-/// A look-up under way.
-pub type LookingUp = BoxFuture<'static, io::Result<Vec<IpAddr>>>;
-/// What finds the addresses behind a name.
-pub type LookUp = Arc<dyn Fn(String) -> LookingUp + Send + Sync>;
+/// A running DNS lookup.
+pub type LookupFuture = BoxFuture<'static, io::Result<Vec<IpAddr>>>;
+/// Resolves a name to its IP addresses.
+pub type Lookup = Arc<dyn Fn(String) -> LookupFuture + Send + Sync>;
 
-/// The machine's own look-up, `/etc/hosts` included.
-pub fn system() -> LookUp {
+/// Returns the system's lookup, which includes `/etc/hosts`.
+pub fn system_lookup() -> Lookup {
     Arc::new(|name| {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
@@ -35,168 +35,168 @@ pub fn system() -> LookUp {
     })
 }
 
-/// Which addresses a client may connect to.
+/// Which IP addresses a client may connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// What is public, and what the operator opens.
-    PublicOrOpened,
-    /// What the operator opens, and nothing else: for requests without TLS.
-    Opened,
+pub(super) enum AddressRule {
+    /// Public addresses, and those that the operator allows.
+    PublicOrAllowed,
+    /// Only those that the operator allows: for requests without TLS.
+    Allowed,
 }
 
-impl Rule {
-    /// Why this address may not be called.
-    pub(super) fn refuses(self, ip: IpAddr, allow: &[Network]) -> Option<Refused> {
-        let why = match self {
-            Self::PublicOrOpened => reach::forbidden(ip, allow)?,
-            Self::Opened if reach::opened(ip, allow) => return None,
-            Self::Opened => "not opened for `http`",
+impl AddressRule {
+    /// Returns an error when this address may not be called.
+    pub(super) fn check(self, ip: IpAddr, allow: &[Network]) -> Result<(), ForbiddenAddress> {
+        let reason = match self {
+            Self::PublicOrAllowed => address_policy::denial_reason(ip, allow),
+            Self::Allowed if address_policy::is_allowed(ip, allow) => None,
+            Self::Allowed => Some("not allowed for `http`"),
         };
-        Some(Refused { ip, why })
+        reason.map_or(Ok(()), |reason| Err(ForbiddenAddress { ip, reason }))
     }
 }
 
-/// An address that may not be called.
+/// An IP address that may not be called.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Refused {
+pub(super) struct ForbiddenAddress {
     ip: IpAddr,
-    why: &'static str,
+    reason: &'static str,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for ForbiddenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}", self.ip, self.why)
+        write!(f, "{} is {}", self.ip, self.reason)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for ForbiddenAddress {}
 
-/// Why a name leads nowhere; cloned to everybody who waits for it.
+/// Why a lookup failed. Cloned for all requests that wait for it.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{why}")]
-pub(super) struct Nowhere {
-    why: Arc<str>,
-    /// Since this machine had nothing left to look with.
+#[error("{message}")]
+pub(super) struct LookupError {
+    message: Arc<str>,
+    /// Whether this machine lacked the resources for the lookup.
     pub(super) exhausted: bool,
 }
 
-impl From<io::Error> for Nowhere {
+impl From<io::Error> for LookupError {
     fn from(error: io::Error) -> Self {
-        Self { exhausted: is_exhausted(&error), why: error.to_string().into() }
+        Self { exhausted: is_exhausted(&error), message: error.to_string().into() }
     }
 }
 
-/// What everybody who asks for one name at one time waits for.
-type Found = Shared<BoxFuture<'static, Result<Arc<[IpAddr]>, Nowhere>>>;
+/// A lookup shared by all requests that wait for the same name.
+type SharedLookup = Shared<BoxFuture<'static, Result<Arc<[IpAddr]>, LookupError>>>;
 
-/// Names looked up at once. Each takes one of the process's threads for work that blocks, which passwords need as well.
-const AT_ONCE: usize = 256;
-/// Those that one workspace asked for first: a few workspaces whose names hang leave room for the others.
-const OF_ONE_WORKSPACE: usize = 32;
+/// Concurrent lookups. Each occupies one of the process's threads for blocking work, which password hashing needs as well.
+const MAX_LOOKUPS: usize = 256;
+/// Concurrent lookups that one workspace has started, so that a few workspaces whose name servers hang do not block the others.
+const MAX_LOOKUPS_PER_WORKSPACE: usize = 32;
 
 tokio::task_local! {
-    /// The workspace that the request of this task is sent for. The client passes only a name to its resolver.
+    /// The workspace for which this task sends a request. The HTTP client passes only the name to its resolver.
     static WORKSPACE: Uuid;
 }
 
-/// Sends a request for a workspace. A look-up that a new connection needs counts against the share of that workspace.
+/// Sends a request for a workspace. A DNS lookup that a new connection needs counts against the limit of that workspace.
 pub(super) fn on_behalf_of<F: Future>(workspace: Uuid, request: F) -> impl Future<Output = F::Output> {
     WORKSPACE.scope(workspace, request)
 }
 
-/// The names that are being looked up, each once however many ask: a name server that hangs takes one thread a name,
-/// and not one an attempt.
-pub(super) struct Names {
-    look_up: LookUp,
-    running: Mutex<Running>,
+/// The running lookups, one for each name, shared by all requests to it. A name server that hangs occupies one thread per name,
+/// not one per attempt.
+pub(super) struct Lookups {
+    lookup: Lookup,
+    running: Mutex<RunningLookups>,
 }
 
 #[derive(Default)]
-struct Running {
-    names: HashMap<String, Found>,
-    /// How many of them each workspace asked for first.
-    shares: HashMap<Uuid, usize>,
+struct RunningLookups {
+    by_name: HashMap<String, SharedLookup>,
+    /// The number of lookups that each workspace has started.
+    by_workspace: HashMap<Uuid, usize>,
 }
 
-impl Running {
-    /// Whether one more look-up may begin for a workspace, which then has it in its share.
+impl RunningLookups {
+    /// Counts a new lookup for a workspace. Returns false when a limit is reached.
     fn begin(&mut self, workspace: Uuid) -> bool {
-        let share = self.shares.get(&workspace).copied().unwrap_or_default();
-        let room = self.names.len() < AT_ONCE && share < OF_ONE_WORKSPACE;
-        if room {
-            self.shares.insert(workspace, share + 1);
+        let own = self.by_workspace.get(&workspace).copied().unwrap_or_default();
+        let allowed = self.by_name.len() < MAX_LOOKUPS && own < MAX_LOOKUPS_PER_WORKSPACE;
+        if allowed {
+            self.by_workspace.insert(workspace, own + 1);
         }
-        room
+        allowed
     }
 
     fn end(&mut self, name: &str, workspace: Uuid) {
-        self.names.remove(name);
-        if let Some(share) = self.shares.get_mut(&workspace) {
-            *share -= 1;
-            if *share == 0 {
-                self.shares.remove(&workspace);
+        self.by_name.remove(name);
+        if let Some(own) = self.by_workspace.get_mut(&workspace) {
+            *own -= 1;
+            if *own == 0 {
+                self.by_workspace.remove(&workspace);
             }
         }
     }
 }
 
-impl Names {
-    pub(super) fn new(look_up: LookUp) -> Self {
-        Self { look_up, running: Mutex::default() }
+impl Lookups {
+    pub(super) fn new(lookup: Lookup) -> Self {
+        Self { lookup, running: Mutex::default() }
     }
 
-    /// The look-up of this name that is under way, or a new one. It goes on when nobody waits any longer.
-    fn find(self: &Arc<Self>, name: &str, workspace: Uuid) -> Found {
+    /// Returns the running lookup of this name, or starts one. It continues when no request waits for it any more.
+    fn find(self: &Arc<Self>, name: &str, workspace: Uuid) -> SharedLookup {
         let mut running = self.running();
-        if let Some(found) = running.names.get(name) {
-            return found.clone();
+        if let Some(lookup) = running.by_name.get(name) {
+            return lookup.clone();
         }
         if !running.begin(workspace) {
-            // Fails at once: an attempt that waited here would be recorded as a timeout of its own receiver.
+            // Fails at once: an attempt that waited here would be recorded as a timeout of its receiver.
             return ready(Err(io::Error::from(Errno::NOBUFS).into())).boxed().shared();
         }
-        let (names, owned) = (Arc::clone(self), name.to_owned());
+        let (lookups, owned) = (Arc::clone(self), name.to_owned());
         let task = tokio::spawn(async move {
-            let found = (names.look_up)(owned.clone()).await;
-            names.running().end(&owned, workspace);
-            found
+            let result = (lookups.lookup)(owned.clone()).await;
+            lookups.running().end(&owned, workspace);
+            result
         });
-        let found = async move {
+        let lookup = async move {
             match task.await {
                 Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses.into()),
-                Ok(Ok(_)) => Err(io::Error::other("there is no address").into()),
+                Ok(Ok(_)) => Err(io::Error::other("the name has no address").into()),
                 Ok(Err(error)) => Err(error.into()),
                 Err(error) => Err(io::Error::other(error).into()),
             }
         };
-        let found = found.boxed().shared();
-        running.names.insert(name.to_owned(), found.clone());
-        found
+        let lookup = lookup.boxed().shared();
+        running.by_name.insert(name.to_owned(), lookup.clone());
+        lookup
     }
 
-    fn running(&self) -> MutexGuard<'_, Running> {
+    fn running(&self) -> MutexGuard<'_, RunningLookups> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Hands out checked addresses alone.
-pub(super) struct Checked {
-    pub(super) names: Arc<Names>,
+/// The resolver of the HTTP client, which returns only addresses that the rule allows.
+pub(super) struct CheckedResolver {
+    pub(super) lookups: Arc<Lookups>,
     pub(super) allow: Arc<[Network]>,
-    pub(super) rule: Rule,
+    pub(super) rule: AddressRule,
 }
 
-impl Resolve for Checked {
+impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         // The task that sends also connects. A connection that another task makes counts against no workspace.
         let workspace = WORKSPACE.try_with(|workspace| *workspace).unwrap_or_default();
-        let found = self.names.find(name.as_str(), workspace);
+        let lookup = self.lookups.find(name.as_str(), workspace);
         let (allow, rule) = (Arc::clone(&self.allow), self.rule);
         Box::pin(async move {
-            let addresses = found.await?;
-            // One address that is not to be called makes the whole name suspect.
-            if let Some(refused) = addresses.iter().find_map(|ip| rule.refuses(*ip, &allow)) {
-                return Err(refused.into());
+            let addresses = lookup.await?;
+            // One forbidden address makes the whole name suspect.
+            if let Some(forbidden) = addresses.iter().find_map(|ip| rule.check(*ip, &allow).err()) {
+                return Err(forbidden.into());
             }
             let addresses: Vec<SocketAddr> = addresses.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
             Ok(Box::new(addresses.into_iter()) as Addrs)

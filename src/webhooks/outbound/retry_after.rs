@@ -1,24 +1,24 @@
-//! How long a receiver asks to be left alone.
+//! Reads the delay that a receiver requests with `Retry-After`.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// The longest wait that a receiver can ask for.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest delay that a receiver can request.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The wait of the `Retry-After` header, in seconds or up to a date (RFC 9110, 10.2.3), 24 hours at most; `None` when
-/// there is no header, or nothing in it can be read.
+/// Returns the delay of the `Retry-After` header, a number of seconds or a date (RFC 9110, section 10.2.3), at most 24 hours.
+/// Returns `None` without a header or when its value is invalid.
 pub(super) fn of(headers: &HeaderMap, now_unix_seconds: i64) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let wait = if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than a number holds are still a number of seconds.
+        // A number that overflows is still a valid number of seconds.
         Duration::from_secs(text.parse().unwrap_or(u64::MAX))
     } else {
         let now = UNIX_EPOCH + Duration::from_secs(u64::try_from(now_unix_seconds).ok()?);
         httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default()
     };
-    Some(wait.min(LONGEST))
+    Some(wait.min(MAX_WAIT))
 }
 
 #[cfg(test)]
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_and_dates_are_read_and_bounded() {
+    fn seconds_and_dates_are_parsed_and_capped() {
         // 1994-11-06T08:49:37Z
         let wait = |text: &str| {
             let headers = HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())]);

@@ -1,10 +1,10 @@
-//! Signatures against the published vectors, against the contract, and against the library of the specification.
+//! Checks signatures against the published test vectors, the contract, and the reference library of Standard Webhooks.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::{VECTORS, verify};
+use crate::{TEST_VECTORS, verify};
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
@@ -14,23 +14,24 @@ fn keys(secrets: &[&str]) -> Vec<SigningKey> {
 }
 
 #[test]
-fn signatures_are_those_of_the_published_vectors() {
-    let file: Value = serde_json::from_str(VECTORS).unwrap();
-    let mut seen = 0;
+fn signatures_match_the_published_vectors() {
+    let file: Value = serde_json::from_str(TEST_VECTORS).unwrap();
+    let mut checked = 0;
     for vector in file["vectors"].as_array().unwrap() {
         let text = |name: &str| vector[name].as_str().unwrap_or_default();
-        // Those with a Standard Webhooks signature are whole requests of ours.
+        // Vectors with a Standard Webhooks signature are complete requests of this server.
         if text("webhook_id").is_empty() {
             continue;
         }
         let rotating = text("name").starts_with("a rotation");
         let keys = if rotating { keys(&[NEW, SECRET]) } else { keys(&[SECRET]) };
         let (body, at) = (text("body").as_bytes(), text("webhook_timestamp").parse().unwrap());
-        assert_eq!(svc(&keys, at, body), text("x_svc_signature"), "{vector}");
-        assert_eq!(standard(&keys, text("webhook_id"), at, body), text("webhook_signature"), "{vector}");
-        seen += 1;
+        assert_eq!(svc_signature(&keys, at, body), text("x_svc_signature"), "{vector}");
+        let standard = standard_signature(&keys, text("webhook_id"), at, body);
+        assert_eq!(standard, text("webhook_signature"), "{vector}");
+        checked += 1;
     }
-    assert_eq!(seen, 8);
+    assert_eq!(checked, 8);
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn the_examples_of_the_contract_are_among_the_vectors() {
         .collect();
     assert_eq!(examples.len(), 3, "{examples:?}");
     for example in examples {
-        assert!(VECTORS.contains(&format!("\"{example}\"")), "{example}");
+        assert!(TEST_VECTORS.contains(&format!("\"{example}\"")), "{example}");
     }
 }
 
@@ -54,16 +55,17 @@ fn is_signature(example: &&str) -> bool {
 }
 
 #[test]
-fn what_is_no_secret_is_refused() {
-    for wrong in ["", "whsec_", "AAECAw==", "whsec_A", "whsec_AAECAw", "whsec_AA-_AA==", "whsec_ AAECAw=="] {
-        assert_eq!(SigningKey::new(wrong).unwrap_err(), NoSecret, "{wrong}");
+fn an_invalid_secret_is_rejected() {
+    for invalid in ["", "whsec_", "AAECAw==", "whsec_A", "whsec_AAECAw", "whsec_AA-_AA==", "whsec_ AAECAw=="]
+    {
+        assert_eq!(SigningKey::new(invalid).unwrap_err(), InvalidSecret, "{invalid}");
     }
     assert_eq!(format!("{:?}", keys(&[SECRET])), "[SigningKey(****)]");
 }
 
 proptest! {
     #[test]
-    fn a_signature_is_believed_and_no_other(
+    fn only_a_valid_signature_is_accepted(
         body: Vec<u8>,
         at in 0_i64..1 << 40,
         late in -400_i64..400,
@@ -73,26 +75,26 @@ proptest! {
     ) {
         prop_assume!(first != second);
         let secrets = [first, second].map(|bytes| format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)));
-        let header = svc(&keys(&[&secrets[0], &secrets[1]]), at, &body);
+        let header = svc_signature(&keys(&[&secrets[0], &secrets[1]]), at, &body);
         for secret in &secrets {
-            let told = verify::verify(&body, &header, &[secret], at + late, verify::TOLERANCE);
-            prop_assert_eq!(told.is_ok(), late.abs() <= 300, "{:?}", told);
+            let result = verify::verify(&body, &header, &[secret], at + late, verify::TOLERANCE);
+            prop_assert_eq!(result.is_ok(), late.abs() <= 300, "{:?}", result);
         }
         let mut tampered = body.clone();
         tampered.push(0);
         if let Some(byte) = tampered.get_mut(flip.index(body.len() + 1)) {
             *byte ^= 1;
         }
-        let told = verify::verify(&tampered, &header, &[&secrets[0]], at, verify::TOLERANCE);
-        prop_assert_eq!(told, Err(verify::Rejected::NoMatch));
+        let result = verify::verify(&tampered, &header, &[&secrets[0]], at, verify::TOLERANCE);
+        prop_assert_eq!(result, Err(verify::VerifyError::NoMatch));
     }
 
     #[test]
-    fn the_library_of_the_specification_believes_us(body: String, old: [u8; 32], new: [u8; 32], id in "evt_[a-z0-9]{26}") {
+    fn the_standard_webhooks_library_accepts_the_signature(body: String, old: [u8; 32], new: [u8; 32], id in "evt_[a-z0-9]{26}") {
         let secrets = [new, old].map(|bytes| format!("{SECRET_PREFIX}{}", STANDARD.encode(bytes)));
-        // The library reads the machine's clock; the test takes it from there too.
+        // The library reads the system clock, so the test does, too.
         let at = foundation::clock::Clock::system().now_ms() / 1000;
-        let signature = standard(&keys(&[&secrets[0], &secrets[1]]), &id, at, body.as_bytes());
+        let signature = standard_signature(&keys(&[&secrets[0], &secrets[1]]), &id, at, body.as_bytes());
         let mut headers = reqwest::header::HeaderMap::new();
         headers.insert("webhook-id", id.parse().unwrap());
         headers.insert("webhook-timestamp", at.into());

@@ -1,7 +1,7 @@
-//! The bare database: the server's own statements without the server, as a limit.
+//! The bare database: runs the server's own statements without the server, as an upper limit.
 //!
-//! The connections are set as the server sets its own, and as many. Rows are fetched and not decoded. The statements here
-//! are copies: when the server asks for other rows, they must follow (`log_statement = 'all'` on PostgreSQL shows them).
+//! The connections are configured as the server's own, and equal in number. Rows are fetched but not decoded. The statements
+//! are copies: update them when the server's statements change (`log_statement = 'all'` on PostgreSQL shows those).
 
 use std::time::{Duration, Instant};
 
@@ -11,32 +11,32 @@ use sea_orm::{ConnectOptions, Database, DatabaseConnection};
 use tokio::task::JoinSet;
 
 use crate::compare::CONNECTIONS;
-use crate::measured::Measured;
-use crate::site::{Kind, Site};
+use crate::measurement::Measurement;
+use crate::site::{BenchSite, DatabaseKind};
 
 pub mod reads;
 pub mod writes;
 
-/// Connections of the server to PostgreSQL.
+/// The number of connections of the server to PostgreSQL.
 const SERVER_CONNECTIONS: u32 = 16;
 
-/// How long a task waits for its turn at a connection.
-const TURN: Duration = Duration::from_secs(30);
+/// How long a task waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Connections to read from and to write to.
+/// Connections for reads and writes.
 #[derive(Clone)]
-pub struct Bare {
+pub struct BareDatabase {
     pub reader: DatabaseConnection,
     pub writer: DatabaseConnection,
 }
 
-impl Bare {
-    /// Connects to a site's database.
+impl BareDatabase {
+    /// Connects to the database of a site.
     ///
     /// # Errors
-    /// The database does not answer.
-    pub async fn open(site: &Site) -> Result<Self> {
-        if site.kind == Kind::Postgres {
+    /// Returns an error when the database cannot be reached.
+    pub async fn open(site: &BenchSite) -> Result<Self> {
+        if site.kind == DatabaseKind::Postgres {
             let pool = Database::connect(options(site.url(), SERVER_CONNECTIONS)).await?;
             return Ok(Self { reader: pool.clone(), writer: pool });
         }
@@ -51,7 +51,7 @@ impl Bare {
 
 fn options(url: &str, connections: u32) -> ConnectOptions {
     let mut options = ConnectOptions::new(url);
-    options.max_connections(connections).min_connections(connections).acquire_timeout(TURN);
+    options.max_connections(connections).min_connections(connections).acquire_timeout(ACQUIRE_TIMEOUT);
     options.test_before_acquire(false).sqlx_logging(false).record_stmt_in_spans(false);
     options
 }
@@ -70,10 +70,14 @@ fn sqlite(url: &str, connections: u32, cache_size: &'static str) -> ConnectOptio
     options
 }
 
-/// As many clients as a load has, each doing the same again and again until the window's end.
-async fn crowd<F>(warm_up: Duration, window: Duration, client: impl Fn(usize) -> F) -> Result<Measured>
+/// Runs the clients of a full load. Each repeats its work until the end of the window.
+async fn run_clients<F>(
+    warm_up: Duration,
+    window: Duration,
+    client: impl Fn(usize) -> F,
+) -> Result<Measurement>
 where
-    F: Client + 'static,
+    F: BareClient + 'static,
 {
     let from = Instant::now() + warm_up;
     let until = from + window;
@@ -81,21 +85,21 @@ where
     for number in 0..CONNECTIONS {
         let mut client = client(number);
         clients.spawn(async move {
-            let mut measured = Measured::new(window);
+            let mut measured = Measurement::new(window);
             loop {
-                let begun = Instant::now();
-                client.once().await?;
+                let started = Instant::now();
+                client.run_once().await?;
                 let now = Instant::now();
                 if now >= until {
                     return anyhow::Ok(measured);
                 }
-                if begun >= from {
-                    measured.record(now - begun);
+                if started >= from {
+                    measured.record(now - started);
                 }
             }
         });
     }
-    let mut measured = Measured::new(window);
+    let mut measured = Measurement::new(window);
     while let Some(outcome) = clients.join_next().await {
         measured.join(&outcome??);
     }
@@ -103,7 +107,7 @@ where
 }
 
 /// One client of the bare database.
-trait Client: Send {
-    /// Does its work once.
-    fn once(&mut self) -> impl Future<Output = Result<()>> + Send;
+trait BareClient: Send {
+    /// Runs the client's statements once.
+    fn run_once(&mut self) -> impl Future<Output = Result<()>> + Send;
 }

@@ -1,4 +1,4 @@
-//! The rows of a page and of what hangs on its items.
+//! Reads the rows of a page and the child rows of its items.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use rand::rngs::SmallRng;
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, Value};
 use uuid::Uuid;
 
-use super::{Bare, Client, crowd};
-use crate::compare::Side;
-use crate::measured::Measured;
-use crate::scenarios::walk::List;
+use super::{BareClient, BareDatabase, run_clients};
+use crate::compare::MeasuredSide;
+use crate::measurement::Measurement;
+use crate::scenarios::walk::ListSource;
 
-/// Rows of a page of 25: one more tells whether there are more pages.
-const ROWS: usize = 26;
+/// Rows read for a page of 25 items. The extra row shows whether there is a next page.
+const PAGE_ROWS: usize = 26;
 
-/// The statements of a list: the page's, and those by the ids of its items.
+/// The statements of a list: one for the page, and one per child table by the ids of its items.
 #[derive(Clone, Copy)]
 pub struct Statements {
     page: &'static str,
@@ -43,60 +43,66 @@ pub const ORDERS: Statements = Statements {
     ],
 };
 
-/// Readers of other pages all the time.
-pub struct Reads(Arc<Shared>);
+/// Clients that read random pages.
+pub struct BareReads(Arc<ReadContext>);
 
-struct Shared {
+struct ReadContext {
     connection: DatabaseConnection,
     page: &'static str,
     children: Vec<String>,
-    list: List,
+    list: ListSource,
     workspace: Uuid,
 }
 
-impl Reads {
-    /// Readers of this list.
-    pub fn new(bare: Bare, statements: Statements, list: List, workspace: Uuid) -> Self {
+impl BareReads {
+    /// Creates clients that read this list.
+    pub fn new(bare: BareDatabase, statements: Statements, list: ListSource, workspace: Uuid) -> Self {
         let mut ids = String::from("$2");
-        for place in 3..ROWS + 2 {
-            let _ = write!(ids, ", ${place}");
+        for number in 3..PAGE_ROWS + 2 {
+            let _ = write!(ids, ", ${number}");
         }
         let children = statements.children.iter().map(|text| text.replace("IDS", &ids)).collect();
-        Self(Arc::new(Shared { connection: bare.reader, page: statements.page, children, list, workspace }))
+        Self(Arc::new(ReadContext {
+            connection: bare.reader,
+            page: statements.page,
+            children,
+            list,
+            workspace,
+        }))
     }
 }
 
-impl Side for Reads {
-    async fn turn(&mut self, turn: u32, warm_up: Duration, window: Duration) -> Result<Measured> {
-        crowd(warm_up, window, |number| Reader {
-            shared: self.0.clone(),
-            random: SmallRng::seed_from_u64(u64::from(turn) << 32 | number as u64),
+impl MeasuredSide for BareReads {
+    async fn measure(&mut self, round: u32, warm_up: Duration, window: Duration) -> Result<Measurement> {
+        run_clients(warm_up, window, |number| ReadClient {
+            context: self.0.clone(),
+            random: SmallRng::seed_from_u64(u64::from(round) << 32 | number as u64),
         })
         .await
     }
 }
 
-struct Reader {
-    shared: Arc<Shared>,
+struct ReadClient {
+    context: Arc<ReadContext>,
     random: SmallRng,
 }
 
-impl Client for Reader {
-    async fn once(&mut self) -> Result<()> {
-        let Shared { connection, page, children, list, workspace } = &*self.shared;
+impl BareClient for ReadClient {
+    async fn run_once(&mut self) -> Result<()> {
+        let ReadContext { connection, page, children, list, workspace } = &*self.context;
         let backend = connection.get_database_backend();
-        let before = list.somewhere(&mut self.random);
-        let values: [Value; 3] = [(*workspace).into(), before.into(), (ROWS as i64).into()];
+        let before = list.random_time(&mut self.random);
+        let values: [Value; 3] = [(*workspace).into(), before.into(), (PAGE_ROWS as i64).into()];
         let rows = connection.query_all_raw(Statement::from_sql_and_values(backend, *page, values)).await?;
         let Some(last) = rows.last() else { bail!("the page is empty") };
         let last: Uuid = last.try_get_by_index(0)?;
-        let mut values: Vec<Value> = Vec::with_capacity(ROWS + 1);
+        let mut values: Vec<Value> = Vec::with_capacity(PAGE_ROWS + 1);
         values.push((*workspace).into());
         for row in &rows {
             values.push(row.try_get_by_index::<Uuid>(0)?.into());
         }
-        // A short page repeats its last id, so that the statement is always the same.
-        values.resize_with(ROWS + 1, || last.into());
+        // A short page repeats its last id, so that the statement stays the same.
+        values.resize_with(PAGE_ROWS + 1, || last.into());
         for text in children {
             connection.query_all_raw(Statement::from_sql_and_values(backend, text, values.clone())).await?;
         }

@@ -1,4 +1,4 @@
-//! The statements of `createStudent`, in a transaction of their own each time.
+//! The statements of `createStudent`, each student in a transaction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,28 +13,28 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::{Bare, Client, crowd};
-use crate::compare::Side;
+use super::{BareClient, BareDatabase, run_clients};
+use crate::compare::MeasuredSide;
 use crate::keys::id;
-use crate::measured::Measured;
+use crate::measurement::Measurement;
 
-/// Makes the running write known to readers of other processes; PostgreSQL only.
-const ANNOUNCE: &str = "SELECT pg_advisory_xact_lock_shared($1)";
+/// Announces the running write to readers of other processes. PostgreSQL only.
+const ANNOUNCE_LOCK: &str = "SELECT pg_advisory_xact_lock_shared($1)";
 
-/// The student.
+/// Inserts the student.
 const STUDENT: &str = "INSERT INTO students
     (id, workspace_id, key, email, email_folded, name, external_id, tags, metadata, created_at, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
-/// Its tags.
+/// Inserts the student's tags.
 const TAGS: &str =
     "INSERT INTO student_tags (student_id, workspace_id, tag) VALUES ($1, $2, $3), ($4, $5, $6)";
 
-/// Its event.
+/// Inserts the student's event.
 const EVENT: &str =
     "INSERT INTO events (id, workspace_id, type, created_at, body) VALUES ($1, $2, $3, $4, $5)";
 
-/// The sums it is counted in: a day's and a quarter of an hour's.
+/// Adds the student to the sums of the day and of the quarter-hour.
 const SUMS: &str = "INSERT INTO activity_rollups
     (workspace_id, course_id, grain, starts_at, shard, students_new, enrollments_created, enrollments_revoked,
      enrollments_active, cohort_completed, cohort_percent_sum, certificates_issued)
@@ -48,50 +48,50 @@ const SUMS: &str = "INSERT INTO activity_rollups
         cohort_percent_sum = activity_rollups.cohort_percent_sum + excluded.cohort_percent_sum,
         certificates_issued = activity_rollups.certificates_issued + excluded.certificates_issued";
 
-/// An event's body, as long as a real one.
-const BODY: usize = 520;
+/// The length of an event's body, that of a real one.
+const BODY_BYTES: usize = 520;
 
 const DAY_MS: i64 = 86_400_000;
 const QUARTER_MS: i64 = 900_000;
 
-/// Writers that create students.
-pub struct Writes(Arc<Shared>);
+/// Clients that create students.
+pub struct BareWrites(Arc<WriteContext>);
 
-struct Shared {
+struct WriteContext {
     connection: DatabaseConnection,
     workspace: Uuid,
-    /// How many rows a sum is spread over.
+    /// The number of shards of a sum.
     shards: i64,
     clock: Clock,
 }
 
-impl Writes {
-    /// Writers into this workspace.
-    pub fn new(bare: Bare, workspace: Uuid) -> Self {
+impl BareWrites {
+    /// Creates clients that write to this workspace.
+    pub fn new(bare: BareDatabase, workspace: Uuid) -> Self {
         let connection = bare.writer;
         let shards = if connection.get_database_backend() == DbBackend::Postgres { 16 } else { 1 };
-        Self(Arc::new(Shared { connection, workspace, shards, clock: Clock::system() }))
+        Self(Arc::new(WriteContext { connection, workspace, shards, clock: Clock::system() }))
     }
 }
 
-impl Side for Writes {
-    async fn turn(&mut self, turn: u32, warm_up: Duration, window: Duration) -> Result<Measured> {
-        crowd(warm_up, window, |number| Writer {
-            shared: self.0.clone(),
-            random: SmallRng::seed_from_u64(u64::from(turn) << 32 | number as u64),
+impl MeasuredSide for BareWrites {
+    async fn measure(&mut self, round: u32, warm_up: Duration, window: Duration) -> Result<Measurement> {
+        run_clients(warm_up, window, |number| WriteClient {
+            context: self.0.clone(),
+            random: SmallRng::seed_from_u64(u64::from(round) << 32 | number as u64),
         })
         .await
     }
 }
 
-struct Writer {
-    shared: Arc<Shared>,
+struct WriteClient {
+    context: Arc<WriteContext>,
     random: SmallRng,
 }
 
-impl Client for Writer {
-    async fn once(&mut self) -> Result<()> {
-        let Shared { connection, workspace, shards, clock } = &*self.shared;
+impl BareClient for WriteClient {
+    async fn run_once(&mut self) -> Result<()> {
+        let WriteContext { connection, workspace, shards, clock } = &*self.context;
         let backend = connection.get_database_backend();
         let options = TransactionOptions {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
@@ -101,7 +101,8 @@ impl Client for Writer {
         let shard = self.random.random_range(0..*shards);
         let transaction = connection.begin_with_options(options).await?;
         if backend == DbBackend::Postgres {
-            let lock = Statement::from_sql_and_values(backend, ANNOUNCE, [((0x5357 << 48) | now).into()]);
+            let lock =
+                Statement::from_sql_and_values(backend, ANNOUNCE_LOCK, [((0x5357 << 48) | now).into()]);
             transaction.execute_raw(lock).await?;
         }
         for (text, values) in self.statements(*workspace, now, shard) {
@@ -111,8 +112,8 @@ impl Client for Writer {
     }
 }
 
-impl Writer {
-    /// The statements of one student, with their values.
+impl WriteClient {
+    /// Returns the statements for one student, with their values.
     fn statements(&mut self, workspace: Uuid, now: i64, shard: i64) -> [(&'static str, Vec<Value>); 4] {
         let student = id(&mut self.random, now);
         let event = id(&mut self.random, now);
@@ -133,7 +134,7 @@ impl Writer {
         ];
         let tag = |name: &str| [student.into(), workspace.into(), name.into()];
         let tags = [tag("newsletter"), tag("spring")].concat();
-        let body = vec![b'x'; BODY];
+        let body = vec![b'x'; BODY_BYTES];
         let event = vec![event.into(), workspace.into(), "student.created".into(), now.into(), body.into()];
         let (day, quarter) = (now - now % DAY_MS, now - now % QUARTER_MS);
         let shard = i16::try_from(shard).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Events committed at a pace, and what the receiver saw of them.
+//! Commits events at a pace and evaluates what the receiver recorded.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,29 +10,29 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use super::receiver::Receipt;
-use super::{Figures, Host, Receiver};
-use crate::measured::Measured;
+use super::receiver::WebhookReceipt;
+use super::{BenchReceiver, EventFigures, Host};
+use crate::measurement::Measurement;
 
-/// Whoever commits as many as arrive: so many at once.
+/// Concurrent committers of [`CommitPace::AsReceived`].
 const COMMITTERS: usize = 8;
 
-/// How long what was committed last may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the last deliveries may take to arrive.
+const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What comes before the window.
+/// The warm-up before the window.
 const WARM_UP: Duration = Duration::from_millis(1500);
 
-/// How events are committed.
+/// The pace at which events are committed.
 #[derive(Clone)]
-pub enum Pace {
-    /// So many a second, each in a transaction of its own, whether or not those before have arrived.
+pub enum CommitPace {
+    /// At a fixed rate per second, each event in a transaction, regardless of whether earlier ones have arrived.
     Steady { rate: u32 },
-    /// As fast as they arrive: a permit for each webhook that may be under way.
-    AsTheyArrive { room: Arc<Semaphore>, together: u32 },
+    /// As fast as webhooks arrive: a semaphore holds one permit per webhook that may be in flight.
+    AsReceived { permits: Arc<Semaphore>, together: u32 },
 }
 
-/// The numbers that are committed, and when.
+/// The numbers of the committed events, and when each was committed.
 #[derive(Default)]
 struct Commits {
     next: AtomicU64,
@@ -40,7 +40,7 @@ struct Commits {
 }
 
 impl Commits {
-    async fn make(&self, host: &Host, together: u32) -> Result<()> {
+    async fn commit(&self, host: &Host, together: u32) -> Result<()> {
         let first = 1 + self.next.fetch_add(together.into(), Ordering::Relaxed);
         let numbers = first..first + u64::from(together);
         host.commit(numbers.clone()).await?;
@@ -51,43 +51,44 @@ impl Commits {
     }
 }
 
-/// Commits at this pace through a warm-up and a window, waits for the rest to arrive, and says what came in the window.
+/// Commits at this pace through a warm-up and a window, waits until all webhooks have arrived, and returns the figures of the
+/// window.
 ///
 /// # Errors
-/// The database failed, or nothing came.
+/// Returns an error when the database fails or no webhook arrives.
 pub async fn measure(
     host: &Arc<Host>,
-    receiver: &Receiver,
-    pace: Pace,
+    receiver: &BenchReceiver,
+    pace: CommitPace,
     subscriptions: u32,
     window: Duration,
-) -> Result<Figures> {
+) -> Result<EventFigures> {
     let commits = Arc::new(Commits::default());
     let from = Instant::now() + WARM_UP;
     let until = from + window;
     match pace {
-        Pace::Steady { rate } => steadily(host, &commits, rate, until).await?,
-        Pace::AsTheyArrive { room, together } => {
-            as_they_arrive(host, &commits, (&room, subscriptions), together, until).await?;
+        CommitPace::Steady { rate } => commit_steadily(host, &commits, rate, until).await?,
+        CommitPace::AsReceived { permits, together } => {
+            commit_as_received(host, &commits, (&permits, subscriptions), together, until).await?;
         }
     }
     let at = std::mem::take(&mut *commits.at.lock().unwrap_or_else(PoisonError::into_inner));
     let due = at.len() as u64 * u64::from(subscriptions);
-    let waited = Instant::now();
-    while receiver.count() < due && waited.elapsed() < PATIENCE {
+    let started_waiting = Instant::now();
+    while receiver.count() < due && started_waiting.elapsed() < ARRIVAL_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     figures(&at, &receiver.receipts(), subscriptions, from, until)
 }
 
-async fn steadily(host: &Arc<Host>, commits: &Arc<Commits>, rate: u32, until: Instant) -> Result<()> {
+async fn commit_steadily(host: &Arc<Host>, commits: &Arc<Commits>, rate: u32, until: Instant) -> Result<()> {
     let mut ticks = tokio::time::interval(Duration::from_secs(1) / rate);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let mut running = JoinSet::new();
     while Instant::now() < until {
         ticks.tick().await;
         let (host, commits) = (Arc::clone(host), Arc::clone(commits));
-        running.spawn(async move { commits.make(&host, 1).await });
+        running.spawn(async move { commits.commit(&host, 1).await });
         while let Some(ended) = running.try_join_next() {
             ended??;
         }
@@ -98,26 +99,26 @@ async fn steadily(host: &Arc<Host>, commits: &Arc<Commits>, rate: u32, until: In
     Ok(())
 }
 
-async fn as_they_arrive(
+async fn commit_as_received(
     host: &Arc<Host>,
     commits: &Arc<Commits>,
-    (room, subscriptions): (&Arc<Semaphore>, u32),
+    (permits, subscriptions): (&Arc<Semaphore>, u32),
     together: u32,
     until: Instant,
 ) -> Result<()> {
     let mut running = JoinSet::new();
     for _ in 0..COMMITTERS {
-        let (host, commits, room) = (Arc::clone(host), Arc::clone(commits), Arc::clone(room));
+        let (host, commits, permits) = (Arc::clone(host), Arc::clone(commits), Arc::clone(permits));
         running.spawn(async move {
             while Instant::now() < until {
-                let wait = (until - Instant::now()).min(PATIENCE);
-                let Ok(permits) =
-                    tokio::time::timeout(wait, room.acquire_many(together * subscriptions)).await
+                let wait = (until - Instant::now()).min(ARRIVAL_TIMEOUT);
+                let Ok(acquired) =
+                    tokio::time::timeout(wait, permits.acquire_many(together * subscriptions)).await
                 else {
                     break;
                 };
-                permits?.forget();
-                commits.make(&host, together).await?;
+                acquired?.forget();
+                commits.commit(&host, together).await?;
             }
             anyhow::Ok(())
         });
@@ -128,33 +129,35 @@ async fn as_they_arrive(
     Ok(())
 }
 
-/// What came in the window, by the commits of all.
+/// Computes the figures of the webhooks received in the window.
 fn figures(
     at: &HashMap<u64, Instant>,
-    receipts: &[Receipt],
+    receipts: &[WebhookReceipt],
     subscriptions: u32,
     from: Instant,
     until: Instant,
-) -> Result<Figures> {
-    let mut measured = Measured::new(until - from);
+) -> Result<EventFigures> {
+    let mut measured = Measurement::new(until - from);
     let mut times: HashMap<u64, u64> = HashMap::with_capacity(at.len());
     for receipt in receipts {
         *times.entry(receipt.number).or_default() += 1;
-        let Some(committed) = at.get(&receipt.number) else { bail!("something came that nobody committed") };
+        let Some(committed) = at.get(&receipt.number) else {
+            bail!("received an event that was not committed")
+        };
         if (from..until).contains(&receipt.at) {
             measured.record(receipt.at.saturating_duration_since(*committed));
         }
     }
     if measured.count() == 0 {
-        bail!("not one webhook came in the window");
+        bail!("no webhook arrived in the window");
     }
-    let wanted = u64::from(subscriptions);
-    let came = |number: &u64| times.get(number).copied().unwrap_or(0);
-    Ok(Figures {
+    let expected = u64::from(subscriptions);
+    let received_times = |number: &u64| times.get(number).copied().unwrap_or(0);
+    Ok(EventFigures {
         received: measured.count(),
         per_second: measured.per_second(),
         ms: [50.0, 95.0, 99.0].map(|percent| measured.percentile_ms(percent)),
-        missing: at.keys().map(|number| wanted.saturating_sub(came(number))).sum(),
-        doubles: at.keys().map(|number| came(number).saturating_sub(wanted)).sum(),
+        missing: at.keys().map(|number| expected.saturating_sub(received_times(number))).sum(),
+        duplicates: at.keys().map(|number| received_times(number).saturating_sub(expected)).sum(),
     })
 }

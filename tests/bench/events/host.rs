@@ -1,25 +1,25 @@
-//! The platform's side: the server's own parts on a site's data, which commit events and send them.
+//! The sending side: uses the server's crates on a site's data to commit events and send their webhooks.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use domain::app::{App, Parts};
-use domain::keys::Principals;
+use domain::app::{App, AppParts};
+use domain::keys::PrincipalCache;
 use domain::outbox::{self, Event};
 use domain::students::{StudentProgress, StudentSummary};
 use domain::webhooks::{self, NewSubscription};
 use domain::workspaces;
 use foundation::clock::Clock;
 use foundation::config::Config;
-use foundation::database::{Database, Options, Source};
+use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use foundation::id::{Ids, WorkspaceId};
 use foundation::secret::{MasterKey, Purpose, Seal};
 
-use super::receiver::MARK;
+use super::receiver::EVENT_MARKER;
 
-/// What every subscription wants.
-const KIND: &str = "student.created";
+/// The event type of all subscriptions.
+const EVENT_TYPE: &str = "student.created";
 
 /// One workspace of a site.
 pub struct Host {
@@ -29,10 +29,10 @@ pub struct Host {
 }
 
 impl Host {
-    /// Opens a site's data; the folder holds its master key.
+    /// Opens a site's data. The folder contains its master key.
     ///
     /// # Errors
-    /// There is no such workspace, or no key.
+    /// Returns an error when the workspace does not exist or the key cannot be read.
     pub async fn open(folder: &Path, url: &str, workspace: &str) -> Result<Self> {
         let settings = [
             ("data_dir", folder.display().to_string()),
@@ -41,17 +41,17 @@ impl Host {
             ("log_format", "json".to_owned()),
             ("max_subscriptions_per_workspace", "100000".to_owned()),
         ];
-        let refused = |_| anyhow::anyhow!("the settings are refused");
-        let (config, _) = Config::read(settings.into(), std::iter::empty()).map_err(refused)?;
-        let db = Database::connect(Options::new(Source::new(Some(url), folder)?)).await?;
-        let app = App::new(Parts {
+        let invalid = |_| anyhow::anyhow!("the settings are invalid");
+        let (config, _) = Config::read(settings.into(), std::iter::empty()).map_err(invalid)?;
+        let db = Database::connect(DatabaseOptions::new(DatabaseSource::new(Some(url), folder)?)).await?;
+        let app = App::new(AppParts {
             config,
             db,
             clock: Clock::system(),
             ids: Ids::default(),
             encode: api::events::encode,
             example: api::events::example,
-            principals: Principals::default(),
+            principals: PrincipalCache::default(),
         });
         let workspace = workspaces::by_key(&app, workspace).await?.id;
         let master = match MasterKey::open(folder)? {
@@ -61,28 +61,28 @@ impl Host {
         Ok(Self { app, seal: Arc::new(Seal::new(&master, Purpose::WebhookSecrets)), workspace })
     }
 
-    /// Lets this URL hear of every event.
+    /// Subscribes a URL to the events.
     ///
     /// # Errors
-    /// It is refused.
+    /// Returns an error when the URL is rejected.
     pub async fn subscribe(&self, url: String) -> Result<()> {
-        let new = NewSubscription { url, event_types: vec![KIND.to_owned()] };
+        let new = NewSubscription { url, event_types: vec![EVENT_TYPE.to_owned()] };
         let mut write = self.app.begin_write().await?;
         webhooks::create(&self.app, &mut write, &self.seal, self.workspace, new).await?;
         Ok(write.commit().await?)
     }
 
-    /// Commits the events of these numbers in one transaction, each with its deliveries.
+    /// Commits the events with these numbers and their deliveries in one transaction.
     ///
     /// # Errors
-    /// The database fails.
+    /// Returns an error when the database fails.
     pub async fn commit(&self, numbers: impl Iterator<Item = u64>) -> Result<()> {
         let mut write = self.app.begin_write().await?;
         let at = self.app.clock.now();
         for number in numbers {
             let student = StudentSummary {
                 id: self.app.ids.next(at),
-                email: format!("{MARK}{number}@example.com"),
+                email: format!("{EVENT_MARKER}{number}@example.com"),
                 name: Some("A Student".to_owned()),
                 external_id: None,
                 tags: vec!["newsletter".to_owned(), "spring".to_owned()],

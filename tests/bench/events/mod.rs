@@ -1,8 +1,8 @@
-//! Events on their way: committed as the domain commits them, sent by the worker, taken by a fixed receiver.
+//! Event delivery: events are committed as the domain commits them, sent by the worker, and received by a minimal receiver.
 //!
-//! [`Args`] is a process of its own: the worker as `serve` runs it, changes committed beside it, and the receiver on a
-//! thread. All look at one clock. An event is appended to the outbox by the domain's own `outbox::append`, without the
-//! row that it tells of, so that it is the worker that is measured.
+//! [`run`] is a separate process. It runs the worker as `serve` does, commits events, and runs the receiver on a thread, all
+//! with one clock. Events are appended with the domain's `outbox::append` but without the rows that they are about, so that the
+//! worker is measured.
 
 mod flow;
 mod host;
@@ -16,44 +16,44 @@ use anyhow::{Context as _, Result};
 use foundation::telemetry;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch};
-use webhooks::{Worker, upkeep};
+use webhooks::{Worker, maintenance};
 
 use crate::process;
-use crate::site::Site;
+use crate::site::BenchSite;
 
-pub use flow::Pace;
+pub use flow::CommitPace;
 pub use host::Host;
-pub use receiver::{MARK, Receiver, hung};
+pub use receiver::{BenchReceiver, EVENT_MARKER, hung};
 
-/// Events of one transaction where as many are committed as arrive: it is then the worker that is measured, and not how
-/// often the disk takes a commit. `apply` does likewise.
-const TOGETHER: &str = "16";
+/// Events per transaction when events are committed as fast as they arrive. This measures the worker and not the commit rate of
+/// the disk. `apply` commits in batches as well.
+const EVENTS_PER_TRANSACTION: &str = "16";
 
-/// What is committed, to whom it goes, and for how long.
+/// The arguments of `events`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// The site's folder
+pub struct EventsArgs {
+    /// Folder of the site
     #[arg(long)]
     folder: PathBuf,
-    /// The site's database
+    /// Database URL of the site
     #[arg(long)]
     url: String,
-    /// The workspace whose events these are
+    /// Workspace of the events
     #[arg(long)]
     workspace: String,
-    /// Subscriptions that hear each event
+    /// Subscriptions that receive each event
     #[arg(long)]
     subscriptions: u32,
-    /// Further subscriptions whose endpoints never answer
+    /// Additional subscriptions whose endpoints never respond
     #[arg(long, default_value_t = 0)]
     hung: u32,
-    /// Events a second; as many as arrive when it is not given
+    /// Events per second [default: as many as arrive]
     #[arg(long)]
     rate: Option<u32>,
-    /// Events that are committed and not yet received everywhere, at most
+    /// Maximum number of events that are committed but not yet received by all subscriptions
     #[arg(long, default_value_t = 512)]
     under_way: u32,
-    /// Events of one transaction
+    /// Events per transaction
     #[arg(long, default_value_t = 1)]
     together: u32,
     /// Length of the measured window in seconds
@@ -61,43 +61,43 @@ pub struct Args {
     seconds: f64,
 }
 
-/// What was seen in the window.
+/// The figures of one window.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Figures {
-    /// Webhooks that came.
+pub struct EventFigures {
+    /// The number of webhooks received.
     pub received: u64,
-    /// In a second.
+    /// Webhooks received per second.
     pub per_second: f64,
-    /// From the commit to the receipt, in milliseconds: the middle, 95 and 99 of a hundred.
+    /// The 50th, 95th and 99th percentile of the time from commit to receipt, in milliseconds.
     pub ms: [f64; 3],
-    /// Events committed in all whose webhooks did not come, counted once for each.
+    /// Webhooks of committed events that did not arrive.
     pub missing: u64,
-    /// Webhooks that came more than once.
-    pub doubles: u64,
+    /// Webhooks that arrived more than once.
+    pub duplicates: u64,
 }
 
-impl Figures {
-    /// The latencies in a few words.
+impl EventFigures {
+    /// Formats the latencies.
     pub fn latencies(&self) -> String {
         let [p50, p95, p99] = self.ms;
         let mut text = format!("p50/p95/p99 {p50:.2}/{p95:.2}/{p99:.2} ms");
-        if self.missing + self.doubles > 0 {
-            text.push_str(&format!("; {} missing, {} doubles", self.missing, self.doubles));
+        if self.missing + self.duplicates > 0 {
+            text.push_str(&format!("; {} missing, {} duplicates", self.missing, self.duplicates));
         }
         text
     }
 }
 
-/// Runs worker, changes and receiver, and prints the [`Figures`] as JSON.
+/// Runs the worker, the committers and the receiver, and prints the [`EventFigures`] as JSON.
 ///
 /// # Errors
-/// Something could not be started, or the database failed.
-pub async fn run(args: &Args) -> Result<()> {
+/// Returns an error when a part cannot be started or the database fails.
+pub async fn run(args: &EventsArgs) -> Result<()> {
     let host = Arc::new(Host::open(&args.folder, &args.url, &args.workspace).await?);
     let _log = telemetry::start(&host.app.config.log);
     telemetry::metrics::install();
-    let room = args.rate.is_none().then(|| Arc::new(Semaphore::new(0)));
-    let receiver = Receiver::start(room.clone())?;
+    let permits = args.rate.is_none().then(|| Arc::new(Semaphore::new(0)));
+    let receiver = BenchReceiver::start(permits.clone())?;
     for _ in 0..args.subscriptions {
         host.subscribe(receiver.url()).await?;
     }
@@ -105,46 +105,46 @@ pub async fn run(args: &Args) -> Result<()> {
         host.subscribe(receiver::hung()?).await?;
     }
     let (stop, stopped) = watch::channel(false);
-    let asked = || {
+    let stopping = || {
         let mut stopped = stopped.clone();
         async move { drop(stopped.wait_for(|stopped| *stopped).await) }
     };
     let worker = Worker::new(host.app.clone(), Arc::clone(&host.seal))?;
-    let worker = tokio::spawn(worker.run(asked(), Duration::from_secs(1)));
-    let upkeep = tokio::spawn(upkeep::run(host.app.clone(), asked()));
-    let pace = match (args.rate, room) {
-        (None, Some(room)) => {
-            room.add_permits((args.under_way * args.subscriptions) as usize);
-            Pace::AsTheyArrive { room, together: args.together }
+    let worker = tokio::spawn(worker.run(stopping(), Duration::from_secs(1)));
+    let maintenance = tokio::spawn(maintenance::run(host.app.clone(), stopping()));
+    let pace = match (args.rate, permits) {
+        (None, Some(permits)) => {
+            permits.add_permits((args.under_way * args.subscriptions) as usize);
+            CommitPace::AsReceived { permits, together: args.together }
         }
-        (rate, _) => Pace::Steady { rate: rate.unwrap_or(1) },
+        (rate, _) => CommitPace::Steady { rate: rate.unwrap_or(1) },
     };
     let window = Duration::from_secs_f64(args.seconds);
     let figures = flow::measure(&host, &receiver, pace, args.subscriptions, window).await?;
     println!("{}", serde_json::to_string(&figures)?);
     stop.send_replace(true);
     worker.await?;
-    upkeep.await?;
+    maintenance.await?;
     host.app.db.close().await;
     Ok(())
 }
 
-/// What one run of this process is asked for.
+/// The parameters of one run of this process.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
+pub struct EventsRun {
     pub subscriptions: u32,
     pub hung: u32,
-    /// Events a second; as many as arrive without it.
+    /// Events per second; `None` commits as many as arrive.
     pub rate: Option<u32>,
     pub window: Duration,
 }
 
-impl Run {
-    /// Runs it in a new workspace of this site.
+impl EventsRun {
+    /// Runs the process in a new workspace of this site.
     ///
     /// # Errors
-    /// It failed; the end of its log is part of the sentence.
-    pub async fn on(self, site: &Site, workspace: &str) -> Result<Figures> {
+    /// Returns an error with the end of its log when it fails.
+    pub async fn on(self, site: &BenchSite, workspace: &str) -> Result<EventFigures> {
         site.empty(workspace).await?;
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
         command.arg("events").arg("--folder").arg(site.folder()).args(["--url", site.url()]);
@@ -152,10 +152,10 @@ impl Run {
         command.args(["--subscriptions", &self.subscriptions.to_string(), "--hung", &self.hung.to_string()]);
         match self.rate {
             Some(rate) => command.args(["--rate", &rate.to_string()]),
-            None => command.args(["--together", TOGETHER]),
+            None => command.args(["--together", EVENTS_PER_TRANSACTION]),
         };
-        let output = process::output_beside(command, &log(site.folder())).await?;
-        serde_json::from_str(output.trim()).context("the figures cannot be read")
+        let output = process::output_with_log(command, &log(site.folder())).await?;
+        serde_json::from_str(output.trim()).context("cannot parse the figures")
     }
 }
 

@@ -1,6 +1,6 @@
-//! A fixed receiver of webhooks, on a thread of its own: answers 204 at once and notes what came when.
+//! A minimal webhook receiver on a separate thread. It responds 204 immediately and records what it receives.
 //!
-//! Reads no more of a request than it must: an event is known by the number in its student's email.
+//! It reads only the event's number, which is part of the student's email address.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,69 +12,69 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// What stands before an event's number in its body.
-pub const MARK: &str = "event-";
+/// The text before the event's number in its body.
+pub const EVENT_MARKER: &str = "event-";
 
-/// Headers a request may have.
-const HEADERS: usize = 32;
+/// The maximum number of request headers.
+const MAX_HEADERS: usize = 32;
 
-const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
+const RESPONSE: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
 
-/// One event as it came.
+/// One received event.
 #[derive(Debug, Clone, Copy)]
-pub struct Receipt {
+pub struct WebhookReceipt {
     pub number: u64,
     pub at: Instant,
 }
 
-/// Listens until it is dropped.
-pub struct Receiver {
+/// A receiver that listens until it is dropped.
+pub struct BenchReceiver {
     pub address: SocketAddr,
-    seen: Arc<Seen>,
+    state: Arc<ReceiverState>,
 }
 
 #[derive(Default)]
-struct Seen {
-    receipts: Mutex<Vec<Receipt>>,
+struct ReceiverState {
+    receipts: Mutex<Vec<WebhookReceipt>>,
     count: AtomicU64,
-    room: Option<Arc<Semaphore>>,
+    permits: Option<Arc<Semaphore>>,
 }
 
-impl Receiver {
-    /// Starts to listen; gives a permit back to `room` for each request that came.
+impl BenchReceiver {
+    /// Starts to listen. Adds a permit to `permits` for each request received.
     ///
     /// # Errors
-    /// There is no port.
-    pub fn start(room: Option<Arc<Semaphore>>) -> Result<Self> {
-        let seen = Arc::new(Seen { room, ..Seen::default() });
-        let shared = Arc::clone(&seen);
+    /// Returns an error when no port is free.
+    pub fn start(permits: Option<Arc<Semaphore>>) -> Result<Self> {
+        let state = Arc::new(ReceiverState { permits, ..ReceiverState::default() });
+        let shared = Arc::clone(&state);
         let address = listen(move |stream| {
-            let seen = Arc::clone(&shared);
-            async move { drop(receive(stream, &seen).await) }
+            let state = Arc::clone(&shared);
+            async move { drop(receive(stream, &state).await) }
         })?;
-        Ok(Self { address, seen })
+        Ok(Self { address, state })
     }
 
-    /// Where it takes webhooks.
+    /// Returns the URL for webhooks.
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
-    /// Requests so far.
+    /// Returns the number of requests received so far.
     pub fn count(&self) -> u64 {
-        self.seen.count.load(Ordering::Relaxed)
+        self.state.count.load(Ordering::Relaxed)
     }
 
-    /// All requests so far, in the order in which they came.
-    pub fn receipts(&self) -> Vec<Receipt> {
-        self.seen.receipts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns all requests so far, in order of receipt.
+    pub fn receipts(&self) -> Vec<WebhookReceipt> {
+        self.state.receipts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// An endpoint that takes connections and never answers; its URL.
+/// Starts an endpoint that accepts connections and never responds, and returns its URL.
 ///
 /// # Errors
-/// There is no port.
+/// Returns an error when no port is free.
 pub fn hung() -> Result<String> {
     let address = listen(|mut stream| async move {
         let mut rest = Vec::new();
@@ -83,11 +83,11 @@ pub fn hung() -> Result<String> {
     Ok(format!("http://{address}/hook"))
 }
 
-/// Does this with every connection, on a thread of its own that ends with the process.
+/// Handles each connection with `each`, on a separate thread that ends with the process.
 fn listen<F: Future<Output = ()> + 'static>(
     each: impl Fn(TcpStream) -> F + Send + 'static,
 ) -> Result<SocketAddr> {
-    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("there is no port")?;
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port is free")?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -102,15 +102,15 @@ fn listen<F: Future<Output = ()> + 'static>(
     Ok(address)
 }
 
-/// Answers one request after the other until the other side closes.
-async fn receive(mut stream: TcpStream, seen: &Seen) -> Result<()> {
+/// Responds to one request after the other until the client closes the connection.
+async fn receive(mut stream: TcpStream, state: &ReceiverState) -> Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(16 << 10);
     loop {
-        while let Some((start, end)) = whole(&buffer)? {
-            seen.note(number(&buffer[start..end]));
+        while let Some((start, end)) = find_body(&buffer)? {
+            state.record(number(&buffer[start..end]));
             buffer.drain(..end);
-            stream.write_all(ANSWER).await?;
+            stream.write_all(RESPONSE).await?;
         }
         if stream.read_buf(&mut buffer).await? == 0 {
             return Ok(());
@@ -118,34 +118,34 @@ async fn receive(mut stream: TcpStream, seen: &Seen) -> Result<()> {
     }
 }
 
-/// Where the body of the first request begins and ends, once all of it is there.
-fn whole(bytes: &[u8]) -> Result<Option<(usize, usize)>> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+/// Returns the range of the first request's body once it is complete.
+fn find_body(bytes: &[u8]) -> Result<Option<(usize, usize)>> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     let httparse::Status::Complete(start) = request.parse(bytes)? else { return Ok(None) };
     let length = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
-    let length = length.context("a request without a length")?;
+    let length = length.context("a request without Content-Length")?;
     let end = start + std::str::from_utf8(length.value)?.parse::<usize>()?;
     Ok((bytes.len() >= end).then_some((start, end)))
 }
 
-/// The number of the event with this body; 0 when it has none.
+/// Returns the number of the event with this body; 0 if it has none.
 fn number(body: &[u8]) -> u64 {
-    let mark = body.windows(MARK.len()).position(|window| window == MARK.as_bytes());
-    let digits = mark.map_or(&[][..], |mark| &body[mark + MARK.len()..]);
+    let mark = body.windows(EVENT_MARKER.len()).position(|window| window == EVENT_MARKER.as_bytes());
+    let digits = mark.map_or(&[][..], |mark| &body[mark + EVENT_MARKER.len()..]);
     digits
         .iter()
         .take_while(|byte| byte.is_ascii_digit())
         .fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
 
-impl Seen {
-    fn note(&self, number: u64) {
+impl ReceiverState {
+    fn record(&self, number: u64) {
         let at = Instant::now();
-        self.receipts.lock().unwrap_or_else(PoisonError::into_inner).push(Receipt { number, at });
+        self.receipts.lock().unwrap_or_else(PoisonError::into_inner).push(WebhookReceipt { number, at });
         self.count.fetch_add(1, Ordering::Relaxed);
-        if let Some(room) = &self.room {
-            room.add_permits(1);
+        if let Some(permits) = &self.permits {
+            permits.add_permits(1);
         }
     }
 }

@@ -1,28 +1,29 @@
-//! `createStudent` beside the commits of the bare database with the same statements.
+//! `createStudent`, compared with commits of the same statements on the bare database.
 
 use anyhow::Result;
 
-use crate::bare::{Bare, writes};
+use crate::bare::{BareDatabase, writes};
 use crate::bench::Bench;
-use crate::compare::{CONNECTIONS, Http, compare};
+use crate::compare::{CONNECTIONS, HttpLoad, compare};
 use crate::http::write_post;
-use crate::load::Script;
-use crate::measured::Measured;
-use crate::report::{Goal, Row, describe};
-use crate::site::{Site, WRITES};
+use crate::load::RequestScript;
+use crate::measurement::Measurement;
+use crate::report::{Goal, ResultRow, describe};
+use crate::site::{BenchSite, WRITES};
 
 pub const NAME: &str = "create";
 
-pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
+pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let key = site.empty(WRITES).await?;
     let workspace = site.workspace_id(WRITES).await?;
     let server = site.serve().await?;
-    let mut limit = writes::Writes::new(Bare::open(site).await?, workspace);
-    let script =
-        |number: usize| -> Box<dyn Script> { Box::new(Create { key: key.clone(), number, next: 0 }) };
-    let mut ours = Http { server: &server, connections: CONNECTIONS, status: 201, script };
-    let (bare, ours) = compare(bench, Measured::per_second, &mut limit, &mut ours).await?;
-    let row = Row::new(
+    let mut limit = writes::BareWrites::new(BareDatabase::open(site).await?, workspace);
+    let script = |number: usize| -> Box<dyn RequestScript> {
+        Box::new(CreateStudents { key: key.clone(), number, next: 0 })
+    };
+    let mut ours = HttpLoad { server: &server, connections: CONNECTIONS, status: 201, script };
+    let (bare, ours) = compare(bench, Measurement::per_second, &mut limit, &mut ours).await?;
+    let row = ResultRow::new(
         NAME,
         format!("createStudent, {}", site.kind.name()),
         (ours.per_second(), "req/s"),
@@ -33,14 +34,14 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     server.stop().await
 }
 
-/// Creates one student after the other, each with an address of its own.
-struct Create {
+/// Creates one student after the other, each with a different email address.
+struct CreateStudents {
     key: String,
     number: usize,
     next: u64,
 }
 
-impl Script for Create {
+impl RequestScript for CreateStudents {
     fn request(&mut self, request: &mut Vec<u8>) {
         self.next += 1;
         let body = format!(

@@ -1,4 +1,4 @@
-//! 401 and 429 for keys that somebody guesses, beside a fixed body of the same bytes.
+//! 401 and 429 for guessed keys, compared with a fixed body of the same bytes.
 
 use anyhow::Result;
 use rand::rngs::SmallRng;
@@ -6,33 +6,34 @@ use rand::{RngExt as _, SeedableRng as _};
 
 use super::fetch;
 use crate::bench::Bench;
-use crate::compare::{CONNECTIONS, Http, compare};
+use crate::compare::{CONNECTIONS, HttpLoad, compare};
 use crate::http::get;
-use crate::load::Script;
-use crate::measured::Measured;
-use crate::report::{Goal, Row, describe};
-use crate::site::Site;
+use crate::load::RequestScript;
+use crate::measurement::Measurement;
+use crate::report::{Goal, ResultRow, describe};
+use crate::site::BenchSite;
 use crate::{fixed, keys};
 
 pub const NAME: &str = "guessing";
 
-pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
+pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let server = site.serve().await?;
     let body = fetch(&server, &get("/api/v1/courses", Some("svc_live_guessed")), 401).await?;
     let limit = fixed::start(bench, &body, 401).await?;
-    // What is guessed at random has a wrong checksum. Whoever knows how the checksum is made asks the database, as often as
-    // the limit of an address allows, which is off here.
-    let checksummed = Goal::Without("none: each asks the database");
-    for (what, well_formed, goal) in
-        [("401, garbage", false, Goal::AtLeast(0.8)), ("401, well-formed unknown keys", true, checksummed)]
-    {
+    // Randomly guessed keys have a wrong checksum and are rejected without a query. Guessed keys with a correct checksum query
+    // the database, as often as the limit of the client address allows; that limit is off here.
+    let checksummed = Goal::Without("none: each queries the database");
+    for (what, well_formed, goal) in [
+        ("401, random keys", false, Goal::AtLeast(0.8)),
+        ("401, well-formed unknown keys", true, checksummed),
+    ] {
         let side = |server| {
-            let script = move |number| Guess::script(number, well_formed);
-            Http { server, connections: CONNECTIONS, status: 401, script }
+            let script = move |number| GuessedKeys::script(number, well_formed);
+            HttpLoad { server, connections: CONNECTIONS, status: 401, script }
         };
         let (fixed, ours) =
-            compare(bench, Measured::per_second, &mut side(&limit), &mut side(&server)).await?;
-        let row = Row::new(
+            compare(bench, Measurement::per_second, &mut side(&limit), &mut side(&server)).await?;
+        let row = ResultRow::new(
             NAME,
             format!("{what}, {}", site.kind.name()),
             (ours.per_second(), "req/s"),
@@ -43,21 +44,22 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     }
     limit.stop().await?;
     server.stop().await?;
-    exhausted(bench, site).await
+    measure_exhausted(bench, site).await
 }
 
-/// What is guessed from an address whose limit is exhausted, with the right checksum: no database is asked.
-async fn exhausted(bench: &mut Bench, site: &Site) -> Result<()> {
+/// Guesses from a client address whose limit is exhausted, with correct checksums: they do not query the database.
+async fn measure_exhausted(bench: &mut Bench, site: &BenchSite) -> Result<()> {
     let server = site.serve_limited().await?;
     let request = get("/api/v1/courses", Some("svc_live_guessed"));
     fetch(&server, &request, 401).await?;
     let limit = fixed::start(bench, &fetch(&server, &request, 429).await?, 429).await?;
     let side = |server| {
-        let script = |number| Guess::script(number, true);
-        Http { server, connections: CONNECTIONS, status: 429, script }
+        let script = |number| GuessedKeys::script(number, true);
+        HttpLoad { server, connections: CONNECTIONS, status: 429, script }
     };
-    let (fixed, ours) = compare(bench, Measured::per_second, &mut side(&limit), &mut side(&server)).await?;
-    let row = Row::new(
+    let (fixed, ours) =
+        compare(bench, Measurement::per_second, &mut side(&limit), &mut side(&server)).await?;
+    let row = ResultRow::new(
         NAME,
         format!("429, well-formed unknown keys, {}", site.kind.name()),
         (ours.per_second(), "req/s"),
@@ -69,19 +71,19 @@ async fn exhausted(bench: &mut Bench, site: &Site) -> Result<()> {
     server.stop().await
 }
 
-/// Guesses another key with every request.
-struct Guess {
+/// Guesses a different key with every request.
+struct GuessedKeys {
     random: SmallRng,
     well_formed: bool,
 }
 
-impl Guess {
-    fn script(number: usize, well_formed: bool) -> Box<dyn Script> {
+impl GuessedKeys {
+    fn script(number: usize, well_formed: bool) -> Box<dyn RequestScript> {
         Box::new(Self { random: SmallRng::seed_from_u64(number as u64), well_formed })
     }
 }
 
-impl Script for Guess {
+impl RequestScript for GuessedKeys {
     fn request(&mut self, request: &mut Vec<u8>) {
         request.extend_from_slice(b"GET /api/v1/courses HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ");
         if self.well_formed {

@@ -1,37 +1,40 @@
-//! A healthy endpoint beside twenty that hang.
+//! A healthy endpoint beside twenty that never respond.
 
 use std::time::Duration;
 
 use anyhow::Result;
 
 use crate::bench::Bench;
-use crate::events::Run;
-use crate::report::{Goal, Row};
-use crate::site::Site;
+use crate::events::EventsRun;
+use crate::report::{Goal, ResultRow};
+use crate::site::BenchSite;
 
 pub const NAME: &str = "hung";
 
-/// Events a second.
-const PACE: u32 = 50;
+/// Events per second.
+const EVENTS_PER_SECOND: u32 = 50;
 
-/// Endpoints that never answer.
-const HUNG: u32 = 20;
+/// The number of endpoints that never respond.
+const HUNG_ENDPOINTS: u32 = 20;
 
-/// Longer than an attempt may take, so that the first of those that hang end inside.
+/// Longer than the timeout of an attempt, so that the first attempts time out inside the window.
 const WINDOW: Duration = Duration::from_secs(18);
 
-pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
+pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let kind = site.kind;
-    let site = Site::new(bench, kind, "hung").await?;
+    let site = BenchSite::new(bench, kind, "hung").await?;
     let window = WINDOW.max(bench.window());
-    let alone = Run { subscriptions: 1, hung: 0, rate: Some(PACE), window };
-    let beside = Run { hung: HUNG, ..alone }.on(&site, "beside").await?;
+    let alone = EventsRun { subscriptions: 1, hung: 0, rate: Some(EVENTS_PER_SECOND), window };
+    let beside = EventsRun { hung: HUNG_ENDPOINTS, ..alone }.on(&site, "beside").await?;
     let alone = alone.on(&site, "alone").await?;
-    let row = Row::new(
+    let row = ResultRow::new(
         NAME,
-        format!("{PACE} events/s to a healthy endpoint beside {HUNG} that hang, p95, {}", kind.name()),
+        format!(
+            "{EVENTS_PER_SECOND} events/s to a healthy endpoint beside {HUNG_ENDPOINTS} hung ones, p95, {}",
+            kind.name()
+        ),
         (beside.ms[1], "ms"),
-        Some(("without those", alone.ms[1])),
+        Some(("without hung endpoints", alone.ms[1])),
         Goal::AtMost(1.1),
     );
     bench.report(row.detail(format!("{}; alone {}", beside.latencies(), alone.latencies())));

@@ -1,6 +1,6 @@
-//! The scenarios, one a file, in the order in which they run.
+//! The scenarios, one per file, in the order in which they run.
 //!
-//! What only reads comes before what writes, so that the figures of one do not depend on the length of another.
+//! Scenarios that only read come before those that write, so that the figures of one do not depend on the duration of another.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,12 +9,12 @@ use anyhow::{Result, bail};
 
 use crate::bench::Bench;
 use crate::http::Connection;
-use crate::process::Server;
-use crate::site::Site;
+use crate::process::BenchServer;
+use crate::site::BenchSite;
 
 mod analytics;
 mod backlog;
-mod catalogue;
+mod catalog;
 mod create;
 mod events;
 mod guessing;
@@ -27,18 +27,18 @@ mod start;
 mod tenants;
 pub mod walk;
 
-/// What a scenario is called and does.
+/// A scenario: its name and its function.
 pub struct Scenario {
     pub name: &'static str,
-    pub run: for<'a> fn(&'a mut Bench, &'a mut Site) -> Running<'a>,
+    pub run: for<'a> fn(&'a mut Bench, &'a mut BenchSite) -> ScenarioFuture<'a>,
 }
 
-/// A scenario under way.
-type Running<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
+/// The future of a running scenario.
+type ScenarioFuture<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
 
-/// Every scenario.
+/// All scenarios.
 pub const ALL: &[Scenario] = &[
-    Scenario { name: catalogue::NAME, run: |bench, site| Box::pin(catalogue::run(bench, site)) },
+    Scenario { name: catalog::NAME, run: |bench, site| Box::pin(catalog::run(bench, site)) },
     Scenario { name: guessing::NAME, run: |bench, site| Box::pin(guessing::run(bench, site)) },
     Scenario { name: lists::NAME, run: |bench, site| Box::pin(lists::run(bench, site)) },
     Scenario { name: pages::NAME, run: |bench, site| Box::pin(pages::run(bench, site)) },
@@ -53,18 +53,18 @@ pub const ALL: &[Scenario] = &[
     Scenario { name: tenants::NAME, run: |bench, site| Box::pin(tenants::run(bench, site)) },
 ];
 
-/// One request on a connection of its own; the body of its answer.
-async fn fetch(server: &Server, request: &[u8], status: u16) -> Result<Vec<u8>> {
+/// Sends one request on a new connection and returns the body of the response.
+async fn fetch(server: &BenchServer, request: &[u8], status: u16) -> Result<Vec<u8>> {
     let mut connection = Connection::open(server.address).await?;
     let answer = connection.exchange(request).await?;
     if answer.status != status {
-        bail!("{} instead of {status}: {}", answer.status, String::from_utf8_lossy(answer.body));
+        bail!("expected status {status}, got {}: {}", answer.status, String::from_utf8_lossy(answer.body));
     }
     Ok(answer.body.to_vec())
 }
 
-/// The body as JSON.
-async fn fetch_json(server: &Server, path: &str, key: &str) -> Result<serde_json::Value> {
+/// Fetches a path and parses the JSON body.
+async fn fetch_json(server: &BenchServer, path: &str, key: &str) -> Result<serde_json::Value> {
     let body = fetch(server, &crate::http::get(path, Some(key)), 200).await?;
     Ok(serde_json::from_slice(&body)?)
 }

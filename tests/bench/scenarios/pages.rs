@@ -1,40 +1,40 @@
-//! The last page of a long list beside its first.
+//! The last page of a long list, compared with its first.
 
 use anyhow::{Result, bail};
 
 use super::walk::cursor;
 use crate::bench::Bench;
-use crate::compare::{Http, compare};
+use crate::compare::{HttpLoad, compare};
 use crate::http::{Connection, get};
-use crate::load::InTurn;
-use crate::measured::Measured;
-use crate::process::Server;
-use crate::report::{Goal, Row};
-use crate::site::Site;
+use crate::load::RequestCycle;
+use crate::measurement::Measurement;
+use crate::process::BenchServer;
+use crate::report::{Goal, ResultRow};
+use crate::site::BenchSite;
 
 pub const NAME: &str = "pages";
 
-/// Rows of a page.
+/// Rows per page.
 const LIMIT: u64 = 100;
 
-pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
+pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let key = site.generated(bench.scale().large()).await?;
     let server = site.serve().await?;
     let (last, count, rows) = walk_to_the_end(&server, &key, bench.scale().large()).await?;
     let side = |path: String| {
         let request = get(&path, Some(&key));
-        let script = move |_| InTurn::script(vec![request.clone()], 0);
-        Http { server: &server, connections: 1, status: 200, script }
+        let script = move |_| RequestCycle::script(vec![request.clone()], 0);
+        HttpLoad { server: &server, connections: 1, status: 200, script }
     };
-    // The list turned round begins with the same rows, so that both pages have the same to tell.
+    // The list in reverse order starts with the same rows, so both pages have the same content.
     let mut first = side(format!("/api/v1/students?sort=-created_at&limit={rows}"));
     let mut last = side(format!("/api/v1/students?sort=created_at&limit={LIMIT}&cursor={last}"));
-    let (first, last) = compare(bench, Measured::median_ms, &mut first, &mut last).await?;
-    let row = Row::new(
+    let (first, last) = compare(bench, Measurement::median_ms, &mut first, &mut last).await?;
+    let row = ResultRow::new(
         NAME,
         format!("last page of {count} students, {}", site.kind.name()),
         (last.median_ms(), "ms"),
-        Some(("the same as a first page", first.median_ms())),
+        Some(("the same rows as a first page", first.median_ms())),
         Goal::AtMost(1.2),
     );
     let times = format!("last {}; first {}", last.latencies(), first.latencies());
@@ -42,15 +42,15 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     server.stop().await
 }
 
-/// Follows the cursor through the whole list, oldest first; gives the one that leads to the last page, how many items the list
-/// has, and how many that page.
-async fn walk_to_the_end(server: &Server, key: &str, expected: u64) -> Result<(String, u64, u64)> {
+/// Follows the cursor through the whole list, oldest first. Returns the cursor of the last page, the number of items of the
+/// list, and the number of items of that page.
+async fn walk_to_the_end(server: &BenchServer, key: &str, expected: u64) -> Result<(String, u64, u64)> {
     let mut connection = Connection::open(server.address).await?;
-    let mut here = String::new();
+    let mut last_cursor = String::new();
     let mut pages = 0;
     loop {
-        let glue = if here.is_empty() { "" } else { "&cursor=" };
-        let path = format!("/api/v1/students?sort=created_at&limit={LIMIT}{glue}{here}");
+        let separator = if last_cursor.is_empty() { "" } else { "&cursor=" };
+        let path = format!("/api/v1/students?sort=created_at&limit={LIMIT}{separator}{last_cursor}");
         let answer = connection.exchange(&get(&path, Some(key))).await?;
         if answer.status != 200 {
             bail!("page {pages}: {} {}", answer.status, String::from_utf8_lossy(answer.body));
@@ -62,8 +62,8 @@ async fn walk_to_the_end(server: &Server, key: &str, expected: u64) -> Result<(S
         let Some(next) = cursor(answer.body) else {
             let page: serde_json::Value = serde_json::from_slice(answer.body)?;
             let items = page["data"].as_array().map_or(0, Vec::len) as u64;
-            return Ok((here, (pages - 1) * LIMIT + items, items));
+            return Ok((last_cursor, (pages - 1) * LIMIT + items, items));
         };
-        here = next.to_owned();
+        last_cursor = next.to_owned();
     }
 }

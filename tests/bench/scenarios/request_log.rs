@@ -1,21 +1,21 @@
-//! `listCourses` and `getCourse` with the request log, beside the same without it.
+//! `listCourses` and `getCourse` with the request log, compared with the same without it.
 
 use anyhow::{Context as _, Result};
 
 use super::fetch_json;
 use crate::bench::Bench;
-use crate::compare::{CONNECTIONS, Http, compare};
+use crate::compare::{CONNECTIONS, HttpLoad, compare};
 use crate::http::get;
-use crate::load::InTurn;
-use crate::measured::Measured;
-use crate::process::Server;
-use crate::report::{Goal, Row, describe};
-use crate::site::Site;
+use crate::load::RequestCycle;
+use crate::measurement::Measurement;
+use crate::process::BenchServer;
+use crate::report::{Goal, ResultRow, describe};
+use crate::site::BenchSite;
 
 pub const NAME: &str = "request-log";
 
-pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
-    let keys = site.catalogue().await?;
+pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
+    let keys = site.catalog().await?;
     let without = site.serve_with("without", &["--request-log", "off"]).await?;
     let with = site.serve_with("with", &["--request-log", "on"]).await?;
     let lists: Vec<Vec<u8>> = keys.iter().map(|key| get("/api/v1/courses", Some(key))).collect();
@@ -23,7 +23,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     let mut courses = Vec::with_capacity(keys.len());
     for key in &keys {
         let list = fetch_json(&without, "/api/v1/courses", key).await?;
-        let id = list["data"][courses.len() % 25]["id"].as_str().context("the catalogue has no courses")?;
+        let id = list["data"][courses.len() % 25]["id"].as_str().context("the catalog has no courses")?;
         courses.push(get(&format!("/api/v1/courses/{id}"), Some(key)));
     }
     measure(bench, site, (&without, &with), "getCourse", courses).await?;
@@ -33,17 +33,18 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
 
 async fn measure(
     bench: &mut Bench,
-    site: &Site,
-    (without, with): (&Server, &Server),
+    site: &BenchSite,
+    (without, with): (&BenchServer, &BenchServer),
     operation: &str,
     requests: Vec<Vec<u8>>,
 ) -> Result<()> {
     let side = |server| {
-        let script = |number: usize| InTurn::script(requests.clone(), number * 37);
-        Http { server, connections: CONNECTIONS, status: 200, script }
+        let script = |number: usize| RequestCycle::script(requests.clone(), number * 37);
+        HttpLoad { server, connections: CONNECTIONS, status: 200, script }
     };
-    let (without, with) = compare(bench, Measured::per_second, &mut side(without), &mut side(with)).await?;
-    let row = Row::new(
+    let (without, with) =
+        compare(bench, Measurement::per_second, &mut side(without), &mut side(with)).await?;
+    let row = ResultRow::new(
         NAME,
         format!("{operation} with the request log, {}", site.kind.name()),
         (with.per_second(), "req/s"),

@@ -1,20 +1,20 @@
-//! From the start of the server on an existing database to its first answer.
+//! The time from the start of the server on an existing database to its first response.
 
 use anyhow::Result;
 
 use super::fetch;
 use crate::bench::Bench;
 use crate::http::get;
-use crate::report::{Goal, Row};
-use crate::site::Site;
+use crate::report::{Goal, ResultRow};
+use crate::site::BenchSite;
 
 pub const NAME: &str = "start";
 
-/// Starts that are measured; the middle one counts.
+/// The number of starts; the median counts.
 const STARTS: usize = 7;
 
-pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
-    let keys = site.catalogue().await?;
+pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
+    let keys = site.catalog().await?;
     let request = get("/api/v1/courses", Some(&keys[0]));
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {
@@ -24,8 +24,8 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
         server.stop().await?;
     }
     times.sort_by(f64::total_cmp);
-    let what = format!("start to first answer, {}", site.kind.name());
-    let row = Row::new(NAME, what, (times[STARTS / 2], "ms"), None, Goal::Below(150.0));
+    let what = format!("start to first response, {}", site.kind.name());
+    let row = ResultRow::new(NAME, what, (times[STARTS / 2], "ms"), None, Goal::Below(150.0));
     bench.report(row.detail(format!("{STARTS} starts, {:.0} to {:.0} ms", times[0], times[STARTS - 1])));
     Ok(())
 }

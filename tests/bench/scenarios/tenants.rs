@@ -1,4 +1,4 @@
-//! Writes and webhooks of one workspace while another sends events to many subscriptions whose endpoint never answers.
+//! Writes and webhooks of one workspace while another sends events to many subscriptions whose endpoint never responds.
 
 use std::time::{Duration, Instant};
 
@@ -7,36 +7,36 @@ use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::bench::Bench;
-use crate::events::{Host, MARK, Receiver};
+use crate::events::{BenchReceiver, EVENT_MARKER, Host};
 use crate::http::{Connection, write_post};
-use crate::measured::Measured;
-use crate::process::Server;
-use crate::report::{Goal, Row};
-use crate::site::Site;
+use crate::measurement::Measurement;
+use crate::process::BenchServer;
+use crate::report::{Goal, ResultRow};
+use crate::site::BenchSite;
 
 pub const NAME: &str = "tenants";
 
-/// Subscriptions of the noisy workspace.
+/// Numbers of subscriptions of the noisy workspace.
 const SUBSCRIPTIONS: [u32; 2] = [600, 1_500];
 
-/// Students that the noisy workspace creates per second.
-const NOISY_PACE: u32 = 2;
+/// Students created per second in the noisy workspace.
+const NOISY_STUDENTS_PER_SECOND: u32 = 2;
 
-/// Students that the measured workspace creates per second.
-const QUIET_PACE: u32 = 20;
+/// Students created per second in the measured workspace.
+const QUIET_STUDENTS_PER_SECOND: u32 = 20;
 
-/// Time for the noisy workspace to use up its share of the deliveries in flight.
+/// Time for the noisy workspace to use up its share of the in-flight set.
 const WARM_UP: Duration = Duration::from_secs(5);
 
-/// Longer than an attempt may take, so that attempts time out and are retried inside the window.
+/// Longer than the timeout of an attempt, so that attempts time out and are retried inside the window.
 const WINDOW: Duration = Duration::from_secs(20);
 
-pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
+pub async fn run(bench: &mut Bench, site: &mut BenchSite) -> Result<()> {
     let kind = site.kind;
     for subscriptions in SUBSCRIPTIONS {
-        let site = Site::new(bench, kind, &format!("tenants{subscriptions}")).await?;
+        let site = BenchSite::new(bench, kind, &format!("tenants{subscriptions}")).await?;
         let (quiet, noisy) = (site.empty("quiet").await?, site.empty("noisy").await?);
-        let receiver = Receiver::start(None)?;
+        let receiver = BenchReceiver::start(None)?;
         subscribe(&site, "quiet", 1, receiver.url()).await?;
         subscribe(&site, "noisy", subscriptions, crate::events::hung()?).await?;
         let server = site.serve_with("tenants", &["--webhook-allow", "127.0.0.0/8"]).await?;
@@ -58,10 +58,10 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
             ("createStudent", &alone.writes, &beside.writes),
             ("request to webhook", &alone.receipts, &beside.receipts),
         ] {
-            let row = Row::new(
+            let row = ResultRow::new(
                 NAME,
                 format!(
-                    "{what} beside a workspace with {subscriptions} endpoints that hang, p95, {}",
+                    "{what} beside a workspace with {subscriptions} hung endpoints, p95, {}",
                     kind.name()
                 ),
                 (beside.percentile_ms(95.0), "ms"),
@@ -74,7 +74,7 @@ pub async fn run(bench: &mut Bench, site: &mut Site) -> Result<()> {
     Ok(())
 }
 
-async fn subscribe(site: &Site, workspace: &str, count: u32, url: String) -> Result<()> {
+async fn subscribe(site: &BenchSite, workspace: &str, count: u32, url: String) -> Result<()> {
     let host = Host::open(site.folder(), site.url(), workspace).await?;
     for _ in 0..count {
         host.subscribe(url.clone()).await?;
@@ -86,25 +86,25 @@ async fn subscribe(site: &Site, workspace: &str, count: u32, url: String) -> Res
 /// Latencies from the start of a request.
 struct Latencies {
     /// To its response.
-    writes: Measured,
+    writes: Measurement,
     /// To the receipt of its webhook.
-    receipts: Measured,
+    receipts: Measurement,
 }
 
 /// Creates students of the quiet workspace at its pace, and waits for their webhooks.
 async fn measure(
-    server: &Server,
+    server: &BenchServer,
     key: &str,
-    receiver: &Receiver,
+    receiver: &BenchReceiver,
     numbers: &mut impl Iterator<Item = u64>,
     window: Duration,
 ) -> Result<Latencies> {
     /// The webhooks of the last requests arrive within this time.
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-    let (mut writes, mut receipts) = (Measured::new(window), Measured::new(window));
+    let (mut writes, mut receipts) = (Measurement::new(window), Measurement::new(window));
     let mut sent = std::collections::HashMap::new();
-    let mut client = Client::open(server, key, QUIET_PACE).await?;
+    let mut client = StudentClient::open(server, key, QUIET_STUDENTS_PER_SECOND).await?;
     let before = receiver.count();
     let until = Instant::now() + window;
     while Instant::now() < until {
@@ -114,7 +114,7 @@ async fn measure(
         writes.record(took);
     }
     let waited = Instant::now();
-    while receiver.count() < before + sent.len() as u64 && waited.elapsed() < PATIENCE {
+    while receiver.count() < before + sent.len() as u64 && waited.elapsed() < ARRIVAL_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     for receipt in receiver.receipts() {
@@ -122,7 +122,7 @@ async fn measure(
             receipts.record(receipt.at.saturating_duration_since(at));
         }
     }
-    // What never arrived took at least as long as it was waited for.
+    // A webhook that never arrived counts with the time waited for it.
     for at in sent.into_values() {
         receipts.record(at.elapsed());
     }
@@ -130,8 +130,8 @@ async fn measure(
 }
 
 /// Creates students of the noisy workspace until it is aborted.
-async fn load(server: &Server, key: &str) -> Result<JoinHandle<Result<()>>> {
-    let mut client = Client::open(server, key, NOISY_PACE).await?;
+async fn load(server: &BenchServer, key: &str) -> Result<JoinHandle<Result<()>>> {
+    let mut client = StudentClient::open(server, key, NOISY_STUDENTS_PER_SECOND).await?;
     Ok(tokio::spawn(async move {
         for number in 1.. {
             client.create(number).await?;
@@ -141,14 +141,14 @@ async fn load(server: &Server, key: &str) -> Result<JoinHandle<Result<()>>> {
 }
 
 /// One connection that creates students at a fixed pace.
-struct Client {
+struct StudentClient {
     connection: Connection,
     key: String,
     ticks: tokio::time::Interval,
 }
 
-impl Client {
-    async fn open(server: &Server, key: &str, per_second: u32) -> Result<Self> {
+impl StudentClient {
+    async fn open(server: &BenchServer, key: &str, per_second: u32) -> Result<Self> {
         let mut ticks = tokio::time::interval(Duration::from_secs(1) / per_second);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let connection = Connection::open(server.address).await?;
@@ -158,7 +158,7 @@ impl Client {
     /// Waits for the next tick and creates a student. Returns when the request was sent and how long the response took.
     async fn create(&mut self, number: u64) -> Result<(Instant, Duration)> {
         self.ticks.tick().await;
-        let body = format!(r#"{{"email":"{MARK}{number}@example.com","name":"A Student"}}"#);
+        let body = format!(r#"{{"email":"{EVENT_MARKER}{number}@example.com","name":"A Student"}}"#);
         let mut request = Vec::with_capacity(512);
         write_post(&mut request, "/api/v1/students", &self.key, body.as_bytes());
         let at = Instant::now();

@@ -1,4 +1,4 @@
-//! A reader that never asks for the same page twice.
+//! A client that never requests the same page twice.
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
@@ -6,53 +6,53 @@ use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 use super::fetch_json;
-use crate::http::{Answer, write_get};
-use crate::load::Script;
-use crate::process::Server;
+use crate::http::{ResponseView, write_get};
+use crate::load::RequestScript;
+use crate::process::BenchServer;
 
-/// Pages read from one place before the reader goes to another.
+/// Pages read in a row before the client jumps to another position.
 const PAGES: u32 = 20;
 
-/// A list and the time its items were made in.
+/// A list and the creation times of its items.
 #[derive(Debug, Clone)]
-pub struct List {
+pub struct ListSource {
     pub path: &'static str,
     pub key: String,
-    /// When the first and the last item were made, in milliseconds.
-    pub made: (i64, i64),
+    /// The creation times of the first and the last item, in milliseconds.
+    pub created_range_ms: (i64, i64),
 }
 
-impl List {
-    /// Asks the server for the times of the list's first and last item.
+impl ListSource {
+    /// Requests the creation times of the list's first and last item.
     ///
     /// # Errors
-    /// The list is empty.
-    pub async fn new(server: &Server, path: &'static str, key: &str) -> Result<Self> {
-        let mut made = [0; 2];
-        for (made, sort) in made.iter_mut().zip(["created_at", "-created_at"]) {
+    /// Returns an error when the list is empty.
+    pub async fn new(server: &BenchServer, path: &'static str, key: &str) -> Result<Self> {
+        let mut created_range_ms = [0; 2];
+        for (created_range_ms, sort) in created_range_ms.iter_mut().zip(["created_at", "-created_at"]) {
             let page = fetch_json(server, &format!("{path}?limit=1&sort={sort}"), key).await?;
             let time = page["data"][0]["created_at"].as_str().context("the list is empty")?;
-            *made = time.parse::<Timestamp>()?.as_millisecond();
+            *created_range_ms = time.parse::<Timestamp>()?.as_millisecond();
         }
-        Ok(Self { path, key: key.to_owned(), made: (made[0], made[1]) })
+        Ok(Self { path, key: key.to_owned(), created_range_ms: (created_range_ms[0], created_range_ms[1]) })
     }
 
-    /// A time before which some items were made.
-    pub fn somewhere(&self, random: &mut SmallRng) -> i64 {
-        let (first, last) = self.made;
+    /// Returns a random time before which some items were created.
+    pub fn random_time(&self, random: &mut SmallRng) -> i64 {
+        let (first, last) = self.created_range_ms;
         random.random_range(first + (last - first) / 20..=last + 1)
     }
 
-    /// A reader of pages; each number gives other pages.
-    pub fn walk(&self, number: usize, limit: u32) -> Box<dyn Script> {
+    /// Creates a client that reads pages. Each number gives other pages.
+    pub fn page_walk(&self, number: usize, limit: u32) -> Box<dyn RequestScript> {
         let random = SmallRng::seed_from_u64(number as u64);
-        Box::new(Walk { list: self.clone(), limit, random, before: 0, cursor: String::new(), left: 0 })
+        Box::new(PageWalk { list: self.clone(), limit, random, before: 0, cursor: String::new(), left: 0 })
     }
 }
 
-/// Goes to a random time, follows the cursor from there, and then goes to another.
-struct Walk {
-    list: List,
+/// Jumps to a random time, follows the cursor from there, and then jumps to another time.
+struct PageWalk {
+    list: ListSource,
     limit: u32,
     random: SmallRng,
     before: i64,
@@ -60,12 +60,12 @@ struct Walk {
     left: u32,
 }
 
-impl Script for Walk {
+impl RequestScript for PageWalk {
     fn request(&mut self, request: &mut Vec<u8>) {
         if self.left == 0 || self.cursor.is_empty() {
             self.left = PAGES;
             self.cursor.clear();
-            self.before = self.list.somewhere(&mut self.random);
+            self.before = self.list.random_time(&mut self.random);
         }
         self.left -= 1;
         let before = foundation::clock::from_ms(self.before);
@@ -77,13 +77,13 @@ impl Script for Walk {
         write_get(request, &path, Some(&self.list.key));
     }
 
-    fn answer(&mut self, answer: Answer<'_>) {
+    fn handle_response(&mut self, response: ResponseView<'_>) {
         self.cursor.clear();
-        self.cursor.push_str(cursor(answer.body).unwrap_or_default());
+        self.cursor.push_str(cursor(response.body).unwrap_or_default());
     }
 }
 
-/// The cursor of the next page. It stands near the end of a page, so that is where it is looked for.
+/// Returns the cursor of the next page. It is near the end of a page, so only that is searched.
 pub fn cursor(page: &[u8]) -> Option<&str> {
     const NAME: &[u8] = b"\"cursor\":\"";
     let end = &page[page.len().saturating_sub(2048)..];

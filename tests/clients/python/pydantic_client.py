@@ -1,4 +1,4 @@
-"""Performs all seven operations through the package that openapi-generator makes of the served 3.0 twin."""
+"""Calls all seven operations with the package that openapi-generator generates from the served OpenAPI 3.0 document."""
 
 import os
 import time
@@ -11,34 +11,35 @@ configuration = generated_client.Configuration(host=os.environ["BASE_URL"], acce
 client = generated_client.ApiClient(configuration)
 
 
-def sound(operation, answer):
-    assert answer is not None, operation
+def check(operation, response):
+    """Fails unless the operation succeeded; returns its response."""
+    assert response is not None, operation
     print(f"{operation}: ok")
-    return answer
+    return response
 
 
 courses = api.CoursesApi(client)
-course = sound("listCourses", courses.list_courses(limit=2)).data[0]
-detail = sound("getCourse", courses.get_course(course.id))
+course = check("listCourses", courses.list_courses(limit=2)).data[0]
+detail = check("getCourse", courses.get_course(course.id))
 assert sum(len(module.lessons) for module in detail.modules) == detail.lesson_count
 
 students = api.StudentsApi(client)
 email = f"pydantic-{time.time_ns()}@example.com"
-new = generated_client.NewStudent(email=email, tags=["client"])
-student = sound("createStudent", students.create_student(new))
-listed = sound("listStudents", students.list_students(email=email))
-assert [one.id for one in listed.data] == [student.id]
+new_student = generated_client.NewStudent(email=email, tags=["client"])
+student = check("createStudent", students.create_student(new_student))
+listed = check("listStudents", students.list_students(email=email))
+assert [listed_student.id for listed_student in listed.data] == [student.id]
 
 body = generated_client.NewEnrollment(student_id=student.id, course_id=course.id)
-enrollment = sound("createEnrollment", api.EnrollmentsApi(client).create_enrollment(body))
+enrollment = check("createEnrollment", api.EnrollmentsApi(client).create_enrollment(body))
 assert enrollment.status == "active" and enrollment.student_id == student.id
 
-orders = sound("listOrders", api.OrdersApi(client).list_orders(limit=1))
+orders = check("listOrders", api.OrdersApi(client).list_orders(limit=1))
 assert orders.data[0].total_amount >= 0
-sound("getAnalyticsSummary", api.AnalyticsApi(client).get_analytics_summary())
+check("getAnalyticsSummary", api.AnalyticsApi(client).get_analytics_summary())
 
 try:
-    courses.get_course("nothing")
-    raise AssertionError("an id of nothing is not found")
-except NotFoundException as refused:
-    assert refused.data.error.code == "not_found", refused
+    courses.get_course("unknown")
+    raise AssertionError("expected 404 for an unknown id")
+except NotFoundException as error:
+    assert error.data.error.code == "not_found", error

@@ -1,15 +1,15 @@
-//! The checks of axe-core on a page, as it is shown. The version that is vendored beside this is pinned.
+//! Checks pages with axe-core, in the vendored version.
 //!
-//! It is run by the driver, beside the page's policy, which lets no script of a test in.
+//! The driver runs it outside of the page's Content-Security-Policy.
 
 use serde_json::{Value, json};
 
 use super::window::Window;
 
-/// <https://github.com/dequelabs/axe-core>, its licences beside it.
+/// <https://github.com/dequelabs/axe-core>, with its licenses in the same folder.
 const AXE: &str = include_str!("axe/axe.min.js");
 
-/// The rules: WCAG 2.2 at level AA with all before it, and what experience adds.
+/// The rules: WCAG 2.2 at level AA, all earlier versions, and best practices.
 const TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 const RUN: &str = "
@@ -20,14 +20,14 @@ axe.run(document, options).then(
   (error) => done([`axe failed: ${error}`]),
 );";
 
-/// Puts the checks into every page that the window comes to.
-pub async fn bring(window: &Window) {
+/// Loads axe into every page of the window.
+pub async fn install(window: &Window) {
     window.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": AXE})).await;
 }
 
-/// What is wrong with the page: rule, element and remedy.
+/// Returns the violations on the page: rule, element and remedy.
 pub async fn findings(window: &Window) -> Vec<String> {
-    // Target size is among the rules of WCAG 2.2, yet off unless it is asked for.
+    // The rule for target sizes belongs to WCAG 2.2, but is disabled by default.
     let rules = json!({"target-size": {"enabled": true}});
     let tags = json!({"type": "tag", "values": TAGS});
     let options = json!({"runOnly": tags, "rules": rules, "resultTypes": ["violations"]});

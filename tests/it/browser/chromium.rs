@@ -1,7 +1,7 @@
-//! A Chromium of a story's own: started, driven through its WebDriver, and gone when the story ends, however it ends.
+//! Starts a Chromium for a test and ends it with the test, however the test ends.
 //!
-//! Driver and browser are one group of processes. A small shell process waits on a pipe that the story holds open; when the
-//! pipe closes, be it by a panic or because the test program was killed, it ends the group by its id and removes the folder.
+//! Driver and browser form one process group. A small shell process waits on a pipe that the test holds open. When the pipe
+//! closes, because of a panic or because the test program was killed, it ends the group by its id and removes the folder.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -11,14 +11,14 @@ use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
-/// Waits until the pipe closes; then ends the group of processes and removes the folder.
+/// Waits until the pipe closes, then ends the process group and removes the folder.
 const KEEPER: &str = r#"
 read -r _
 kill -s KILL -- "-$GROUP" 2>/dev/null
 cd / && rm -rf "$FOLDER"
 "#;
 
-/// What a browser is told that is run by root in a container, on its own machine alone.
+/// Arguments for a browser that root runs in a container.
 const ARGUMENTS: &[&str] = &[
     "--headless",
     "--no-sandbox",
@@ -37,12 +37,12 @@ const ARGUMENTS: &[&str] = &[
 pub struct Chromium {
     driver: Child,
     keeper: Child,
-    /// Held open: whoever writes into a closed pipe ends.
+    /// Held open, since the driver would end when it writes into a closed pipe.
     _output: BufReader<ChildStdout>,
 }
 
 impl Chromium {
-    /// Starts one, with a profile of its own.
+    /// Starts a browser with a new profile.
     pub async fn start() -> (Self, Client) {
         let folder =
             tempfile::Builder::new().prefix("creator-api-chromium-").tempdir().expect("a folder").keep();
@@ -70,7 +70,7 @@ impl Chromium {
             .expect("`sh` starts");
         let mut output = BufReader::new(driver.stdout.take().expect("its output"));
         let port = port(&mut output);
-        // From here on whatever fails ends the browser.
+        // From here on, any failure ends the browser.
         let chromium = Self { driver, keeper, _output: output };
         let profile = folder.join("profile").display().to_string();
         let client = ClientBuilder::new(HttpConnector::new())
@@ -90,21 +90,21 @@ impl Drop for Chromium {
     }
 }
 
-/// What the test step found, or the name by which the path leads to it.
+/// Returns the program that the test step found, or its name for a search in `PATH`.
 fn program(variable: &str, name: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| name.to_owned())
 }
 
-/// The port that the driver says it listens on.
+/// Returns the port that the driver listens on.
 fn port(output: &mut impl BufRead) -> u16 {
-    let mut told = String::new();
-    while output.read_line(&mut told).expect("the driver's output is text") > 0 {
-        let line = told.lines().last().unwrap_or_default();
+    let mut output_text = String::new();
+    while output.read_line(&mut output_text).expect("the driver's output is text") > 0 {
+        let line = output_text.lines().last().unwrap_or_default();
         if let Some((_, port)) = line.split_once("started successfully on port ") {
             return port.trim_end_matches('.').parse().expect("a port");
         }
     }
-    panic!("the driver ended: {told}");
+    panic!("the driver ended: {output_text}");
 }
 
 fn capabilities(profile: &str) -> serde_json::Map<String, Value> {

@@ -1,30 +1,30 @@
-//! A key's life, from the form to its end.
+//! API keys in the browser, from creation to revocation.
 
 use serde_json::json;
 
 use super::window::Window;
 use crate::support::TestApp;
 
-/// The secret that the page shows.
+/// Returns the secret that the page shows.
 async fn secret(window: &Window) -> String {
-    window.sees("Your new API key").await;
+    window.wait_for_text("API key created").await;
     window.find("//*[contains(@class,'reveal')]//code").await.text().await.expect("a text")
 }
 
 async fn make_key(window: &Window, name: &str, scopes: &[&str]) -> String {
-    window.go("/dashboard/developer").await;
-    window.press("New API key").await;
-    window.sees("Give what the program needs").await;
+    window.open_path("/dashboard/developer").await;
+    window.click("New API key").await;
+    window.wait_for_text("Select only the scopes").await;
     window.fill("Name", name).await;
     for scope in scopes {
-        window.tick(scope).await;
+        window.select(scope).await;
     }
-    window.press("Create key").await;
+    window.click("Create key").await;
     secret(window).await
 }
 
 #[tokio::test]
-async fn a_key_is_made_read_once_used_and_revoked() {
+async fn a_key_is_created_shown_once_and_revoked() {
     let app = TestApp::start().await;
     let window = Window::signed_in(&app).await;
     let secret = make_key(&window, "CRM sync", &["read:courses", "read:orders"]).await;
@@ -33,51 +33,51 @@ async fn a_key_is_made_read_once_used_and_revoked() {
     key.get("/api/v1/orders").await.assert_status(200);
     key.get("/api/v1/students").await.assert_status(403);
 
-    window.press("I have copied the key").await;
-    window.sees("CRM sync").await;
+    window.click("I have copied the key").await;
+    window.wait_for_text("CRM sync").await;
     assert!(!window.text().await.contains(&secret), "the list shows the secret");
 
-    window.press("Revoke CRM sync").await;
-    window.sees("A revoked key does not come back.").await;
-    window.press("Revoke key").await;
-    window.sees("is revoked.").await;
+    window.click("Revoke CRM sync").await;
+    window.wait_for_text("This cannot be undone.").await;
+    window.click("Revoke key").await;
+    window.wait_for_text("was revoked.").await;
     key.get("/api/v1/courses").await.assert_status(401);
-    window.is_quiet().await;
+    window.assert_quiet_console().await;
 }
 
 #[tokio::test]
-async fn the_secret_is_copied_with_a_press() {
+async fn the_secret_is_copied_with_a_click() {
     let app = TestApp::start().await;
     let window = Window::signed_in(&app).await;
     let secret = make_key(&window, "CRM sync", &["read:courses"]).await;
     for name in ["clipboard-read", "clipboard-write"] {
-        window.permits(name).await;
+        window.grant_permission(name).await;
     }
-    window.press(&format!("Copy {secret}")).await;
+    window.click(&format!("Copy {secret}")).await;
     window.find("//button[@aria-label='Copied']").await;
     let read = "navigator.clipboard.readText().then(arguments[0], (error) => arguments[0](`${error}`));";
     assert_eq!(window.run_async(read, Vec::new()).await, secret.as_str());
-    // The button says again what it does.
+    // The button shows its original label again.
     window.find(&format!("//button[@aria-label='Copy {secret}']")).await;
-    window.is_quiet().await;
+    window.assert_quiet_console().await;
 }
 
 #[tokio::test]
-async fn the_way_back_does_not_lead_to_the_secret() {
+async fn going_back_does_not_show_the_secret_again() {
     let app = TestApp::start().await;
     let window = Window::signed_in(&app).await;
     let secret = make_key(&window, "CRM sync", &["read:courses"]).await;
-    window.press("I have copied the key").await;
-    window.sees("CRM sync").await;
+    window.click("I have copied the key").await;
+    window.wait_for_text("CRM sync").await;
     window.back().await;
     let source = async || {
         let source = window.try_run("return document.documentElement.outerHTML", Vec::new()).await;
         source.ok().and_then(|source| source.as_str().map(str::to_owned)).unwrap_or_default()
     };
-    window.until("a page without the secret", async || !source().await.contains(&secret)).await;
-    // Nor after the form was sent once more, as a browser offers to.
-    window.go("/dashboard/developer").await;
-    window.sees("CRM sync").await;
+    window.wait_until("a page without the secret", async || !source().await.contains(&secret)).await;
+    // The same applies after the form was submitted again.
+    window.open_path("/dashboard/developer").await;
+    window.wait_for_text("CRM sync").await;
     assert!(!source().await.contains(&secret));
     let workspace = app.workspace("acme").await;
     let keys = entity::api_keys::in_workspace(workspace.id.uuid()).count(app.app.db.read()).await.unwrap();
@@ -85,22 +85,22 @@ async fn the_way_back_does_not_lead_to_the_secret() {
 }
 
 #[tokio::test]
-async fn a_form_that_was_stopped_on_its_way_can_be_sent_again() {
+async fn an_interrupted_form_can_be_submitted_again() {
     let app = TestApp::start().await;
     let window = Window::signed_in(&app).await;
-    // Whether the form would be sent now: the event alone sends nothing, as if the reader had stopped it.
+    // Returns whether the form would be submitted. The event alone submits nothing, like an interrupted submission.
     let sends = async |form: &str| {
         let sent = "return document.querySelector(arguments[0])
             .dispatchEvent(new Event('submit', {bubbles: true, cancelable: true}));";
         window.run(sent, vec![json!(form)]).await == true
     };
-    window.go("/dashboard/developer/keys/new").await;
+    window.open_path("/dashboard/developer/keys/new").await;
     let new = "form[action='/dashboard/developer/keys/new']";
     assert!(sends(new).await && !sends(new).await, "a second press");
-    window.until("it is sent again", async || sends(new).await).await;
-    // What asks for a page alone can be asked for again at once.
-    window.go("/dashboard/orders").await;
+    window.wait_until("it is sent again", async || sends(new).await).await;
+    // A form that only requests a page can be submitted again at once.
+    window.open_path("/dashboard/orders").await;
     let search = "form[role='search']";
     assert!(sends(search).await && sends(search).await);
-    window.is_quiet().await;
+    window.assert_quiet_console().await;
 }

@@ -1,16 +1,16 @@
-//! Stories of the dashboard in a real browser: what a reader sees, presses and hears, with styles and scripts at work.
+//! Tests of the dashboard in a real browser, with styles and scripts.
 //!
 //! They need Chromium and its driver, and have a step of their own, `cargo xtask test --only browser`, which installs both.
-//! What needs no browser is told in the files `dashboard*.rs` beside this folder.
+//! Tests that need no browser are in the files `dashboard*.rs` beside this folder.
 
 mod axe;
 mod chromium;
-mod entrance;
 mod keyboard;
 mod keys;
 mod scenes;
 mod school;
 mod scriptless;
+mod sign_in;
 mod tour;
 mod webhooks;
 mod window;

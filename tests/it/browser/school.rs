@@ -1,6 +1,6 @@
-//! The school behind the scenes: the demo's year, with keys, requests, webhooks and refunds as a running school has them.
+//! The workspace of the scenes: a year of demo data, with keys, requests, webhooks and refunds.
 
-use feed::{Options, demo};
+use feed::{ApplyOptions, demo};
 use reqwest::Method;
 use serde_json::json;
 
@@ -8,25 +8,25 @@ use super::window::Window;
 use crate::support::browser::{PASSWORD, first, html};
 use crate::support::{Browser, Endpoint, TestApp, Workspace, send};
 
-/// A school, and what there is to look at.
+/// The data of the scenes.
 pub struct School {
-    /// The session of the owner, and that of somebody whose workspace is empty.
+    /// The session tokens of the owner, and of a user with an empty workspace.
     pub sessions: (String, String),
-    /// The token of a link to set a password.
+    /// The token of a password link.
     pub link: String,
     pub course: String,
     pub student: String,
-    pub enrolment: String,
+    pub enrollment: String,
     pub order: String,
     pub key: String,
-    /// The pages that ask whether to remove a person, and whether to leave.
+    /// The confirmations of removing a person and of leaving.
     pub remove: String,
     pub leave: String,
     pub request: String,
     pub webhooks: Webhooks,
 }
 
-/// The pages of webhooks: of one that works, one that fails, one that is paused, and what became of its events.
+/// Pages of webhooks: one that works, one that fails, one that is paused, a delivery and a replay.
 pub struct Webhooks {
     pub well: String,
     pub ill: String,
@@ -38,27 +38,27 @@ pub struct Webhooks {
 const NEW_KEY: &str = "/dashboard/developer/keys/new";
 
 impl School {
-    /// A school that has been running for a year.
+    /// Creates a workspace with a year of data.
     pub async fn of(app: &TestApp) -> Self {
-        demo::load(&app.app, Options::default()).await.expect("the demo is applied");
+        demo::load(&app.app, ApplyOptions::default()).await.expect("the demo is applied");
         let workspace = app.workspace(demo::WORKSPACE).await;
         let owner = workspace.signed_in().await;
         keys(&owner).await;
         requests(&workspace).await;
         let webhooks = webhooks(&workspace, &owner).await;
-        // A second session, on another device.
+        // A second session on another device.
         Browser::new(app).sign_in("owner@demo.example", PASSWORD).await.assert_status(303);
         let newcomer = app.workspace("empty").await.signed_in().await;
-        // Who runs two workspaces.
+        // The newcomer is a user of two workspaces.
         app.workspace("another").await.link("owner@empty.example").await;
         let link = workspace.link("teacher@demo.example").await;
-        let session = |browser: &Browser<'_>| browser.cookie("session").expect("somebody is signed in");
+        let session = |browser: &Browser<'_>| browser.cookie("session").expect("a user is signed in");
         let sessions = (session(&owner), session(&newcomer));
         let find = async |list: &str, pattern: &str| first(&html(&owner.get(list).await), pattern);
         let order = refunded(&owner).await;
         let student = find(&order, "(/dashboard/students/stu_[a-z0-9]+)").await;
         Self {
-            enrolment: find(&student, "href=\"(/dashboard/students/[^\"]+/revoke)\"").await,
+            enrollment: find(&student, "href=\"(/dashboard/students/[^\"]+/revoke)\"").await,
             course: find(&order, "(/dashboard/courses/crs_[a-z0-9]+)").await,
             key: find("/dashboard/developer", "href=\"(/dashboard/developer/keys/[^\"]+/revoke)\"").await,
             leave: find("/dashboard/settings/people", "href=\"([^\"]+/remove)\" aria-label=\"Leave").await,
@@ -77,7 +77,7 @@ impl School {
     }
 }
 
-/// Keys of all kinds: with many scopes and one, with an end, revoked.
+/// Creates keys with many scopes and one, with an expiry, and revoked.
 async fn keys(owner: &Browser<'_>) {
     let make = async |name: &str, scopes: &[&str], expires: &str| {
         let mut fields = vec![("name", name), ("expires", expires)];
@@ -91,7 +91,7 @@ async fn keys(owner: &Browser<'_>) {
     make("CRM sync", &["read:courses", "read:students", "write:students", "read:orders"], "").await;
 }
 
-/// Requests that were answered, refused and mistaken.
+/// Sends successful and failed requests.
 async fn requests(workspace: &Workspace<'_>) {
     let key = workspace.full_key().await;
     for n in 1..=12 {
@@ -103,7 +103,7 @@ async fn requests(workspace: &Workspace<'_>) {
     domain::requests::flush(&workspace.app.app).await.expect("the log is written");
 }
 
-/// An endpoint that works, one that fails, one that gave up on some and is asked to try again, and one that rests.
+/// Creates an endpoint that works, one that fails, one with dead letters and a running replay, and one that is paused.
 async fn webhooks(workspace: &Workspace<'_>, owner: &Browser<'_>) -> Webhooks {
     let (well, ill, gone) = (Endpoint::start().await, Endpoint::start().await, Endpoint::start().await);
     ill.always_answers(500);
@@ -133,7 +133,7 @@ async fn webhooks(workspace: &Workspace<'_>, owner: &Browser<'_>) -> Webhooks {
     }
 }
 
-/// An order of which a part was given back.
+/// Creates a partially refunded order.
 async fn refunded(owner: &Browser<'_>) -> String {
     let list = html(&owner.get("/dashboard/orders?status=paid").await);
     let order = first(&list, "href=\"(/dashboard/orders/ord_[a-z0-9]+)\"");
@@ -144,11 +144,11 @@ async fn refunded(owner: &Browser<'_>) -> String {
 }
 
 impl Window {
-    /// Is the owner of a new workspace, signed in.
+    /// Opens a window in which the owner of a new workspace is signed in.
     pub async fn signed_in(app: &TestApp) -> Self {
         let owner = app.workspace("acme").await.signed_in().await;
         let window = Self::open(app).await;
-        window.is_signed_in(owner.cookie("session").as_deref()).await;
+        window.set_session(owner.cookie("session").as_deref()).await;
         window
     }
 }

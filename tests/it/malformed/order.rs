@@ -1,4 +1,4 @@
-//! A malformed request after others on the same connection: their responses come first, whole and in order.
+//! A malformed request after others on the same connection: their complete responses come first, in order.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::TestApp;
 const BROKEN: &str = "GET /api/v1/courses HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
 
 #[tokio::test]
-async fn a_malformed_request_is_answered_after_those_before_it() {
+async fn a_malformed_request_is_answered_after_earlier_requests() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
     let get = |path: &str| {
@@ -33,25 +33,25 @@ async fn a_malformed_request_is_answered_after_those_before_it() {
     let requests =
         [get("/openapi/v1.json"), post, get("/api/v1/courses"), chunked, BROKEN.to_owned(), get("/")];
     let bytes = requests.concat();
-    // However the bytes are cut.
+    // For any split of the bytes.
     for size in [bytes.len(), 1_000, 37] {
         let received = app.exchange_in_pieces(bytes.as_bytes(), size).await;
-        let statuses: Vec<u16> = received.answers.iter().map(|answer| answer.status).collect();
-        let made = if size == bytes.len() { 201 } else { 422 };
-        assert_eq!(statuses, [200, made, 200, 422, 400], "pieces of {size} bytes");
+        let statuses: Vec<u16> = received.responses.iter().map(|response| response.status).collect();
+        let expected_status = if size == bytes.len() { 201 } else { 422 };
+        assert_eq!(statuses, [200, expected_status, 200, 422, 400], "pieces of {size} bytes");
         assert!(received.is_closed);
         let contract: &[u8] = include_bytes!("../../../src/api/generated/v1.json");
-        assert!(received.answers[0].body == contract, "the first body is whole");
-        assert_error(&received.answers[4], 400, "invalid_request");
+        assert!(received.responses[0].body == contract, "the first body is whole");
+        assert_error(&received.responses[4], 400, "invalid_request");
     }
 }
 
 #[tokio::test]
-async fn a_malformed_request_waits_for_the_response_that_is_being_made() {
+async fn a_malformed_request_waits_for_a_pending_response() {
     let app = TestApp::start().await;
     let key = app.workspace("acme").await.full_key().await;
     let body = r#"{"email": "ada@example.com"}"#;
-    // The write that the first request needs is held open until both requests have arrived.
+    // The write that the first request needs is blocked until both requests have arrived.
     let write = app.write().await;
     let mut stream = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
     let post = format!(
@@ -65,8 +65,8 @@ async fn a_malformed_request_waits_for_the_response_that_is_being_made() {
     let mut bytes = Vec::new();
     tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut bytes)).await.unwrap().unwrap();
     let text = String::from_utf8(bytes).unwrap();
-    let (made, refused) = (text.find("HTTP/1.1 201 ").unwrap(), text.find("HTTP/1.1 400 ").unwrap());
-    assert!(made < refused, "{text}");
+    let (created, rejected) = (text.find("HTTP/1.1 201 ").unwrap(), text.find("HTTP/1.1 400 ").unwrap());
+    assert!(created < rejected, "{text}");
 }
 
 #[tokio::test]
@@ -93,8 +93,8 @@ async fn a_smuggled_request_is_never_served() {
         let request =
             format!("POST /api/v1/students HTTP/1.1\r\nHost: api\r\n{headers}\r\n\r\n0\r\n\r\n{inner}");
         let received = app.exchange(request.as_bytes(), false).await;
-        assert_eq!(received.answers.len(), 1, "{headers:?}");
-        assert!(received.is_closed && received.answers[0].status >= 400, "{headers:?}");
+        assert_eq!(received.responses.len(), 1, "{headers:?}");
+        assert!(received.is_closed && received.responses[0].status >= 400, "{headers:?}");
     }
     assert_eq!(app.events_of("student.created").await.len(), 0);
 }

@@ -1,5 +1,4 @@
-//! Whatever bytes arrive: each answer is a valid response with a request id, or there is none because the request is
-//! not complete.
+//! For any bytes: each response is valid and has a request id, or there is no response because the request is incomplete.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -10,13 +9,13 @@ const VALID: &[u8] = b"POST /api/v1/students?a=b HTTP/1.1\r\nHost: api.test:80\r
       Transfer-Encoding: chunked\r\nX-Request-Id: mine\r\n\r\n5\r\nhello\r\n0\r\n\r\nGET /docs/ HTTP/1.1\r\nHost: api\r\n\
       Content-Length: 3\r\n\r\nabcGET /healthz HTTP/1.1\r\nHost: api\r\nConnection: close\r\n\r\n";
 
-/// Bytes that mean something in HTTP, and others.
+/// Bytes with a meaning in HTTP, and others.
 fn byte() -> impl Strategy<Value = u8> {
     prop_oneof![proptest::sample::select(b"\r\n \t:;,/#?\0\x0b-_0159aF\"\\\x7f\xff".to_vec()), any::<u8>()]
 }
 
-/// A valid sequence of requests with a few bytes replaced, removed or inserted.
-fn mutated() -> impl Strategy<Value = Vec<u8>> {
+/// Returns a valid sequence of requests with a few bytes replaced, removed or inserted.
+fn mutated_requests() -> impl Strategy<Value = Vec<u8>> {
     let edit = (0..VALID.len(), 0_u8..3, byte());
     proptest::collection::vec(edit, 1..4).prop_map(|edits| {
         let mut bytes = VALID.to_vec();
@@ -36,16 +35,20 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
 async fn any_bytes_get_valid_responses_with_a_request_id() {
     let app = TestApp::start_with(&[("default_per_minute", "1000000"), ("default_per_day", "1000000")]).await;
     let random = proptest::collection::vec(byte(), 1..200);
-    let strategy = prop_oneof![3 => mutated(), 1 => random];
+    let strategy = prop_oneof![3 => mutated_requests(), 1 => random];
     let mut runner = TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
     let handle = tokio::runtime::Handle::current();
     tokio::task::block_in_place(|| {
         runner.run(&strategy, |bytes| {
             let received = handle.block_on(app.exchange(&bytes, true));
             prop_assert!(received.is_closed);
-            for answer in &received.answers {
-                prop_assert!((200..600).contains(&answer.status) && answer.status != 500, "{:?}", answer);
-                prop_assert_eq!(answer.headers.get_all("x-request-id").iter().count(), 1, "{:?}", answer);
+            for response in &received.responses {
+                prop_assert!(
+                    (200..600).contains(&response.status) && response.status != 500,
+                    "{:?}",
+                    response
+                );
+                prop_assert_eq!(response.headers.get_all("x-request-id").iter().count(), 1, "{:?}", response);
             }
             Ok(())
         })

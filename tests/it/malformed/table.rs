@@ -1,20 +1,20 @@
-//! The table of malformed requests: each kind of fault, for each part of the server.
+//! The table of malformed requests: each kind of error, for each part of the server.
 
-/// Which part of the server answers.
+/// The part of the server that responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// The API, with its envelope.
+pub enum ServerPart {
+    /// The API, with its error body.
     Api,
     /// Pages, with plain text.
-    Elsewhere,
+    Pages,
 }
 
-/// A malformed request and the status that it gets.
+/// A malformed request and the expected status.
 #[derive(Debug)]
-pub struct Case {
+pub struct MalformedRequest {
     pub name: String,
     pub bytes: Vec<u8>,
-    pub place: Place,
+    pub server_part: ServerPart,
     pub status: u16,
     /// Whether the client closes its side after these bytes.
     pub is_truncated: bool,
@@ -23,24 +23,30 @@ pub struct Case {
 /// A path of each part of the server.
 const PATHS: [&str; 4] = ["/api/v1/courses", "/dashboard", "/docs/", "/healthz"];
 
-/// Every case.
-pub fn cases() -> Vec<Case> {
+/// Returns all cases.
+pub fn cases() -> Vec<MalformedRequest> {
     let mut cases = Vec::new();
     for path in PATHS {
-        let place = if path.starts_with("/api/") { Place::Api } else { Place::Elsewhere };
+        let server_part = if path.starts_with("/api/") { ServerPart::Api } else { ServerPart::Pages };
         let mut add = |name: &str, bytes: Vec<u8>, status: u16| {
             let is_truncated = name.starts_with("truncated");
-            cases.push(Case { name: format!("{path}: {name}"), bytes, place, status, is_truncated });
+            cases.push(MalformedRequest {
+                name: format!("{path}: {name}"),
+                bytes,
+                server_part,
+                status,
+                is_truncated,
+            });
         };
         request_lines(path, &mut add);
         hosts(path, &mut add);
         headers(path, &mut add);
         lengths(path, &mut add);
     }
-    let api = |name: &str, bytes: &[u8], status| Case {
+    let api = |name: &str, bytes: &[u8], status| MalformedRequest {
         name: name.to_owned(),
         bytes: bytes.to_vec(),
-        place: Place::Api,
+        server_part: ServerPart::Api,
         status,
         is_truncated: name.starts_with("truncated"),
     };
@@ -53,7 +59,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// The beginning of a text.
+/// Returns the beginning of a string.
 fn short(text: &str) -> &str {
     &text[..text.len().min(40)]
 }
@@ -239,7 +245,7 @@ fn lengths(path: &str, add: &mut Add<'_>) {
     header("1.0", "Transfer-Encoding: chunked", 400);
 }
 
-/// Requests whose target names no path, and bytes that are no request at all.
+/// Requests whose target has no path, and bytes that are no HTTP request.
 fn no_path() -> Vec<(&'static str, Vec<u8>, u16)> {
     let text = |text: &str| format!("{text}\r\nHost: api\r\n\r\n").into_bytes();
     vec![
@@ -271,7 +277,7 @@ fn no_path() -> Vec<(&'static str, Vec<u8>, u16)> {
     ]
 }
 
-/// Bodies that are no sequence of chunks. The operation answers that it could not read the body.
+/// Bodies that are not a valid sequence of chunks. The operation responds that it cannot read the body.
 fn chunks() -> Vec<&'static str> {
     vec![
         "\r\n",

@@ -1,14 +1,14 @@
-//! A running server with a clock that the story moves.
+//! A running server with a simulated clock.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use creator_api::server::{ConnectionLimits, Server};
-use domain::app::{App, Parts};
-use domain::keys::Principals;
+use domain::app::{App, AppParts};
+use domain::keys::PrincipalCache;
 use domain::workspaces;
-use feed::apply::{self, Outcome};
+use feed::apply::{self, ApplyOutcome};
 use foundation::clock::Clock;
 use foundation::config::Config;
 use foundation::database::Write;
@@ -21,12 +21,12 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::database::{TestDatabase, on_postgres};
-use super::{Answer, Key, START, Workspace, send};
+use super::{Key, START, TestResponse, Workspace, send};
 
-/// The master key of every story.
+/// The master key of all tests.
 pub(super) const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// A server on a database of its own. Dropping it stops the server and fails the story when a task panicked.
+/// A server with a database of its own. Dropping it stops the server, and fails the test when the server has ended before.
 pub struct TestApp {
     pub app: App,
     pub clock: Clock,
@@ -40,21 +40,21 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// A server with the default configuration, at [`START`].
+    /// Starts a server with the default configuration, at [`START`].
     pub async fn start() -> Self {
         Self::start_with(&[]).await
     }
 
-    /// A server with these settings: names of the configuration file, and their values.
+    /// Starts a server with these settings: names of the configuration file and their values.
     pub async fn start_with(settings: &[(&'static str, &str)]) -> Self {
         let flags = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-        let clock = Clock::fixed(START.parse().expect("a time"));
+        let clock = Clock::simulated(START.parse().expect("a time"));
         Self::serve(TestDatabase::create().await, clock, flags, |_| ()).await
     }
 
-    /// A server with the default configuration and these changes to the limits of its connections.
-    pub async fn start_limited(change: impl FnOnce(&mut ConnectionLimits)) -> Self {
-        let clock = Clock::fixed(START.parse().expect("a time"));
+    /// Starts a server with the default configuration and changed connection limits.
+    pub async fn start_with_connection_limits(change: impl FnOnce(&mut ConnectionLimits)) -> Self {
+        let clock = Clock::simulated(START.parse().expect("a time"));
         Self::serve(TestDatabase::create().await, clock, Vec::new(), change).await
     }
 
@@ -90,16 +90,16 @@ impl TestApp {
         }
     }
 
-    /// Stops in good order and starts again on the same data.
+    /// Stops the server gracefully and starts it again on the same data.
     pub async fn restart(mut self) -> Self {
         self.stop().await;
         let (database, clock) =
             (std::mem::replace(&mut self.database, TestDatabase::gone()), self.clock.clone());
         let (flags, changes) = (std::mem::take(&mut self.flags), self.changes.load(Ordering::Relaxed));
         self.app.db.close().await;
-        let again = Self::serve(database, clock, flags, |_| ()).await;
-        again.changes.store(changes, Ordering::Relaxed);
-        again
+        let restarted = Self::serve(database, clock, flags, |_| ()).await;
+        restarted.changes.store(changes, Ordering::Relaxed);
+        restarted
     }
 
     /// Stops the server as a signal does, and waits for its end.
@@ -116,12 +116,12 @@ impl TestApp {
         }
     }
 
-    /// The parts of another process on the same data and the same clock.
+    /// Returns the state of another process on the same data and the same clock.
     pub async fn other_process(&self) -> App {
         app(&self.database, &self.clock, config(&self.database, &self.flags)).await
     }
 
-    /// A workspace, made when it is first named.
+    /// Returns a workspace, and creates it on first use.
     pub async fn workspace(&self, name: &'static str) -> Workspace<'_> {
         if workspaces::by_key(&self.app, name).await.is_err() {
             let data = json!({"key": name, "name": name, "owner_email": format!("owner@{name}.example")});
@@ -144,43 +144,43 @@ impl TestApp {
         assert_eq!(outcome.rejected, 0);
     }
 
-    /// Applies a stream of changes; what came of it, and the reasons of those that were rejected.
-    pub async fn try_apply(&self, lines: &str) -> (Outcome, Vec<String>) {
+    /// Applies a stream of changes, and returns the outcome and the reasons of rejected changes.
+    pub async fn try_apply(&self, lines: &str) -> (ApplyOutcome, Vec<String>) {
         let mut rejects = Vec::new();
-        let options = apply::Options {
+        let options = apply::ApplyOptions {
             rejected: Box::new(|reject| rejects.push(reject.to_string())),
-            ..apply::Options::default()
+            ..apply::ApplyOptions::default()
         };
         let outcome = apply::apply(&self.app, lines.as_bytes(), options).await.expect("the stream is read");
         (outcome, rejects)
     }
 
-    /// A number for a change of its own.
-    pub fn next_change(&self) -> u64 {
+    /// Returns a unique number for a change.
+    pub fn next_change_number(&self) -> u64 {
         self.changes.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// An open write, at the clock's time.
+    /// Begins a write at the clock's time.
     pub async fn write(&self) -> Write {
         self.app.begin_write().await.expect("a write begins")
     }
 
-    /// A request without a key, still to be sent.
+    /// Builds a request without a key.
     pub fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base))
     }
 
-    /// A page that needs no key.
-    pub async fn get(&self, path: &str) -> Answer {
+    /// Requests a page without a key.
+    pub async fn get(&self, path: &str) -> TestResponse {
         send(self.request(reqwest::Method::GET, path)).await
     }
 
-    /// A key by its secret.
+    /// Returns a key with this secret.
     pub fn key_of(&self, id: String, secret: String) -> Key {
         Key { secret, id, base: self.base.clone(), http: self.http.clone() }
     }
 
-    /// The bodies of all events to the byte, in the order of their making.
+    /// Returns the exact bodies of all events, in order of creation.
     pub async fn bodies(&self) -> Vec<Vec<u8>> {
         let backend = self.app.db.backend();
         let statement = Statement::from_string(backend, "SELECT body FROM events ORDER BY id");
@@ -188,20 +188,20 @@ impl TestApp {
         rows.iter().map(|row| row.try_get_by_index(0).expect("a body")).collect()
     }
 
-    /// The bodies of all events, in the order of their making.
+    /// Returns the bodies of all events, in order of creation.
     pub async fn events(&self) -> Vec<Value> {
         let bodies = self.bodies().await;
         bodies.iter().map(|body| serde_json::from_slice(body).expect("JSON")).collect()
     }
 
-    /// The events of one type.
+    /// Returns the events of one type.
     pub async fn events_of(&self, kind: &str) -> Vec<Value> {
         let mut events = self.events().await;
         events.retain(|event| event["type"] == kind);
         events
     }
 
-    /// The id of a course of any status, by its key.
+    /// Returns the id of a course of any status, by its key.
     pub async fn course_id(&self, workspace: &Workspace<'_>, key: &str) -> String {
         let course = entity::courses::in_workspace(workspace.id.uuid())
             .by_key(self.app.db.read(), key)
@@ -211,17 +211,17 @@ impl TestApp {
         foundation::id::CourseId::from_uuid(course.id).to_string()
     }
 
-    /// True when several writes can be open at once.
+    /// Returns whether several writes can be open at once, as on PostgreSQL.
     pub fn has_many_writers(&self) -> bool {
         on_postgres()
     }
 
-    /// The address of the database, as `DATABASE_URL` takes it.
+    /// Returns the database URL, as in `DATABASE_URL`.
     pub fn url(&self) -> String {
         self.database.url()
     }
 
-    /// The story's own folder.
+    /// Returns the test's folder.
     pub fn folder(&self) -> &std::path::Path {
         self.database.folder.path()
     }
@@ -229,50 +229,49 @@ impl TestApp {
 
 impl Drop for TestApp {
     fn drop(&mut self) {
-        // Asked before the stop: on other threads the server may end while this runs.
+        // Checked before the stop: on other threads, the server may end while this runs.
         let has_ended = self.served.as_ref().is_some_and(|served| served.is_finished());
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
         if has_ended && !std::thread::panicking() {
-            panic!("the server ended before the story did");
+            panic!("the server ended before the test");
         }
     }
 }
 
-/// The configuration of a story: its own folder and database, and nothing of this machine's environment.
+/// Returns the configuration of a test: its own folder and database, and nothing of this machine's environment.
 fn config(database: &TestDatabase, flags: &[(&'static str, String)]) -> Config {
     let mut all = vec![
         ("data_dir", database.folder.path().display().to_string()),
         ("database_url", database.url()),
         ("database_max_connections", "8".to_owned()),
     ];
-    all.retain(|(name, _)| !flags.iter().any(|(given, _)| given == name));
+    all.retain(|(name, _)| !flags.iter().any(|(overridden, _)| overridden == name));
     all.extend_from_slice(flags);
-    Config::read(all, std::iter::empty()).expect("the settings are right").0
+    Config::read(all, std::iter::empty()).expect("the settings are valid").0
 }
 
 async fn app(database: &TestDatabase, clock: &Clock, config: Config) -> App {
-    App::new(Parts {
+    App::new(AppParts {
         db: database.open(config.database.database_max_connections.get()).await,
         config,
         clock: clock.clone(),
         ids: Ids::default(),
         encode: api::events::encode,
         example: api::events::example,
-        principals: Principals::default(),
+        principals: PrincipalCache::default(),
     })
 }
 
-/// The beginning of a client that calls the server itself. Clients want to know whose TLS they are to use, though none
-/// of these uses any.
+/// Returns a client builder for calls to the server. Clients require a default TLS provider, though these calls do not use TLS.
 pub fn http() -> reqwest::ClientBuilder {
-    // The second one to say so changes nothing.
+    // Fails if another test has installed it, which changes nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy()
 }
 
-/// A client that neither follows redirects nor asks for compression.
+/// Returns a client that neither follows redirects nor requests compression.
 fn client() -> reqwest::Client {
     http()
         .redirect(reqwest::redirect::Policy::none())

@@ -1,4 +1,4 @@
-//! A browser without scripts: keeps cookies, sends forms with their tokens, follows nothing by itself.
+//! A browser without scripts: stores cookies, sends forms with their CSRF tokens, and does not follow redirects.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,12 +10,12 @@ use reqwest::{Method, RequestBuilder};
 use secrecy::{ExposeSecret, SecretString};
 use url::form_urlencoded;
 
-use super::{Answer, TestApp, Workspace, send};
+use super::{TestApp, TestResponse, Workspace, send};
 
-/// The password of every story.
+/// The password used by all tests.
 pub const PASSWORD: &str = "correct horse battery";
 
-/// A browser on the dashboard.
+/// A browser for the dashboard.
 pub struct Browser<'a> {
     app: &'a TestApp,
     base: String,
@@ -27,7 +27,7 @@ impl<'a> Browser<'a> {
         Self::at(app, &app.base)
     }
 
-    /// A browser on the server with this address.
+    /// Creates a browser for the server with this base URL.
     pub fn at(app: &'a TestApp, base: &str) -> Self {
         Self { app, base: base.to_owned(), cookies: Mutex::default() }
     }
@@ -36,23 +36,23 @@ impl<'a> Browser<'a> {
         self.app.http.request(method, format!("{}{path}", self.base))
     }
 
-    /// The page at this path, cookies sent and kept.
-    pub async fn get(&self, path: &str) -> Answer {
+    /// Requests the page at this path, with cookies.
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.send(self.request(Method::GET, path)).await
     }
 
-    /// Sends the form of a page: its token, and these fields.
-    pub async fn submit(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> Answer {
+    /// Sends the form of a page: its CSRF token and these fields.
+    pub async fn submit(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> TestResponse {
         let token = csrf(&self.get(page).await);
         self.post(action, &token, fields).await
     }
 
-    /// Sends a form with this token.
-    pub async fn post(&self, action: &str, token: &str, fields: &[(&str, &str)]) -> Answer {
+    /// Sends a form with this CSRF token.
+    pub async fn post(&self, action: &str, token: &str, fields: &[(&str, &str)]) -> TestResponse {
         self.send(self.form(action, token, fields)).await
     }
 
-    /// A form with this token, still to be sent.
+    /// Builds a form request with this CSRF token.
     pub fn form(&self, action: &str, token: &str, fields: &[(&str, &str)]) -> RequestBuilder {
         let mut body = form_urlencoded::Serializer::new(String::new());
         body.append_pair("csrf", token).extend_pairs(fields);
@@ -60,12 +60,12 @@ impl<'a> Browser<'a> {
         request.header("content-type", "application/x-www-form-urlencoded")
     }
 
-    /// Sends a request with the cookies, and keeps those that come back.
-    pub async fn send(&self, request: RequestBuilder) -> Answer {
+    /// Sends a request with the cookies, and stores those of the response.
+    pub async fn send(&self, request: RequestBuilder) -> TestResponse {
         let sent: Vec<String> =
             self.cookies.lock().unwrap().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let answer = send(request.header("cookie", sent.join("; "))).await;
-        for line in answer.headers.get_all("set-cookie") {
+        let response = send(request.header("cookie", sent.join("; "))).await;
+        for line in response.headers.get_all("set-cookie") {
             let line = line.to_str().expect("ASCII");
             let (name, value) = line.split(';').next().unwrap().split_once('=').expect("a cookie");
             let mut cookies = self.cookies.lock().unwrap();
@@ -75,27 +75,27 @@ impl<'a> Browser<'a> {
                 cookies.insert(name.to_owned(), value.to_owned());
             }
         }
-        answer
+        response
     }
 
-    /// A cookie's value.
+    /// Returns a cookie's value.
     pub fn cookie(&self, name: &str) -> Option<String> {
         self.cookies.lock().unwrap().get(name).cloned()
     }
 
-    /// Puts a cookie in by hand.
+    /// Sets a cookie.
     pub fn put(&self, name: &str, value: &str) {
         self.cookies.lock().unwrap().insert(name.to_owned(), value.to_owned());
     }
 
     /// Signs in.
-    pub async fn sign_in(&self, email: &str, password: &str) -> Answer {
+    pub async fn sign_in(&self, email: &str, password: &str) -> TestResponse {
         self.submit("/login", "/login", &[("email", email), ("password", password)]).await
     }
 }
 
 impl<'a> Workspace<'a> {
-    /// Lets somebody in, with the [`PASSWORD`].
+    /// Adds a user with the [`PASSWORD`].
     pub async fn person(&self, email: &str) -> users::User {
         let app = &self.app.app;
         let token = self.link(email).await;
@@ -104,17 +104,17 @@ impl<'a> Workspace<'a> {
         set.expect("a new link opens")
     }
 
-    /// Lets somebody in; the token of the link to set a password.
+    /// Adds a user and returns the token of the password link.
     pub async fn link(&self, email: &str) -> String {
         let app = &self.app.app;
         let mut write = self.app.write().await;
         let user = users::ensure(app, &mut write, self.id, email).await.unwrap();
-        let token = users::link(app, &mut write, &user, &Actor::operator()).await.unwrap();
+        let token = users::create_link(app, &mut write, &user, &Actor::operator()).await.unwrap();
         write.commit().await.unwrap();
         token.expose_secret().to_owned()
     }
 
-    /// A browser in which the owner is signed in.
+    /// Returns a browser in which the owner is signed in.
     pub async fn signed_in(&self) -> Browser<'a> {
         let email = format!("owner@{}.example", self.name);
         self.person(&email).await;
@@ -124,22 +124,22 @@ impl<'a> Workspace<'a> {
     }
 }
 
-/// The page's text.
+/// Returns the page's HTML.
 #[track_caller]
-pub fn html(answer: &Answer) -> String {
-    assert!(answer.header("content-type").starts_with("text/html"), "{answer:?}");
-    String::from_utf8(answer.body.clone()).expect("UTF-8")
+pub fn html(response: &TestResponse) -> String {
+    assert!(response.header("content-type").starts_with("text/html"), "{response:?}");
+    String::from_utf8(response.body.clone()).expect("UTF-8")
 }
 
-/// The token of a page's forms.
+/// Returns the CSRF token of a page's forms.
 #[track_caller]
-pub fn csrf(answer: &Answer) -> String {
-    let page = html(answer);
+pub fn csrf(response: &TestResponse) -> String {
+    let page = html(response);
     let field = Regex::new("name=\"csrf\" value=\"([^\"]+)\"").expect("a pattern");
     field.captures(&page).unwrap_or_else(|| panic!("no form: {page}"))[1].to_owned()
 }
 
-/// What a pattern finds first on a page: its group, when it has one.
+/// Returns the first match of a pattern on a page: its group if it has one.
 #[track_caller]
 pub fn first(page: &str, pattern: &str) -> String {
     let found = Regex::new(pattern).expect("a pattern").captures(page);

@@ -1,30 +1,30 @@
-//! A database of one story's own: a copy of a migrated one.
+//! A database per test, copied from a migrated template.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use foundation::database::{Database, Options, Source};
+use foundation::database::{Database, DatabaseOptions, DatabaseSource};
 use sea_orm::ConnectionTrait;
 use tokio::sync::{Mutex, OnceCell};
 
-/// Where a story's data is, and how another process would reach it.
+/// The database of a test, and its folder.
 #[derive(Debug)]
 pub struct TestDatabase {
-    pub source: Source,
-    /// Holds the SQLite file and whatever else the story writes; removed with it.
+    pub source: DatabaseSource,
+    /// Contains the SQLite file and other files of the test; deleted with it.
     pub folder: tempfile::TempDir,
 }
 
-/// The variable that names a PostgreSQL server on which databases may be made.
+/// The variable with the URL of a PostgreSQL server on which databases can be created.
 const SERVER: &str = "TEST_POSTGRES_URL";
 
-/// True when the stories run on PostgreSQL.
+/// Returns whether the tests run on PostgreSQL.
 pub fn on_postgres() -> bool {
     std::env::var_os(SERVER).is_some()
 }
 
 impl TestDatabase {
-    /// A migrated, empty database.
+    /// Creates a migrated, empty database.
     pub async fn create() -> Self {
         let folder = tempfile::Builder::new().prefix("creator-api-it-").tempdir().expect("a folder");
         let source = match std::env::var(SERVER) {
@@ -34,75 +34,76 @@ impl TestDatabase {
         Self { source, folder }
     }
 
-    /// What stands in for a database that was moved elsewhere.
+    /// Returns a placeholder for a database that was moved elsewhere.
     pub fn gone() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        Self { source: Source::Sqlite { path: folder.path().join("gone.db") }, folder }
+        Self { source: DatabaseSource::Sqlite { path: folder.path().join("gone.db") }, folder }
     }
 
-    /// Opens it with so many connections; SQLite reads through four of them at most, and has one more to write.
+    /// Opens the database with this number of connections. SQLite uses up to four of them to read, and one more to write.
     pub async fn open(&self, max_connections: u32) -> Database {
         open(self.source.clone(), max_connections).await
     }
 
-    /// The address, as `DATABASE_URL` takes it.
+    /// Returns the URL, as in `DATABASE_URL`.
     pub fn url(&self) -> String {
         match &self.source {
-            Source::Sqlite { path } => format!("sqlite://{}", path.display()),
-            Source::Postgres { url } => url.clone(),
+            DatabaseSource::Sqlite { path } => format!("sqlite://{}", path.display()),
+            DatabaseSource::Postgres { url } => url.clone(),
         }
     }
 }
 
-async fn open(source: Source, max_connections: u32) -> Database {
-    let options = Options { readers: max_connections.min(4), max_connections, ..Options::new(source) };
+async fn open(source: DatabaseSource, max_connections: u32) -> Database {
+    let options =
+        DatabaseOptions { readers: max_connections.min(4), max_connections, ..DatabaseOptions::new(source) };
     Database::connect(options).await.expect("the database opens")
 }
 
-/// A copy of a SQLite file that is migrated once a run.
-async fn sqlite(folder: &Path) -> Source {
+/// Copies a SQLite file that is migrated once per run.
+async fn sqlite(folder: &Path) -> DatabaseSource {
     static TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
     let template = TEMPLATE
         .get_or_init(|| async {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("template.db");
-            let database = open(Source::Sqlite { path: path.clone() }, 1).await;
+            let database = open(DatabaseSource::Sqlite { path: path.clone() }, 1).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
             std::fs::read(path).expect("the template is there")
         })
         .await;
     let path: PathBuf = folder.join("creator-api.db");
-    std::fs::write(&path, template).expect("the folder takes a file");
-    Source::Sqlite { path }
+    std::fs::write(&path, template).expect("the file is written");
+    DatabaseSource::Sqlite { path }
 }
 
-/// A database made from a template that is migrated once a run.
-async fn postgres(server: &str) -> Source {
+/// Creates a database from a template that is migrated once per run.
+async fn postgres(server: &str) -> DatabaseSource {
     static TEMPLATE: OnceCell<String> = OnceCell::const_new();
-    static MAKING: Mutex<()> = Mutex::const_new(());
+    static CREATION: Mutex<()> = Mutex::const_new(());
     static NEXT: AtomicU32 = AtomicU32::new(0);
 
     let template = TEMPLATE
         .get_or_init(|| async {
             let name = format!("it_template_{}", std::process::id());
             execute(server, &format!("CREATE DATABASE {name}")).await;
-            let database = open(Source::Postgres { url: with_name(server, &name) }, 1).await;
+            let database = open(DatabaseSource::Postgres { url: with_name(server, &name) }, 1).await;
             database.migrate().await.expect("the migrations apply");
             database.close().await;
             name
         })
         .await;
     let name = format!("it_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    // Two copies of one template cannot be made at once.
-    let _making = MAKING.lock().await;
+    // Two copies of one template cannot be created at once.
+    let _creation = CREATION.lock().await;
     execute(server, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
-    Source::Postgres { url: with_name(server, &name) }
+    DatabaseSource::Postgres { url: with_name(server, &name) }
 }
 
-/// The server's address with another database's name.
+/// Returns the server's URL with another database name.
 fn with_name(server: &str, name: &str) -> String {
-    let mut url: reqwest::Url = server.parse().expect("the server's address is a URL");
+    let mut url: reqwest::Url = server.parse().expect("the server's URL is valid");
     url.set_path(name);
     url.to_string()
 }
@@ -110,6 +111,6 @@ fn with_name(server: &str, name: &str) -> String {
 async fn execute(server: &str, statement: &str) {
     let options = sea_orm::ConnectOptions::new(server);
     let connection = sea_orm::Database::connect(options).await.expect("the server answers");
-    connection.execute_unprepared(statement).await.expect("the server takes the statement");
+    connection.execute_unprepared(statement).await.expect("the statement runs");
     connection.close().await.expect("the connection closes");
 }

@@ -1,4 +1,4 @@
-//! An endpoint of an integrator's: keeps what it is sent, and answers as the story says.
+//! A webhook endpoint that stores its requests and responds with the statuses that a test specifies.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -9,15 +9,15 @@ use webhooks::verify::{self, TOLERANCE};
 
 use super::receiver::{Receiver, request};
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
-pub struct Sent {
-    /// Names in lower case.
+pub struct ReceivedRequest {
+    /// The headers, with names in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
 
-impl Sent {
+impl ReceivedRequest {
     fn read(bytes: &[u8]) -> Self {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a head");
         let head = String::from_utf8(bytes[..end].to_vec()).expect("text");
@@ -30,7 +30,7 @@ impl Sent {
         Self { headers, body: bytes[end + 4..].to_vec() }
     }
 
-    /// The body, parsed.
+    /// Parses the body.
     pub fn event(&self) -> Value {
         serde_json::from_slice(&self.body).expect("JSON")
     }
@@ -39,7 +39,7 @@ impl Sent {
         self.headers.get(name).map_or("", String::as_str)
     }
 
-    /// Whether it is signed with this secret, at about this time.
+    /// Whether it has a valid signature of this secret at this time.
     pub fn is_signed(&self, secret: &str, now: i64) -> bool {
         verify::verify(&self.body, self.header("x-svc-signature"), &[secret], now, TOLERANCE).is_ok()
     }
@@ -47,12 +47,12 @@ impl Sent {
 
 #[derive(Debug, Default)]
 struct Script {
-    sent: Vec<Sent>,
+    sent: Vec<ReceivedRequest>,
     next: VecDeque<String>,
     always: Option<String>,
 }
 
-/// Listens until it is dropped. Answers 204 unless it is told otherwise.
+/// Listens until it is dropped. Responds with 204 by default.
 pub struct Endpoint {
     receiver: Receiver,
     script: Arc<Mutex<Script>>,
@@ -70,13 +70,13 @@ impl Endpoint {
                     if bytes.is_empty() {
                         return;
                     }
-                    let answer = {
+                    let response = {
                         let mut script = script.lock().expect("the script");
-                        script.sent.push(Sent::read(&bytes));
+                        script.sent.push(ReceivedRequest::read(&bytes));
                         let next = script.next.pop_front().or_else(|| script.always.clone());
-                        next.unwrap_or_else(|| answer(204, ""))
+                        next.unwrap_or_else(|| response(204, ""))
                     };
-                    if stream.write_all(answer.as_bytes()).await.is_err() {
+                    if stream.write_all(response.as_bytes()).await.is_err() {
                         return;
                     }
                 }
@@ -86,24 +86,24 @@ impl Endpoint {
         Self { receiver, script }
     }
 
-    /// Answers the next requests with these statuses, and then as before.
+    /// Responds to the next requests with these statuses, and then as before.
     pub fn answers(&self, statuses: impl IntoIterator<Item = u16>) {
-        let answers = statuses.into_iter().map(|status| answer(status, ""));
-        self.script.lock().expect("the script").next.extend(answers);
+        let responses = statuses.into_iter().map(|status| response(status, ""));
+        self.script.lock().expect("the script").next.extend(responses);
     }
 
-    /// Answers the next request with this status and this header.
+    /// Responds to the next request with this status and this header.
     pub fn answers_with(&self, status: u16, header: &str) {
-        self.script.lock().expect("the script").next.push_back(answer(status, &format!("{header}\r\n")));
+        self.script.lock().expect("the script").next.push_back(response(status, &format!("{header}\r\n")));
     }
 
-    /// Answers every further request with this status.
+    /// Responds to all further requests with this status.
     pub fn always_answers(&self, status: u16) {
-        self.script.lock().expect("the script").always = Some(answer(status, ""));
+        self.script.lock().expect("the script").always = Some(response(status, ""));
     }
 
-    /// What was sent so far, in the order in which it came.
-    pub fn sent(&self) -> Vec<Sent> {
+    /// Returns the requests so far, in the order of their arrival.
+    pub fn sent(&self) -> Vec<ReceivedRequest> {
         self.script.lock().expect("the script").sent.clone()
     }
 
@@ -112,7 +112,7 @@ impl Endpoint {
     }
 }
 
-fn answer(status: u16, headers: &str) -> String {
+fn response(status: u16, headers: &str) -> String {
     match status {
         204 => format!("HTTP/1.1 204 No Content\r\n{headers}\r\n"),
         _ => format!("HTTP/1.1 {status} Status\r\n{headers}content-length: 2\r\n\r\nok"),

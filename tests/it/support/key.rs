@@ -1,11 +1,11 @@
-//! An API key in the hand of an integrator.
+//! An API key, as an integration uses it.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-use super::Answer;
+use super::TestResponse;
 
-/// A key, and the server it opens.
+/// A key and the server that it belongs to.
 #[derive(Debug, Clone)]
 pub struct Key {
     pub secret: String,
@@ -15,34 +15,34 @@ pub struct Key {
 }
 
 impl Key {
-    /// A request with this key, still to be sent.
+    /// Builds a request with this key.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.secret)
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> TestResponse {
         send(self.request(Method::GET, path)).await
     }
 
-    pub async fn head(&self, path: &str) -> Answer {
+    pub async fn head(&self, path: &str) -> TestResponse {
         send(self.request(Method::HEAD, path)).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub async fn post(&self, path: &str, body: Value) -> TestResponse {
         send(self.request(Method::POST, path).json(&body)).await
     }
 
-    /// Posts bytes as they are, declared as JSON.
-    pub async fn post_bytes(&self, path: &str, body: impl Into<reqwest::Body>) -> Answer {
+    /// Posts raw bytes with the JSON media type.
+    pub async fn post_bytes(&self, path: &str, body: impl Into<reqwest::Body>) -> TestResponse {
         send(self.request(Method::POST, path).header("content-type", "application/json").body(body)).await
     }
 
-    /// Posts under an idempotency key.
-    pub async fn post_once(&self, path: &str, idempotency_key: &str, body: &Value) -> Answer {
+    /// Posts with an idempotency key.
+    pub async fn post_once(&self, path: &str, idempotency_key: &str, body: &Value) -> TestResponse {
         send(self.request(Method::POST, path).header("idempotency-key", idempotency_key).json(body)).await
     }
 
-    /// Every item of a list, page after page.
+    /// Returns every item of a list, page by page.
     pub async fn all(&self, path: &str) -> Vec<Value> {
         let mut items = Vec::new();
         let mut next = path.to_owned();
@@ -56,12 +56,12 @@ impl Key {
     }
 }
 
-/// Sends a request and reads its answer.
-pub async fn send(request: RequestBuilder) -> Answer {
-    Answer::read(request.send().await.expect("the server answers")).await
+/// Sends a request and reads the response.
+pub async fn send(request: RequestBuilder) -> TestResponse {
+    TestResponse::read(request.send().await.expect("the server answers")).await
 }
 
-/// A key that nobody has, of the right form and with the right checksum.
+/// Returns an unknown key of the right form and with the right checksum.
 pub fn invented_key() -> String {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let letter = |_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())]);

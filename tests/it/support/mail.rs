@@ -1,34 +1,35 @@
-//! What stories about mail are told with: the queue, and one pass over it.
+//! Helpers for tests of mail: the queue, and one pass over it.
 
 use domain::app::App;
 use entity::mails::{self, Model};
 use foundation::database::Write;
 use foundation::id::{MailId, SubscriptionId};
-use mail::queue::{self, Parts};
+use mail::queue::{self, QueueContext};
 use mail::{Message, Transport};
 
 use super::{Mailbox, START, TestApp, Workspace};
 
-/// Whom the mail of these stories goes to.
+/// The recipient of the mail.
 pub const OWNER: &str = "owner@acme.example";
 
-/// What the queue needs of a process.
-pub fn parts(app: &App) -> Parts<'_> {
-    Parts { db: &app.db, clock: &app.clock, ids: &app.ids }
+/// Returns the state that the queue needs.
+pub fn queue_context(app: &App) -> QueueContext<'_> {
+    QueueContext { db: &app.db, clock: &app.clock, ids: &app.ids }
 }
 
-/// The transport as configured.
+/// Returns the configured transport.
 pub fn transport(app: &App) -> Transport {
     Transport::open(&app.config.mail, &app.config.storage.data_dir).expect("a transport")
 }
 
-/// One pass over the queue, as configured; how many were sent.
-pub async fn deliver(app: &TestApp) -> u64 {
-    queue::deliver_due(parts(&app.app), &transport(&app.app)).await.expect("the database answers")
+/// Makes one pass over the queue and returns the number of mails sent.
+pub async fn deliver_mail(app: &TestApp) -> u64 {
+    queue::deliver_due(queue_context(&app.app), &transport(&app.app)).await.expect("the database answers")
 }
 
-/// A story's server, which sends its mail there. It does not know its address, so that a new workspace mails its owner no link.
-pub async fn sending_to(mailbox: &Mailbox) -> TestApp {
+/// Starts a server that sends its mail to this mailbox. It does not know its own URL, so a new workspace mails no link to its
+/// owner.
+pub async fn app_sending_to(mailbox: &Mailbox) -> TestApp {
     let from = ("mail_from", "Acme <no-reply@school.example>");
     TestApp::start_with(&[("smtp_url", &mailbox.url()), from, ("listen", "127.0.0.1:0")]).await
 }
@@ -45,7 +46,7 @@ impl Workspace<'_> {
             last_error: "status 503".to_owned(),
         };
         let app = &self.app.app;
-        queue::enqueue(write, &app.ids, self.id, OWNER, &message).await.expect("the queue takes it")
+        queue::enqueue(write, &app.ids, self.id, OWNER, &message).await.expect("the mail is queued")
     }
 
     /// Queues a mail to the owner.
@@ -56,13 +57,13 @@ impl Workspace<'_> {
         id
     }
 
-    /// The queue of the workspace, sent mail included.
+    /// Returns the mails of the workspace, including sent ones.
     pub async fn mails(&self) -> Vec<Model> {
         let mails = mails::in_workspace(self.id.uuid()).list(self.app.app.db.read(), 1000).await;
         mails.expect("the database answers")
     }
 
-    /// The one mail of the workspace.
+    /// Returns the only mail of the workspace.
     pub async fn only_mail(&self) -> Model {
         let mut mails = self.mails().await;
         assert_eq!(mails.len(), 1);

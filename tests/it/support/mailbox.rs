@@ -1,4 +1,4 @@
-//! A mail server: takes mail over SMTP, with TLS and logins, and refuses, hangs and dies as it is told.
+//! An SMTP server for tests, with TLS and logins, which can be scripted to reject, hang or disconnect.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -16,20 +16,20 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// A mail as the server got it.
+/// A received mail.
 #[derive(Debug, Clone)]
-pub struct Received {
-    /// The sender and the recipients of the envelope.
+pub struct ReceivedMail {
+    /// The envelope's sender.
     pub from: String,
     pub to: Vec<String>,
-    /// Head and body.
+    /// Headers and body.
     pub bytes: Vec<u8>,
     pub encrypted: bool,
-    /// Name and password of whoever sent it.
+    /// The user name and password of the client.
     pub login: Option<(String, String)>,
 }
 
-impl Received {
+impl ReceivedMail {
     pub fn parsed(&self) -> Message<'_> {
         MessageParser::default().parse(&self.bytes).expect("a message")
     }
@@ -39,45 +39,45 @@ impl Received {
     }
 }
 
-/// What the server does instead of saying yes.
+/// A scripted reaction of the server instead of acceptance.
 #[derive(Debug, Clone)]
-pub enum Reply {
-    /// Says this.
+pub enum SmtpReply {
+    /// Sends this reply.
     Say(&'static str),
     /// Closes the connection.
     Close,
-    /// Says nothing more until it is woken, then yes.
+    /// Waits until notified, then accepts.
     Hold(Arc<Notify>),
 }
 
-/// How the server protects itself.
+/// The encryption of the server's connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Security {
     Open,
     StartTls,
-    Wrapped,
+    ImplicitTls,
 }
 
-/// A mail server of a story. Dropping it takes it down.
+/// A mail server. Dropping it stops it.
 pub struct Mailbox {
     address: SocketAddr,
-    shared: Arc<Shared>,
-    /// The certificate that signs for the server, PEM.
+    shared: Arc<MailboxState>,
+    /// The certificate that the server's certificate chains to, PEM.
     pub root: String,
     running: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct MailboxState {
     security: Security,
-    /// Who may send, when not everybody.
+    /// The required login, if any.
     login: Option<(String, String)>,
     tls: TlsAcceptor,
-    mails: watch::Sender<Vec<Received>>,
-    script: Mutex<VecDeque<(&'static str, Reply)>>,
+    mails: watch::Sender<Vec<ReceivedMail>>,
+    script: Mutex<VecDeque<(&'static str, SmtpReply)>>,
 }
 
 impl Mailbox {
-    /// A server that takes everything in the clear.
+    /// Starts a server that accepts everything without encryption.
     pub async fn start() -> Self {
         Self::start_with(Security::Open, None).await
     }
@@ -93,7 +93,7 @@ impl Mailbox {
             .with_single_cert(vec![own.cert.der().clone()], key)
             .expect("the key belongs to the certificate");
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
-        let shared = Shared {
+        let shared = MailboxState {
             security,
             login: login.map(|(name, password)| (name.to_owned(), password.to_owned())),
             tls: TlsAcceptor::from(Arc::new(tls)),
@@ -106,35 +106,35 @@ impl Mailbox {
         mailbox
     }
 
-    /// The address, as `smtp_url` takes it.
+    /// Returns the URL, as in `smtp_url`.
     pub fn url(&self) -> String {
         let scheme = match self.shared.security {
             Security::Open => "smtp",
             Security::StartTls => "smtp+starttls",
-            Security::Wrapped => "smtps",
+            Security::ImplicitTls => "smtps",
         };
         let login = self.shared.login.as_ref().map(|(name, password)| format!("{name}:{password}@"));
         format!("{scheme}://{}localhost:{}", login.unwrap_or_default(), self.address.port())
     }
 
-    /// The next command of this name (`.` ends the text of a mail) is answered so.
-    pub fn script(&self, command: &'static str, reply: Reply) {
+    /// Scripts the reaction to the next command of this name. `.` is the end of a mail's content.
+    pub fn script(&self, command: &'static str, reply: SmtpReply) {
         self.shared.script.lock().expect("no panic").push_back((command, reply));
     }
 
-    /// The mails that came so far.
-    pub fn mails(&self) -> Vec<Received> {
+    /// Returns the mails received so far.
+    pub fn mails(&self) -> Vec<ReceivedMail> {
         self.shared.mails.borrow().clone()
     }
 
-    /// Waits until so many mails have come.
+    /// Waits until this number of mails has been received.
     pub async fn until_mails(&self, count: usize) {
         let mut mails = self.shared.mails.subscribe();
-        let come = mails.wait_for(|mails| mails.len() >= count);
-        let _ = tokio::time::timeout(Duration::from_secs(20), come).await.expect("mail comes in time");
+        let arrival = mails.wait_for(|mails| mails.len() >= count);
+        let _ = tokio::time::timeout(Duration::from_secs(20), arrival).await.expect("mail arrives in time");
     }
 
-    /// Takes the server down, amid whatever it does.
+    /// Stops the server immediately, also during sessions.
     pub async fn stop(&mut self) {
         if let Some(running) = self.running.take() {
             running.abort();
@@ -142,8 +142,8 @@ impl Mailbox {
         }
     }
 
-    /// Starts it again at the same address.
-    pub async fn start_again(&mut self) {
+    /// Starts the server again at the same address.
+    pub async fn restart(&mut self) {
         let listener = TcpListener::bind(self.address).await.expect("the port is still free");
         self.accept(listener);
     }
@@ -151,9 +151,9 @@ impl Mailbox {
     fn accept(&mut self, listener: TcpListener) {
         let shared = Arc::clone(&self.shared);
         self.running = Some(tokio::spawn(async move {
-            let mut talks = JoinSet::new();
+            let mut sessions = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                talks.spawn(talk(Arc::clone(&shared), stream));
+                sessions.spawn(serve_session(Arc::clone(&shared), stream));
             }
         }));
     }
@@ -170,93 +170,94 @@ impl Drop for Mailbox {
 trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
-/// One conversation.
-struct Talk {
-    shared: Arc<Shared>,
+/// One SMTP session.
+struct SmtpSession {
+    shared: Arc<MailboxState>,
     wire: BufReader<Box<dyn Wire>>,
-    mail: Received,
+    mail: ReceivedMail,
     may_send: bool,
 }
 
-async fn talk(shared: Arc<Shared>, stream: TcpStream) -> std::io::Result<()> {
-    let encrypted = shared.security == Security::Wrapped;
+async fn serve_session(shared: Arc<MailboxState>, stream: TcpStream) -> std::io::Result<()> {
+    let encrypted = shared.security == Security::ImplicitTls;
     let wire: Box<dyn Wire> =
         if encrypted { Box::new(shared.tls.accept(stream).await?) } else { Box::new(stream) };
-    let mail = Received { from: String::new(), to: Vec::new(), bytes: Vec::new(), encrypted, login: None };
+    let mail =
+        ReceivedMail { from: String::new(), to: Vec::new(), bytes: Vec::new(), encrypted, login: None };
     let may_send = shared.login.is_none();
-    let mut talk = Talk { shared, wire: BufReader::new(wire), mail, may_send };
-    talk.say("220 mailbox.test ESMTP").await?;
+    let mut session = SmtpSession { shared, wire: BufReader::new(wire), mail, may_send };
+    session.say("220 mailbox.test ESMTP").await?;
     let mut line = String::new();
     loop {
         line.clear();
-        if talk.wire.read_line(&mut line).await? == 0 {
+        if session.wire.read_line(&mut line).await? == 0 {
             return Ok(());
         }
         let command = line.trim_end().to_owned();
         if command.eq_ignore_ascii_case("QUIT") {
-            return talk.say("221 bye").await;
+            return session.say("221 bye").await;
         }
-        if !talk.obey(&command).await? {
+        if !session.handle_command(&command).await? {
             return Ok(());
         }
     }
 }
 
-impl Talk {
+impl SmtpSession {
     async fn say(&mut self, words: &str) -> std::io::Result<()> {
         self.wire.write_all(format!("{words}\r\n").as_bytes()).await?;
         self.wire.flush().await
     }
 
-    /// What the story wants said to this command, when it wants something.
-    fn scripted(&self, command: &str) -> Option<Reply> {
+    /// Removes and returns the next scripted reaction to this command.
+    fn next_scripted_reply(&self, command: &str) -> Option<SmtpReply> {
         let mut script = self.shared.script.lock().expect("no panic");
         let place = script.iter().position(|(at, _)| *at == command)?;
         script.remove(place).map(|(_, reply)| reply)
     }
 
-    /// Does as the story says, or says yes in these words. False ends the conversation.
-    async fn answer(&mut self, command: &str, yes: &str) -> std::io::Result<bool> {
-        match self.scripted(command) {
-            Some(Reply::Close) => return Ok(false),
-            Some(Reply::Hold(until)) => {
+    /// Replies as scripted, or accepts with this reply. Returns `false` to end the session.
+    async fn reply(&mut self, command: &str, yes: &str) -> std::io::Result<bool> {
+        match self.next_scripted_reply(command) {
+            Some(SmtpReply::Close) => return Ok(false),
+            Some(SmtpReply::Hold(until)) => {
                 until.notified().await;
                 self.say(yes).await?;
             }
-            Some(Reply::Say(words)) => self.say(words).await?,
+            Some(SmtpReply::Say(words)) => self.say(words).await?,
             None => self.say(yes).await?,
         }
         Ok(true)
     }
 
-    /// Obeys one command. False ends the conversation.
-    async fn obey(&mut self, line: &str) -> std::io::Result<bool> {
+    /// Handles one command. Returns `false` to end the session.
+    async fn handle_command(&mut self, line: &str) -> std::io::Result<bool> {
         let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
         let address = || rest.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
         match command.to_ascii_uppercase().as_str() {
             "EHLO" => {
-                let hello = self.hello();
-                self.answer("EHLO", &hello).await
+                let ehlo_response = self.ehlo_response();
+                self.reply("EHLO", &ehlo_response).await
             }
             "STARTTLS" if !self.mail.encrypted && self.shared.security == Security::StartTls => {
                 self.encrypt().await
             }
             "AUTH" => self.log_in(rest).await,
-            "MAIL" if !self.may_send => self.answer("MAIL", "530 5.7.0 authentication required").await,
+            "MAIL" if !self.may_send => self.reply("MAIL", "530 5.7.0 authentication required").await,
             "MAIL" => {
                 (self.mail.from, self.mail.to) = (address(), Vec::new());
-                self.answer("MAIL", "250 ok").await
+                self.reply("MAIL", "250 ok").await
             }
             "RCPT" => {
                 self.mail.to.push(address());
-                self.answer("RCPT", "250 ok").await
+                self.reply("RCPT", "250 ok").await
             }
-            "DATA" => self.take().await,
+            "DATA" => self.receive_content().await,
             _ => self.say("502 5.5.1 what?").await.map(|()| true),
         }
     }
 
-    fn hello(&self) -> String {
+    fn ehlo_response(&self) -> String {
         let safe = self.mail.encrypted || self.shared.security == Security::Open;
         let mut lines = vec!["mailbox.test"];
         if !safe {
@@ -270,8 +271,8 @@ impl Talk {
     }
 
     async fn encrypt(&mut self) -> std::io::Result<bool> {
-        let refused = self.scripted("STARTTLS");
-        if let Some(Reply::Say(words)) = refused {
+        let rejected = self.next_scripted_reply("STARTTLS");
+        if let Some(SmtpReply::Say(words)) = rejected {
             return self.say(words).await.map(|()| true);
         }
         self.say("220 go ahead").await?;
@@ -283,7 +284,7 @@ impl Talk {
         Ok(true)
     }
 
-    /// `AUTH PLAIN` with the login in the same line.
+    /// Handles `AUTH PLAIN` with the login in the same line.
     async fn log_in(&mut self, rest: &str) -> std::io::Result<bool> {
         let token = rest.strip_prefix("PLAIN ").and_then(|token| BASE64_STANDARD.decode(token).ok());
         let login = token.and_then(|token| {
@@ -294,12 +295,12 @@ impl Talk {
         self.may_send = login.is_some() && login == self.shared.login;
         self.mail.login = login;
         let words = if self.may_send { "235 2.7.0 welcome" } else { "535 5.7.8 who are you?" };
-        self.answer("AUTH", words).await
+        self.reply("AUTH", words).await
     }
 
-    /// The text of a mail up to the line with a dot alone. A mail that is not refused is kept before the answer goes.
-    async fn take(&mut self) -> std::io::Result<bool> {
-        if let Some(Reply::Say(words)) = self.scripted("DATA") {
+    /// Reads the content of a mail up to the line with a single dot. An accepted mail is stored before the reply is sent.
+    async fn receive_content(&mut self) -> std::io::Result<bool> {
+        if let Some(SmtpReply::Say(words)) = self.next_scripted_reply("DATA") {
             return self.say(words).await.map(|()| true);
         }
         self.say("354 go on").await?;
@@ -314,14 +315,14 @@ impl Talk {
             }
             self.mail.bytes.extend_from_slice(line.strip_prefix(b".").unwrap_or(&line));
         }
-        let refused = {
+        let rejected = {
             let script = self.shared.script.lock().expect("no panic");
             let next = script.iter().find(|(at, _)| *at == ".");
-            matches!(next, Some((_, Reply::Say(words))) if !words.starts_with('2'))
+            matches!(next, Some((_, SmtpReply::Say(words))) if !words.starts_with('2'))
         };
-        if !refused {
+        if !rejected {
             self.shared.mails.send_modify(|mails| mails.push(self.mail.clone()));
         }
-        self.answer(".", "250 2.0.0 it is here").await
+        self.reply(".", "250 2.0.0 it is here").await
     }
 }

@@ -1,8 +1,8 @@
-//! What stories are told with: a running server, workspaces, keys, requests and answers.
+//! Helpers for tests: a running server, workspaces, keys, requests and responses.
 
-mod answer;
 mod app;
 pub mod browser;
+pub mod crawl;
 mod database;
 mod endpoint;
 mod key;
@@ -10,23 +10,23 @@ pub mod mail;
 mod mailbox;
 mod raw;
 mod receiver;
+mod response;
 mod rows;
 mod subscription;
-pub mod walk;
 mod webhook;
 mod workspace;
 
-pub use answer::Answer;
 pub use app::{TestApp, http};
 pub use browser::Browser;
 pub use endpoint::Endpoint;
 pub use key::{Key, invented_key, send};
-pub use mailbox::{Mailbox, Reply, Security};
-pub use raw::Received;
+pub use mailbox::{Mailbox, Security, SmtpReply};
+pub use raw::RawExchange;
 pub use receiver::{Receiver, request};
-pub use subscription::done;
-pub use webhook::Subscribed;
+pub use response::TestResponse;
+pub use subscription::in_transaction;
+pub use webhook::TestSubscription;
 pub use workspace::{Workspace, course};
 
-/// The instant at which every story begins.
+/// The time at which every test starts.
 pub const START: &str = "2026-03-02T10:00:30Z";

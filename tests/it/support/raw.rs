@@ -1,50 +1,50 @@
-//! Requests that no HTTP client would send.
+//! Raw requests that no HTTP client would send.
 
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Answer, TestApp};
+use super::{TestApp, TestResponse};
 
-/// How long a server may take to answer and to close.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The timeout of a response and of closing the connection.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What came back on one connection.
+/// The responses of one connection.
 #[derive(Debug)]
-pub struct Received {
-    /// The responses, in their order.
-    pub answers: Vec<Answer>,
-    /// The version that the last response names.
+pub struct RawExchange {
+    /// The responses, in order.
+    pub responses: Vec<TestResponse>,
+    /// The HTTP version of the last response.
     pub version: String,
-    /// Whether the server closed the connection in good order.
+    /// Whether the server closed the connection gracefully.
     pub is_closed: bool,
 }
 
 impl TestApp {
-    /// Sends these bytes, closes its side, and reads the one answer.
+    /// Sends these bytes and reads one response.
     ///
-    /// The request must ask for `Connection: close`.
-    pub async fn raw(&self, request: impl AsRef<[u8]>) -> Answer {
+    /// The request must contain `Connection: close`.
+    pub async fn raw(&self, request: impl AsRef<[u8]>) -> TestResponse {
         let mut stream = self.connect().await;
-        // The server may answer and close before it has read everything.
+        // The server may respond and close before it has read everything.
         let _ = stream.write_all(request.as_ref()).await;
         let mut bytes = Vec::new();
         let read = stream.read_to_end(&mut bytes);
-        let _ = tokio::time::timeout(PATIENCE, read).await.expect("an answer comes in time");
+        let _ = tokio::time::timeout(TIMEOUT, read).await.expect("an answer comes in time");
         parse(&bytes).0
     }
 
-    /// Sends these bytes and reads all responses until the server closes; `is_truncated` closes the own side first.
-    pub async fn exchange(&self, request: &[u8], is_truncated: bool) -> Received {
+    /// Sends these bytes and reads all responses until the server closes. `is_truncated` closes the sending side first.
+    pub async fn exchange(&self, request: &[u8], is_truncated: bool) -> RawExchange {
         let (bytes, is_closed) = self.exchange_bytes(request, is_truncated).await;
         received(&bytes, is_closed)
     }
 
-    /// The same, as bytes.
+    /// Like [`exchange`](Self::exchange), but returns raw bytes.
     pub async fn exchange_bytes(&self, request: &[u8], is_truncated: bool) -> (Vec<u8>, bool) {
         let mut stream = self.connect().await;
-        // The server may answer and close before it has read everything.
+        // The server may respond and close before it has read everything.
         let _ = stream.write_all(request).await;
         if is_truncated {
             let _ = stream.shutdown().await;
@@ -52,8 +52,8 @@ impl TestApp {
         read(&mut stream).await
     }
 
-    /// Sends these bytes in pieces, and reads all responses until the server closes.
-    pub async fn exchange_in_pieces(&self, request: &[u8], size: usize) -> Received {
+    /// Sends these bytes in pieces and reads all responses until the server closes.
+    pub async fn exchange_in_pieces(&self, request: &[u8], size: usize) -> RawExchange {
         let mut stream = self.connect().await;
         stream.set_nodelay(true).expect("a socket");
         for piece in request.chunks(size) {
@@ -72,28 +72,28 @@ impl TestApp {
     }
 }
 
-/// Everything up to the end of the connection, and whether that came in good order.
+/// Reads everything until the connection ends, and whether it ended gracefully.
 async fn read(stream: &mut TcpStream) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
-    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await;
+    let read = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await;
     (bytes, matches!(read, Ok(Ok(_))))
 }
 
-fn received(bytes: &[u8], is_closed: bool) -> Received {
-    let (mut answers, mut rest, mut version) = (Vec::new(), bytes, String::new());
+fn received(bytes: &[u8], is_closed: bool) -> RawExchange {
+    let (mut responses, mut rest, mut version) = (Vec::new(), bytes, String::new());
     while !rest.is_empty() {
         version = String::from_utf8_lossy(&rest[..8.min(rest.len())]).into_owned();
-        let (answer, length) = parse(rest);
+        let (response, length) = parse(rest);
         rest = &rest[length..];
-        if answer.status != 100 {
-            answers.push(answer);
+        if response.status != 100 {
+            responses.push(response);
         }
     }
-    Received { answers, version, is_closed }
+    RawExchange { responses, version, is_closed }
 }
 
-/// The first response, and how many bytes it has. One without `Content-Length` goes to the end.
-fn parse(bytes: &[u8]) -> (Answer, usize) {
+/// Parses the first response and returns its length. A response without `Content-Length` extends to the end.
+fn parse(bytes: &[u8]) -> (TestResponse, usize) {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
     let end = end.unwrap_or_else(|| panic!("no whole head in {:?}", String::from_utf8_lossy(bytes)));
     let text = String::from_utf8_lossy(&bytes[..end]);
@@ -110,5 +110,5 @@ fn parse(bytes: &[u8]) -> (Answer, usize) {
         100 | 304 => 0,
         _ => declared.unwrap_or(body.len()).min(body.len()),
     };
-    (Answer { status, headers, body: body[..length].to_vec() }, end + 4 + length)
+    (TestResponse { status, headers, body: body[..length].to_vec() }, end + 4 + length)
 }

@@ -1,4 +1,4 @@
-//! A receiver of webhooks that does with each connection what the story says.
+//! A receiver of webhooks that handles each connection with a function of the test.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Listens on a port of its own until it is dropped.
+/// Listens on a free port until it is dropped.
 pub struct Receiver {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -17,8 +17,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Does this with each connection.
-    pub async fn start<F, R>(each: F) -> Self
+    /// Starts a receiver that calls `handle` for each connection.
+    pub async fn start<F, R>(handle: F) -> Self
     where
         F: Fn(TcpStream) -> R + Send + Sync + 'static,
         R: Future<Output = ()> + Send + 'static,
@@ -28,34 +28,34 @@ impl Receiver {
         let connections = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&connections);
         let task = tokio::spawn(async move {
-            // Whoever is being served when the receiver goes, goes with it.
+            // Dropped with the receiver, which closes all connections.
             let mut serving = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::SeqCst);
-                serving.spawn(each(stream));
+                serving.spawn(handle(stream));
             }
         });
         Self { address, connections, task }
     }
 
-    /// Answers each request with these bytes, and leaves the connection open.
-    pub async fn answering(answer: impl Into<Vec<u8>>) -> Self {
-        let answer: Arc<[u8]> = answer.into().into();
+    /// Starts a receiver that responds to each request with these bytes and keeps the connection open.
+    pub async fn answering(response: impl Into<Vec<u8>>) -> Self {
+        let response: Arc<[u8]> = response.into().into();
         Self::start(move |mut stream| {
-            let answer = Arc::clone(&answer);
+            let response = Arc::clone(&response);
             async move {
-                while !request(&mut stream).await.is_empty() && stream.write_all(&answer).await.is_ok() {}
+                while !request(&mut stream).await.is_empty() && stream.write_all(&response).await.is_ok() {}
             }
         })
         .await
     }
 
-    /// The connections that were made so far.
+    /// The number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// A URL of this receiver, by this name.
+    /// Returns a URL of this receiver with this scheme and host.
     pub fn url(&self, scheme: &str, host: &str) -> reqwest::Url {
         format!("{scheme}://{host}:{}/hook", self.address.port()).parse().expect("a URL")
     }
@@ -67,7 +67,7 @@ impl Drop for Receiver {
     }
 }
 
-/// One request as it came, head and body; empty when the other side has closed.
+/// Reads one request, head and body. Returns no bytes when the connection is closed.
 pub async fn request(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
     let mut bytes = Vec::new();
     loop {

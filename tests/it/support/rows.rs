@@ -1,11 +1,11 @@
-//! All that the database keeps of a workspace, as text: what a story may not have changed.
+//! All database rows of a workspace as text, to detect changes.
 
 use sea_orm::{ConnectionTrait, Statement};
 
 use super::Workspace;
 
 impl Workspace<'_> {
-    /// Every row of every table that belongs to this workspace, and that of the workspace itself.
+    /// Returns every row of every table that belongs to this workspace, and the row of the workspace itself.
     pub async fn rows(&self) -> Vec<String> {
         let postgres = self.app.has_many_writers();
         let (tables, id) = if postgres {
@@ -18,28 +18,29 @@ impl Workspace<'_> {
             (of, format!("X'{}'", self.id.uuid().simple()))
         };
         let mut rows = Vec::new();
-        let tables = self.texts(tables).await;
+        let tables = self.query_strings(tables).await;
         assert!(tables.len() > 10, "{tables:?}");
         for (table, column) in
             tables.iter().map(|table| (table.as_str(), "workspace_id")).chain([("workspaces", "id")])
         {
-            let row = if postgres { "CAST(one AS text)".to_owned() } else { self.columns(table).await };
+            let row = if postgres { "CAST(whole_row AS text)".to_owned() } else { self.columns(table).await };
             let statement =
-                format!("SELECT '{table}' || ' ' || {row} FROM {table} one WHERE {column} = {id}");
-            rows.extend(self.texts(&statement).await);
+                format!("SELECT '{table}' || ' ' || {row} FROM {table} whole_row WHERE {column} = {id}");
+            rows.extend(self.query_strings(&statement).await);
         }
         rows.sort_unstable();
         rows
     }
 
-    /// A row of SQLite as text: what PostgreSQL does by a cast.
+    /// Returns an SQL expression for a row of SQLite as text; PostgreSQL does this by a cast.
     async fn columns(&self, table: &str) -> String {
-        let columns =
-            self.texts(&format!("SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}')")).await;
+        let columns = self
+            .query_strings(&format!("SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}')"))
+            .await;
         columns.join(" || ' ' || ")
     }
 
-    async fn texts(&self, statement: &str) -> Vec<String> {
+    async fn query_strings(&self, statement: &str) -> Vec<String> {
         let db = &self.app.app.db;
         let statement = Statement::from_string(db.backend(), statement);
         let rows = db.read().query_all_raw(statement).await.expect("the tables are read");

@@ -1,109 +1,111 @@
-//! Webhooks of a story: subscriptions, and a worker that sends when the story says so.
+//! Webhook subscriptions, and a worker that sends deliveries on demand.
 
-use ::webhooks::{Worker, upkeep};
-use domain::webhooks::{self, Delivery, Held, NewSubscription, Subscription};
-use entity::webhook_deliveries::queue::Claim;
+use ::webhooks::{Worker, maintenance};
+use domain::webhooks::{self, Delivery, HeldAction, NewSubscription, Subscription};
+use entity::webhook_deliveries::queue::ClaimQuery;
 use foundation::id::SubscriptionId;
 use secrecy::ExposeSecret;
 
 use super::{Endpoint, TestApp, Workspace};
 
-/// A subscription of a workspace.
-pub struct Subscribed<'a> {
+/// A subscription of a test's workspace.
+pub struct TestSubscription<'a> {
     pub workspace: Workspace<'a>,
     pub id: SubscriptionId,
     pub secret: String,
 }
 
 impl<'a> Workspace<'a> {
-    /// Subscribes an endpoint to these types of events.
-    pub async fn subscribe_at(&self, endpoint: &Endpoint, event_types: &[&str]) -> Subscribed<'a> {
+    /// Subscribes an endpoint to these event types.
+    pub async fn subscribe_at(&self, endpoint: &Endpoint, event_types: &[&str]) -> TestSubscription<'a> {
         self.subscribe_to(endpoint.url(), event_types).await
     }
 
-    /// Subscribes a URL to these types of events.
-    pub async fn subscribe_to(&self, url: String, event_types: &[&str]) -> Subscribed<'a> {
+    /// Subscribes a URL to these event types.
+    pub async fn subscribe_to(&self, url: String, event_types: &[&str]) -> TestSubscription<'a> {
         let event_types = event_types.iter().map(|&kind| kind.to_owned()).collect();
         let mut write = self.app.write().await;
         let new = NewSubscription { url, event_types };
-        let made = webhooks::create(&self.app.app, &mut write, &self.app.seal(), self.id, new).await;
-        let (made, secret) = made.expect("a subscription");
-        write.commit().await.expect("it is kept");
-        Subscribed { workspace: *self, id: made.id, secret: secret.expose_secret().to_owned() }
+        let created = webhooks::create(&self.app.app, &mut write, &self.app.seal(), self.id, new).await;
+        let (created, secret) = created.expect("a subscription");
+        write.commit().await.expect("the commit succeeds");
+        TestSubscription { workspace: *self, id: created.id, secret: secret.expose_secret().to_owned() }
     }
 }
 
-impl Subscribed<'_> {
-    /// Its deliveries with their attempts, oldest first.
+impl TestSubscription<'_> {
+    /// Returns its deliveries with their attempts, oldest first.
     pub async fn deliveries(&self) -> Vec<Delivery> {
         self.workspace.deliveries(self.id).await
     }
 
-    /// How its deliveries stand, oldest first: `delivered 1` after one attempt.
-    pub async fn standing(&self) -> Vec<String> {
+    /// Returns the state and the number of attempts of each delivery, oldest first: `delivered 1`.
+    pub async fn delivery_states(&self) -> Vec<String> {
         let deliveries = self.deliveries().await;
-        deliveries.iter().map(|one| format!("{} {}", one.state, one.attempts.len())).collect()
+        deliveries.iter().map(|delivery| format!("{} {}", delivery.state, delivery.attempts.len())).collect()
     }
 
-    /// What is known of it.
-    pub async fn shown(&self) -> Subscription {
-        webhooks::get(&self.workspace.app.app, self.workspace.id, self.id).await.expect("it is there")
+    /// Reads the subscription from the database.
+    pub async fn reload(&self) -> Subscription {
+        webhooks::get(&self.workspace.app.app, self.workspace.id, self.id)
+            .await
+            .expect("the subscription exists")
     }
 
-    /// Enables it, and sends what it held.
+    /// Enables the subscription, which releases its held deliveries.
     pub async fn enable(&self) {
         let mut write = self.workspace.app.write().await;
         let app = &self.workspace.app.app;
-        webhooks::enable(app, &mut write, self.workspace.id, self.id, Held::Send)
+        webhooks::enable(app, &mut write, self.workspace.id, self.id, HeldAction::Send)
             .await
-            .expect("it is enabled");
-        write.commit().await.expect("it is kept");
+            .expect("enabling succeeds");
+        write.commit().await.expect("the commit succeeds");
     }
 
-    /// Pauses it.
+    /// Pauses the subscription.
     pub async fn pause(&self) {
         let mut write = self.workspace.app.write().await;
-        webhooks::pause(&mut write, self.workspace.id, self.id).await.expect("it is paused");
-        write.commit().await.expect("it is kept");
+        webhooks::pause(&mut write, self.workspace.id, self.id).await.expect("pausing succeeds");
+        write.commit().await.expect("the commit succeeds");
     }
 }
 
 impl TestApp {
-    /// A server whose operator lets webhooks go to this machine.
+    /// Starts a server that may send webhooks to the loopback network.
     pub async fn start_beside_receivers() -> Self {
         Self::start_with(&[("webhook_allow", "127.0.0.0/8")]).await
     }
 
-    /// A worker of its own.
+    /// Creates a delivery worker.
     pub fn worker(&self) -> Worker {
         Worker::new(self.app.clone(), self.seal().into()).expect("a worker")
     }
 
-    /// Sends what is due, once; says how many attempts that were.
+    /// Runs the maintenance jobs, and sends all due deliveries. Returns the number of attempts.
     pub async fn deliver_due(&self) -> usize {
-        upkeep::go_on(&self.app).await.expect("the upkeep");
-        self.worker().deliver_due().await.expect("what is due is sent")
+        maintenance::run_once(&self.app).await.expect("maintenance succeeds");
+        self.worker().deliver_due().await.expect("the deliveries are sent")
     }
 
-    /// A worker takes what is due and is gone before it sends any of it.
-    pub async fn take_and_die(&self) {
+    /// Claims due deliveries and sends none, as a worker that is killed after its claim.
+    pub async fn claim_and_crash(&self) {
         let write = self.write().await;
         let (now, lease_token) = (write.now_ms(), uuid::Uuid::from_u128(1));
-        let claim = Claim {
+        let claim = ClaimQuery {
             now,
             lease_until: now + 60_000,
             lease_token,
             cap_per_subscription: 64,
             per_workspace: 64,
-            shares: &[],
-            batch: 64,
-            after: None,
+            allowances: &[],
+            limit: 64,
+            last_workspace: None,
         };
-        assert!(!claim.take(write.conn()).await.expect("a claim").is_empty());
-        write.commit().await.expect("it is kept");
+        assert!(!claim.run(write.conn()).await.expect("a claim").is_empty());
+        write.commit().await.expect("the commit succeeds");
     }
 
-    /// All mail in the queue of a workspace, oldest first.
+    /// Returns all mail in the queues of all workspaces, oldest first.
     pub async fn mails(&self) -> Vec<entity::mails::Model> {
         let mut mails = Vec::new();
         for workspace in domain::workspaces::list(&self.app).await.expect("workspaces") {

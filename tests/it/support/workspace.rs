@@ -1,4 +1,4 @@
-//! A workspace of the platform: changes come in, keys go out.
+//! A workspace: applies changes and creates keys.
 
 use domain::keys::{self, NewKey};
 use domain::scope::{Scope, Scopes};
@@ -18,23 +18,23 @@ pub struct Workspace<'a> {
 }
 
 impl Workspace<'_> {
-    /// A key with these scopes and a quota that no story exhausts by accident.
+    /// Creates a key with these scopes and a quota that no test exhausts.
     pub async fn key(&self, scopes: &str) -> Key {
         self.key_with(scopes, Quota { per_minute: Some(100_000), per_day: Some(1_000_000) }, None).await
     }
 
-    /// A key with every scope.
+    /// Creates a key with all scopes.
     pub async fn full_key(&self) -> Key {
         let all: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
         self.key(&all.join(" ")).await
     }
 
-    /// A key with the default quota of the product.
+    /// Creates a key with the default quota.
     pub async fn plain_key(&self, scopes: &str) -> Key {
         self.key_with(scopes, Quota::default(), None).await
     }
 
-    /// A key with all that can be said of it.
+    /// Creates a key with this quota and expiry.
     pub async fn key_with(&self, scopes: &str, quota: Quota, expires_at: Option<jiff::Timestamp>) -> Key {
         let scopes: Scopes = scopes.split_whitespace().map(|text| text.parse::<Scope>().unwrap()).collect();
         let new = NewKey { name: "story".to_owned(), scopes, quota, expires_at };
@@ -44,7 +44,7 @@ impl Workspace<'_> {
         self.app.key_of(record.id.to_string(), secret.expose_secret().to_owned())
     }
 
-    /// Sets the custom quota of the workspace.
+    /// Sets the quota of the workspace.
     pub async fn set_quota(&self, quota: Quota) {
         let mut write = self.app.write().await;
         workspaces::set_quota(&self.app.app, &mut write, self.id, quota).await.unwrap();
@@ -57,36 +57,36 @@ impl Workspace<'_> {
         self.change_at(&at, change, data).await;
     }
 
-    /// Applies one change that happened then.
+    /// Applies one change that happened at `at`.
     pub async fn change_at(&self, at: &str, change: &str, data: Value) {
         let line = self.line(at, change, data);
         self.app.apply(&[line]).await;
     }
 
-    /// A change as it is fed in, under an id of its own.
+    /// Builds a change with a new id.
     pub fn line(&self, at: &str, change: &str, data: Value) -> Value {
-        let id = format!("c-{}", self.app.next_change());
+        let id = format!("c-{}", self.app.next_change_number());
         json!({"change": change, "id": id, "workspace": self.name, "at": at, "data": data})
     }
 
-    /// A published course with one module of `lessons` lessons (`{key}-1`, `{key}-2`, ...); its id.
+    /// Creates a published course with one module of `lessons` lessons (`{key}-1`, `{key}-2`, ...) and returns its id.
     pub async fn course(&self, key: &str, lessons: usize) -> String {
         self.change("course.upsert", course(key, "published", lessons)).await;
         self.id_of("courses", key).await
     }
 
-    /// A student `{key}@example.com`; its id.
+    /// Creates a student `{key}@example.com` and returns the id.
     pub async fn student(&self, key: &str) -> String {
         self.student_by_change(key).await;
         self.id_of("students", key).await
     }
 
-    /// Makes a student by a change and nothing else.
+    /// Creates a student by a change.
     pub async fn student_by_change(&self, key: &str) {
         self.change("student.upsert", json!({"key": key, "email": format!("{key}@example.com")})).await;
     }
 
-    /// The id of a published course or a student, found through the API by what its key made of it.
+    /// Finds the id of a published course or a student through the API.
     async fn id_of(&self, list: &str, key: &str) -> String {
         let path = match list {
             "courses" => format!("/api/v1/courses?slug={key}"),
@@ -97,7 +97,7 @@ impl Workspace<'_> {
     }
 }
 
-/// The data of a `course.upsert` with one module of `lessons` lessons.
+/// Returns the data of a `course.upsert` with one module of `lessons` lessons.
 pub fn course(key: &str, status: &str, lessons: usize) -> Value {
     let lessons: Vec<Value> = (1..=lessons)
         .map(|n| json!({"key": format!("{key}-{n}"), "title": format!("Lesson {n}"), "type": "video", "duration_seconds": 60}))

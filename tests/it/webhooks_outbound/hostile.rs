@@ -1,4 +1,4 @@
-//! Receivers that do their worst: hang, drip, never end, break off, lead elsewhere.
+//! Hostile receivers: they hang, respond slowly, never end, break off, or redirect.
 
 use std::time::Duration;
 
@@ -6,30 +6,30 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use webhooks::outbound::{BODY_KEPT_BYTES, Failure, Verdict};
+use webhooks::outbound::{AttemptFailure, BODY_KEPT_BYTES, DeliveryVerdict};
 
-use super::{OK, SLACK, answer, at_the_deadline, client, failure, send, send_within};
+use super::{OK, SLACK, at_the_deadline, client, failure_of, response_of, send, send_within};
 use crate::support::{Receiver, request};
 
 #[tokio::test]
-async fn whoever_hangs_is_left_at_the_deadline() {
+async fn a_hanging_receiver_is_disconnected_at_the_deadline() {
     let (left, mut ends) = mpsc::unbounded_channel();
     let receiver = Receiver::start(move |mut stream: TcpStream| {
         let left = left.clone();
         async move {
             request(&mut stream).await;
-            left.send(stream.read(&mut [0]).await.unwrap_or(0)).expect("the story listens");
+            left.send(stream.read(&mut [0]).await.unwrap_or(0)).expect("the test receives");
         }
     })
     .await;
-    assert_eq!(at_the_deadline(failure(&receiver)).await, Failure::Timeout);
-    let end = tokio::time::timeout(SLACK, ends.recv()).await.expect("the connection is given up");
+    assert_eq!(at_the_deadline(failure_of(&receiver)).await, AttemptFailure::Timeout);
+    let end = tokio::time::timeout(SLACK, ends.recv()).await.expect("the connection is closed");
     assert_eq!(end, Some(0));
 }
 
 #[tokio::test]
-async fn a_head_that_drips_is_no_answer_and_a_body_that_drips_changes_none() {
-    let drip = |at_once: &'static str, slowly: &'static str| {
+async fn a_slow_head_is_a_timeout_and_a_slow_body_is_a_response() {
+    let slow = |at_once: &'static str, slowly: &'static str| {
         Receiver::start(move |mut stream| async move {
             request(&mut stream).await;
             stream.write_all(at_once.as_bytes()).await.expect("the head");
@@ -41,21 +41,21 @@ async fn a_head_that_drips_is_no_answer_and_a_body_that_drips_changes_none() {
             }
         })
     };
-    let head = drip("", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
-    assert_eq!(at_the_deadline(failure(&head)).await, Failure::Timeout);
+    let head = slow("", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
+    assert_eq!(at_the_deadline(failure_of(&head)).await, AttemptFailure::Timeout);
 
-    let body = drip("HTTP/1.1 201 Created\r\ncontent-length: 1000000\r\n\r\n", "z").await;
-    let answer = at_the_deadline(answer(&body)).await;
-    assert_eq!(answer.status, 201);
-    assert!(!answer.body.is_empty() && answer.body.len() < 100, "{}", answer.body.len());
+    let body = slow("HTTP/1.1 201 Created\r\ncontent-length: 1000000\r\n\r\n", "z").await;
+    let response = at_the_deadline(response_of(&body)).await;
+    assert_eq!(response.status, 201);
+    assert!(!response.body.is_empty() && response.body.len() < 100, "{}", response.body.len());
 
-    // Notices before the answer, without end.
-    let notices = drip("", "HTTP/1.1 102 Processing\r\n\r\n").await;
-    assert_eq!(at_the_deadline(failure(&notices)).await, Failure::Timeout);
+    // Interim responses without end.
+    let interim = slow("", "HTTP/1.1 102 Processing\r\n\r\n").await;
+    assert_eq!(at_the_deadline(failure_of(&interim)).await, AttemptFailure::Timeout);
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_let_go_of_and_kept_in_little_room() {
+async fn an_endless_response_is_cut_and_uses_little_memory() {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     let (wrote, mut written) = mpsc::unbounded_channel();
     let receiver = Receiver::start(move |mut stream| {
@@ -69,25 +69,25 @@ async fn an_endless_answer_is_let_go_of_and_kept_in_little_room() {
                 bytes += chunk.len();
                 sent = stream.write_all(chunk.as_bytes()).await;
             }
-            wrote.send(bytes).expect("the story listens");
+            wrote.send(bytes).expect("the test receives");
         }
     })
     .await;
     let (client, url) = (client(), receiver.url("http", "127.0.0.1"));
     for _ in 0..50 {
         let began = Instant::now();
-        let answer = send_within(&client, &url, Duration::from_secs(15)).await.result.expect("an answer");
-        assert!(began.elapsed() < Duration::from_secs(5), "nothing is waited for");
-        assert_eq!((answer.status, answer.body.len()), (200, BODY_KEPT_BYTES));
-        assert!(answer.body.capacity() <= 2 * BODY_KEPT_BYTES);
-        // What left the receiver fills buffers of the system and the client, and grows no further.
+        let response = send_within(&client, &url, Duration::from_secs(15)).await.result.expect("a response");
+        assert!(began.elapsed() < Duration::from_secs(5), "it does not wait for the end");
+        assert_eq!((response.status, response.body.len()), (200, BODY_KEPT_BYTES));
+        assert!(response.body.capacity() <= 2 * BODY_KEPT_BYTES);
+        // The receiver can fill the buffers of the system and the client, and no more.
         let bytes = written.recv().await.unwrap();
         assert!(bytes < 16 << 20, "{bytes}");
     }
 }
 
 #[tokio::test]
-async fn headers_without_end_are_no_answer_and_many_are_kept_in_part() {
+async fn endless_headers_are_a_protocol_failure_and_many_are_stored_in_part() {
     let endless = Receiver::start(|mut stream| async move {
         request(&mut stream).await;
         let mut sent = stream.write_all(b"HTTP/1.1 200 OK\r\n").await;
@@ -98,52 +98,53 @@ async fn headers_without_end_are_no_answer_and_many_are_kept_in_part() {
     .await;
     let url = endless.url("http", "127.0.0.1");
     let outcome = send_within(&client(), &url, Duration::from_secs(15)).await;
-    assert_eq!(outcome.result.unwrap_err(), Failure::Protocol);
+    assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Protocol);
 
     let filler = format!("x-filler: {}\r\n", "y".repeat(1000)).repeat(90);
     let many = Receiver::answering(format!("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n{filler}\r\n")).await;
-    let kept: usize = answer(&many).await.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-    assert!(kept > 10_000 && kept <= 17_000, "{kept}");
+    let stored: usize =
+        response_of(&many).await.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    assert!(stored > 10_000 && stored <= 17_000, "{stored}");
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_is_no_answer_before_the_head_and_one_after_it() {
+async fn a_broken_connection_is_a_failure_before_the_head_and_a_response_after_it() {
     let reset = Receiver::start(|mut stream| async move {
         request(&mut stream).await;
         stream.set_zero_linger().expect("a socket");
     })
     .await;
-    assert_eq!(failure(&reset).await, Failure::Reset);
+    assert_eq!(failure_of(&reset).await, AttemptFailure::Reset);
 
-    let breaking = |answer: &'static str| {
+    let breaking = |beginning: &'static str| {
         Receiver::start(move |mut stream| async move {
             request(&mut stream).await;
-            stream.write_all(answer.as_bytes()).await.expect("the beginning");
+            stream.write_all(beginning.as_bytes()).await.expect("the beginning is written");
         })
     };
     for (beginning, expected) in [
-        ("", Failure::Closed),
-        ("HTTP/1.1 200 OK\r\ncontent-le", Failure::Closed),
-        ("SSH-2.0-OpenSSH_9.6\r\n\r\n", Failure::Protocol),
-        ("HTTP/1.1 twenty OK\r\n\r\n", Failure::Protocol),
-        ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", Failure::Protocol),
+        ("", AttemptFailure::Closed),
+        ("HTTP/1.1 200 OK\r\ncontent-le", AttemptFailure::Closed),
+        ("SSH-2.0-OpenSSH_9.6\r\n\r\n", AttemptFailure::Protocol),
+        ("HTTP/1.1 twenty OK\r\n\r\n", AttemptFailure::Protocol),
+        ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", AttemptFailure::Protocol),
     ] {
-        assert_eq!(failure(&breaking(beginning).await).await, expected, "{beginning:?}");
+        assert_eq!(failure_of(&breaking(beginning).await).await, expected, "{beginning:?}");
     }
     for beginning in [
         "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf",
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nwhat?",
         "HTTP/1.1 200 OK\r\n\r\nhalf",
     ] {
-        let answer = answer(&breaking(beginning).await).await;
-        assert_eq!((answer.status, answer.body.as_slice()), (200, &b"half"[..]), "{beginning:?}");
+        let response = response_of(&breaking(beginning).await).await;
+        assert_eq!((response.status, response.body.as_slice()), (200, &b"half"[..]), "{beginning:?}");
     }
     let closed = Receiver::start(|_| async {}).await;
     let url = closed.url("http", "127.0.0.1");
     drop(closed);
     tokio::task::yield_now().await;
     let refused = send(&client(), &url).await.result.unwrap_err();
-    assert_eq!(refused, Failure::Connect);
+    assert_eq!(refused, AttemptFailure::Connect);
 }
 
 #[tokio::test]
@@ -154,7 +155,7 @@ async fn a_redirect_is_not_followed() {
             let head = format!("HTTP/1.1 {status} X\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
             let receiver = Receiver::answering(head).await;
             let outcome = send(&client(), &receiver.url("http", "127.0.0.1")).await;
-            assert_eq!(outcome.verdict(), Verdict::Dead);
+            assert_eq!(outcome.verdict(), DeliveryVerdict::Dead);
             assert_eq!(outcome.result.unwrap().headers["location"], location);
         }
     }
@@ -162,8 +163,8 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_gzip_bomb_is_kept_as_it_came() {
-    // 64 KiB of zeros, packed. Packed files in a row are one packed file: 640 MiB.
+async fn a_gzip_bomb_is_stored_without_decoding() {
+    // 64 KiB of zeros, compressed. Concatenated gzip files are one gzip file: 640 MiB.
     let mut member =
         vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 3, 0xed, 0xc1, 1, 1, 0, 0, 0, 0x80, 0x90, 0xfe, 0xaf];
     member.extend([0xee, 8, 0x0a].into_iter().chain([0; 63]));
@@ -173,7 +174,7 @@ async fn a_gzip_bomb_is_kept_as_it_came() {
         format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", bomb.len())
             .into_bytes();
     whole.extend_from_slice(&bomb);
-    let answer = answer(&Receiver::answering(whole).await).await;
-    assert_eq!(answer.headers["content-encoding"], "gzip");
-    assert!(answer.body == bomb[..BODY_KEPT_BYTES]);
+    let response = response_of(&Receiver::answering(whole).await).await;
+    assert_eq!(response.headers["content-encoding"], "gzip");
+    assert!(response.body == bomb[..BODY_KEPT_BYTES]);
 }

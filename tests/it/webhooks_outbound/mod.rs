@@ -1,4 +1,4 @@
-//! One attempt at receivers that behave, and at those that do their worst.
+//! Single attempts at well-behaved and hostile receivers.
 
 mod hostile;
 mod reach;
@@ -16,7 +16,10 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use uuid::Uuid;
-use webhooks::outbound::{self, Answer, Client, Failure, LookUp, Options, Outcome, Request, Verdict};
+use webhooks::outbound::{
+    self, AttemptFailure, AttemptOutcome, ClientOptions, DeliveryVerdict, EndpointResponse, Lookup,
+    WebhookClient, WebhookRequest,
+};
 use webhooks::sign::SigningKey;
 use webhooks::verify;
 
@@ -28,45 +31,46 @@ const SECRETS: [&str; 2] = [
 ];
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 const BODY: &str = r#"{ "id": "evt_01kdvdna00evqvqnxgeqgkd28a",  "data": "ä" }"#;
-/// What an attempt may take here, instead of 15 seconds.
+/// The deadline of an attempt in these tests, instead of 15 seconds.
 const DEADLINE: Duration = Duration::from_millis(300);
-/// How much later than that a busy machine may be.
+/// How long after the deadline an attempt may end on a busy machine.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// Finds these addresses behind every name, the next ones at each look-up and the last ones from then on; and counts.
-fn answers(turns: &'static [&'static [&'static str]]) -> (LookUp, Arc<AtomicUsize>) {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
-    let look_up: LookUp = Arc::new(move |_| {
-        let turn = counted.fetch_add(1, Ordering::SeqCst).min(turns.len() - 1);
-        let found: Vec<IpAddr> = turns[turn].iter().map(|ip| ip.parse().expect("an address")).collect();
+/// A DNS lookup that resolves every name to the next of these lists of addresses, and then to the last one, with a counter of
+/// lookups.
+fn lookup_returning(results: &'static [&'static [&'static str]]) -> (Lookup, Arc<AtomicUsize>) {
+    let lookups = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&lookups);
+    let lookup: Lookup = Arc::new(move |_| {
+        let index = counted.fetch_add(1, Ordering::SeqCst).min(results.len() - 1);
+        let found: Vec<IpAddr> = results[index].iter().map(|ip| ip.parse().expect("an address")).collect();
         Box::pin(async move { Ok(found) })
     });
-    (look_up, asked)
+    (lookup, lookups)
 }
 
-fn client_with(allow: &[&str], look_up: LookUp, roots: Vec<CertificateDer<'static>>) -> Client {
+fn client_with(allow: &[&str], lookup: Lookup, roots: Vec<CertificateDer<'static>>) -> WebhookClient {
     let allow = allow.iter().map(|network| network.parse().expect("a network")).collect();
-    Client::new(Options { allow, look_up, roots }).expect("a client")
+    WebhookClient::new(ClientOptions { allow, lookup, roots }).expect("a client")
 }
 
-/// A client that may call this machine.
-fn client() -> Client {
-    client_with(&["127.0.0.0/8"], answers(&[&["127.0.0.1"]]).0, Vec::new())
+/// A client that may call the loopback network.
+fn client() -> WebhookClient {
+    client_with(&["127.0.0.0/8"], lookup_returning(&[&["127.0.0.1"]]).0, Vec::new())
 }
 
-async fn send(client: &Client, url: &Url) -> Outcome {
+async fn send(client: &WebhookClient, url: &Url) -> AttemptOutcome {
     send_within(client, url, DEADLINE).await
 }
 
-async fn send_within(client: &Client, url: &Url, deadline: Duration) -> Outcome {
+async fn send_within(client: &WebhookClient, url: &Url, deadline: Duration) -> AttemptOutcome {
     send_for(Uuid::from_u128(1), client, url, deadline).await
 }
 
-/// One attempt at an event of this workspace.
-async fn send_for(workspace: Uuid, client: &Client, url: &Url, deadline: Duration) -> Outcome {
+/// Makes one attempt for this workspace.
+async fn send_for(workspace: Uuid, client: &WebhookClient, url: &Url, deadline: Duration) -> AttemptOutcome {
     let keys = SECRETS.map(|secret| SigningKey::new(secret).expect("a secret"));
-    let request = Request {
+    let request = WebhookRequest {
         workspace,
         url,
         event_id: "evt_01kdvdna00evqvqnxgeqgkd28a",
@@ -80,39 +84,39 @@ async fn send_for(workspace: Uuid, client: &Client, url: &Url, deadline: Duratio
     outbound::send(client, request).await
 }
 
-/// The answer to one attempt at this receiver.
-async fn answer(receiver: &Receiver) -> Answer {
-    send(&client(), &receiver.url("http", "127.0.0.1")).await.result.expect("an answer")
+/// Returns the response to one attempt at this receiver.
+async fn response_of(receiver: &Receiver) -> EndpointResponse {
+    send(&client(), &receiver.url("http", "127.0.0.1")).await.result.expect("a response")
 }
 
-/// Why one attempt at this receiver has no answer.
-async fn failure(receiver: &Receiver) -> Failure {
+/// Returns why one attempt at this receiver got no response.
+async fn failure_of(receiver: &Receiver) -> AttemptFailure {
     let outcome = send(&client(), &receiver.url("http", "127.0.0.1")).await;
-    assert_eq!(outcome.verdict(), Verdict::Retry);
-    outcome.result.expect_err("no answer")
+    assert_eq!(outcome.verdict(), DeliveryVerdict::Retry);
+    outcome.result.expect_err("no response")
 }
 
-/// Does this, which takes as long as the deadline and no longer.
+/// Asserts that this work ends at the deadline.
 async fn at_the_deadline<T>(work: impl Future<Output = T>) -> T {
     let began = Instant::now();
-    let done = work.await;
+    let result = work.await;
     assert!(began.elapsed() >= DEADLINE && began.elapsed() < DEADLINE + SLACK, "{:?}", began.elapsed());
-    done
+    result
 }
 
 #[tokio::test]
-async fn a_request_is_what_the_contract_says() {
+async fn a_request_has_the_headers_and_body_of_the_contract() {
     let (seen, mut requests) = mpsc::unbounded_channel();
     let receiver = Receiver::start(move |mut stream| {
         let seen = seen.clone();
         async move {
-            seen.send(request(&mut stream).await).expect("the story listens");
-            stream.write_all(OK.as_bytes()).await.expect("an answer");
+            seen.send(request(&mut stream).await).expect("the test receives");
+            stream.write_all(OK.as_bytes()).await.expect("the response is written");
         }
     })
     .await;
     let outcome = send(&client(), &receiver.url("http", "127.0.0.1")).await;
-    assert_eq!(outcome.verdict(), Verdict::Delivered);
+    assert_eq!(outcome.verdict(), DeliveryVerdict::Delivered);
 
     let raw = String::from_utf8(requests.recv().await.unwrap()).unwrap();
     let (head, body) = raw.split_once("\r\n\r\n").unwrap();
@@ -149,33 +153,33 @@ async fn a_request_is_what_the_contract_says() {
 }
 
 #[tokio::test]
-async fn a_status_decides_what_becomes_of_the_delivery() {
+async fn the_status_decides_the_verdict() {
     for (status, verdict) in [
-        (200, Verdict::Delivered),
-        (204, Verdict::Delivered),
-        (299, Verdict::Delivered),
-        (301, Verdict::Dead),
-        (304, Verdict::Dead),
-        (400, Verdict::Dead),
-        (408, Verdict::Retry),
-        (410, Verdict::Dead),
-        (429, Verdict::Retry),
-        (500, Verdict::Retry),
-        (503, Verdict::Retry),
-        (599, Verdict::Retry),
-        (600, Verdict::Dead),
+        (200, DeliveryVerdict::Delivered),
+        (204, DeliveryVerdict::Delivered),
+        (299, DeliveryVerdict::Delivered),
+        (301, DeliveryVerdict::Dead),
+        (304, DeliveryVerdict::Dead),
+        (400, DeliveryVerdict::Dead),
+        (408, DeliveryVerdict::Retry),
+        (410, DeliveryVerdict::Dead),
+        (429, DeliveryVerdict::Retry),
+        (500, DeliveryVerdict::Retry),
+        (503, DeliveryVerdict::Retry),
+        (599, DeliveryVerdict::Retry),
+        (600, DeliveryVerdict::Dead),
     ] {
         let head = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\nretry-after: 90000\r\n\r\n");
         let receiver = Receiver::answering(head).await;
         let outcome = send(&client(), &receiver.url("http", "127.0.0.1")).await;
         assert_eq!(outcome.verdict(), verdict, "{status}");
-        let answer = outcome.result.unwrap();
-        assert_eq!((answer.status, answer.retry_after), (status, Some(Duration::from_secs(86_400))));
+        let response = outcome.result.unwrap();
+        assert_eq!((response.status, response.retry_after), (status, Some(Duration::from_secs(86_400))));
     }
 }
 
 #[tokio::test]
-async fn connections_are_used_again() {
+async fn connections_are_reused() {
     let receiver = Receiver::answering(OK).await;
     let client = client();
     for host in ["127.0.0.1", "receiver.test"] {

@@ -1,4 +1,4 @@
-//! Where an attempt may go: names and addresses, and certificates.
+//! Where an attempt may connect: names, IP addresses, and certificates.
 
 use std::io;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use std::time::Duration;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use uuid::Uuid;
-use webhooks::outbound::{Client, Failure, LookUp, Options};
+use webhooks::outbound::{AttemptFailure, ClientOptions, Lookup, WebhookClient};
 
-use super::{OK, answers, at_the_deadline, client, client_with, send, send_for, send_within};
+use super::{OK, at_the_deadline, client, client_with, lookup_returning, send, send_for, send_within};
 use crate::support::{Receiver, request};
 
-/// A receiver behind TLS with a certificate for this name, and that certificate.
+/// Starts a receiver with TLS and a certificate for this name. Returns the certificate, too.
 async fn tls_receiver(name: &str) -> (Receiver, CertificateDer<'static>) {
-    let made = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
-    let certificate = made.cert.der().clone();
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+    let generated = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
+    let certificate = generated.cert.der().clone();
+    let key = PrivateKeyDer::try_from(generated.signing_key.serialize_der()).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -38,70 +38,84 @@ async fn tls_receiver(name: &str) -> (Receiver, CertificateDer<'static>) {
 }
 
 #[tokio::test]
-async fn a_certificate_that_is_not_believed_is_a_failure_of_tls() {
+async fn an_untrusted_certificate_is_a_tls_failure() {
     let (receiver, certificate) = tls_receiver("receiver.test").await;
-    let trusting = |allow: &[&str], roots| client_with(allow, answers(&[&["127.0.0.1"]]).0, roots);
-    let patience = Duration::from_secs(10);
-    let told = async |client: Client, name: &str| {
-        send_within(&client, &receiver.url("https", name), patience).await.result.map(|answer| answer.status)
+    let trusting = |allow: &[&str], roots| client_with(allow, lookup_returning(&[&["127.0.0.1"]]).0, roots);
+    let deadline = Duration::from_secs(10);
+    let status = async |client: WebhookClient, name: &str| {
+        send_within(&client, &receiver.url("https", name), deadline)
+            .await
+            .result
+            .map(|response| response.status)
     };
-    let believing = trusting(&["127.0.0.0/8"], vec![certificate.clone()]);
-    assert_eq!(told(believing.clone(), "receiver.test").await, Ok(200));
-    assert_eq!(told(believing, "other.test").await, Err(Failure::Tls), "another's certificate");
+    let trusted = trusting(&["127.0.0.0/8"], vec![certificate.clone()]);
+    assert_eq!(status(trusted.clone(), "receiver.test").await, Ok(200));
     assert_eq!(
-        told(trusting(&["127.0.0.0/8"], vec![]), "receiver.test").await,
-        Err(Failure::Tls),
+        status(trusted, "other.test").await,
+        Err(AttemptFailure::Tls),
+        "the certificate is for another name"
+    );
+    assert_eq!(
+        status(trusting(&["127.0.0.0/8"], vec![]), "receiver.test").await,
+        Err(AttemptFailure::Tls),
         "self-signed"
     );
-    assert_eq!(told(trusting(&[], vec![certificate]), "receiver.test").await, Err(Failure::ForbiddenAddress));
+    assert_eq!(
+        status(trusting(&[], vec![certificate]), "receiver.test").await,
+        Err(AttemptFailure::ForbiddenAddress)
+    );
 
     let without = Receiver::start(|mut stream| async move {
         let _ = stream.write_all(OK.as_bytes()).await;
         let _ = stream.read_to_end(&mut Vec::new()).await;
     })
     .await;
-    let plain = send_within(&client(), &without.url("https", "127.0.0.1"), patience).await;
-    assert_eq!(plain.result.unwrap_err(), Failure::Tls);
+    let plain = send_within(&client(), &without.url("https", "127.0.0.1"), deadline).await;
+    assert_eq!(plain.result.unwrap_err(), AttemptFailure::Tls);
     let closing = Receiver::start(|_| async {}).await;
-    let closed = send_within(&client(), &closing.url("https", "127.0.0.1"), patience).await;
-    assert!(matches!(closed.result, Err(Failure::Tls | Failure::Reset)), "{closed:?}");
+    let closed = send_within(&client(), &closing.url("https", "127.0.0.1"), deadline).await;
+    assert!(matches!(closed.result, Err(AttemptFailure::Tls | AttemptFailure::Reset)), "{closed:?}");
     let hanging = Receiver::start(|stream| async move {
         let _held = stream;
         std::future::pending().await
     })
     .await;
     let hung = at_the_deadline(send(&client(), &hanging.url("https", "127.0.0.1"))).await;
-    assert_eq!(hung.result.unwrap_err(), Failure::Timeout);
+    assert_eq!(hung.result.unwrap_err(), AttemptFailure::Timeout);
 }
 
 #[tokio::test]
-async fn a_name_that_changes_its_answer_is_judged_at_each_connection() {
+async fn a_name_that_resolves_differently_is_checked_at_each_connection() {
     let closing = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
     let receiver = Receiver::start(move |mut stream| async move {
         request(&mut stream).await;
-        stream.write_all(closing.as_bytes()).await.expect("an answer");
+        stream.write_all(closing.as_bytes()).await.expect("the response is written");
     })
     .await;
-    let turns: &[&[&str]] =
+    let results: &[&[&str]] =
         &[&["127.0.0.1"], &["169.254.169.254"], &["127.0.0.1", "10.0.0.1"], &["::ffff:7f00:1"]];
-    let (look_up, asked) = answers(turns);
-    let client = client_with(&["127.0.0.0/8"], look_up, Vec::new());
+    let (lookup, asked) = lookup_returning(results);
+    let client = client_with(&["127.0.0.0/8"], lookup, Vec::new());
     let url = receiver.url("http", "rebinding.test");
-    let mut told = Vec::new();
-    for _ in turns {
-        told.push(send(&client, &url).await.result.map(|answer| answer.status));
+    let mut statuses = Vec::new();
+    for _ in results {
+        statuses.push(send(&client, &url).await.result.map(|response| response.status));
     }
-    let forbidden = Err(Failure::ForbiddenAddress);
-    assert_eq!(told, [Ok(200), forbidden, forbidden, Ok(200)]);
-    assert_eq!((receiver.connections(), asked.load(Ordering::SeqCst)), (2, 4), "each connection asks anew");
+    let forbidden = Err(AttemptFailure::ForbiddenAddress);
+    assert_eq!(statuses, [Ok(200), forbidden, forbidden, Ok(200)]);
+    assert_eq!(
+        (receiver.connections(), asked.load(Ordering::SeqCst)),
+        (2, 4),
+        "each connection makes a lookup"
+    );
 }
 
 #[tokio::test]
-async fn what_may_not_be_called_is_not_connected_to() {
+async fn a_forbidden_address_is_not_connected_to() {
     let receiver = Receiver::answering(OK).await;
     let port = receiver.address.port();
-    let (look_up, _) = answers(&[&["127.0.0.1"]]);
-    let closed = client_with(&[], Arc::clone(&look_up), Vec::new());
+    let (lookup, _) = lookup_returning(&[&["127.0.0.1"]]);
+    let closed = client_with(&[], Arc::clone(&lookup), Vec::new());
     for host in
         ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.0.0.1.", "[::ffff:127.0.0.1]"]
             .into_iter()
@@ -109,15 +123,15 @@ async fn what_may_not_be_called_is_not_connected_to() {
     {
         for scheme in ["https", "http"] {
             let outcome = send(&closed, &receiver.url(scheme, host)).await;
-            assert_eq!(outcome.result.unwrap_err(), Failure::ForbiddenAddress, "{scheme}://{host}");
+            assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "{scheme}://{host}");
         }
     }
-    let machines = Client::new(Options::new(&[])).expect("a client");
+    let machines = WebhookClient::new(ClientOptions::new(&[])).expect("a client");
     let outcome = send_within(&machines, &receiver.url("https", "localhost"), Duration::from_secs(15)).await;
-    assert_eq!(outcome.result.unwrap_err(), Failure::ForbiddenAddress, "by the machine's own look-up");
-    // What is opened is no way to what is not, and nothing public is called without TLS.
-    let opened = client_with(&["127.0.0.9/32"], Arc::clone(&look_up), Vec::new());
-    let public = client_with(&["127.0.0.0/8"], answers(&[&["8.8.8.8"]]).0, Vec::new());
+    assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "with the system's lookup");
+    // An allowed address does not allow others, and public addresses are not called without TLS.
+    let opened = client_with(&["127.0.0.9/32"], Arc::clone(&lookup), Vec::new());
+    let public = client_with(&["127.0.0.0/8"], lookup_returning(&[&["8.8.8.8"]]).0, Vec::new());
     for (client, url) in [
         (&opened, format!("http://127.0.0.1:{port}/")),
         (&opened, format!("https://receiver.test:{port}/")),
@@ -125,9 +139,9 @@ async fn what_may_not_be_called_is_not_connected_to() {
         (&public, "http://public.test/".to_owned()),
     ] {
         let outcome = send(client, &url.parse().unwrap()).await;
-        assert_eq!(outcome.result.unwrap_err(), Failure::ForbiddenAddress, "{url}");
+        assert_eq!(outcome.result.unwrap_err(), AttemptFailure::ForbiddenAddress, "{url}");
     }
-    let open = client_with(&["127.0.0.0/8"], look_up, Vec::new());
+    let open = client_with(&["127.0.0.0/8"], lookup, Vec::new());
     for url in [
         format!("http://ada:love@127.0.0.1:{port}/"),
         format!("http://127.0.0.1:{port}/#part"),
@@ -136,39 +150,39 @@ async fn what_may_not_be_called_is_not_connected_to() {
         "data:text/plain,hello".to_owned(),
     ] {
         let outcome = send(&open, &url.parse().unwrap()).await;
-        assert_eq!(outcome.result.unwrap_err(), Failure::BadUrl, "{url}");
+        assert_eq!(outcome.result.unwrap_err(), AttemptFailure::BadUrl, "{url}");
     }
     assert_eq!(receiver.connections(), 0);
 }
 
 #[tokio::test]
-async fn a_name_that_leads_nowhere_is_told_and_one_that_hangs_is_asked_for_once() {
+async fn an_unknown_name_is_a_dns_failure_and_a_hanging_name_is_looked_up_once() {
     let url = "https://receiver.test/".parse().unwrap();
-    let failing: LookUp = Arc::new(|_| Box::pin(async { Err(io::Error::other("no such name")) }));
-    for look_up in [failing, answers(&[&[]]).0] {
-        let outcome = send(&client_with(&[], look_up, Vec::new()), &url).await;
-        assert_eq!(outcome.result.unwrap_err(), Failure::Dns);
+    let failing: Lookup = Arc::new(|_| Box::pin(async { Err(io::Error::other("no such name")) }));
+    for lookup in [failing, lookup_returning(&[&[]]).0] {
+        let outcome = send(&client_with(&[], lookup, Vec::new()), &url).await;
+        assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Dns);
     }
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
-    let hanging: LookUp = Arc::new(move |_| {
+    let hanging: Lookup = Arc::new(move |_| {
         counted.fetch_add(1, Ordering::SeqCst);
         Box::pin(std::future::pending())
     });
     let client = client_with(&[], hanging, Vec::new());
     let attempts = futures_util::future::join_all((0..20).map(|_| send(&client, &url)));
     for outcome in at_the_deadline(attempts).await {
-        assert_eq!(outcome.result.unwrap_err(), Failure::Timeout);
+        assert_eq!(outcome.result.unwrap_err(), AttemptFailure::Timeout);
     }
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn a_workspace_whose_names_hang_leaves_look_ups_to_others() {
+async fn hanging_names_of_one_workspace_leave_lookups_for_others() {
     let receiver = Receiver::answering(OK).await;
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
-    let look_up: LookUp = Arc::new(move |name| {
+    let lookup: Lookup = Arc::new(move |name| {
         let counted = Arc::clone(&counted);
         Box::pin(async move {
             if name.starts_with("hanging") {
@@ -178,35 +192,35 @@ async fn a_workspace_whose_names_hang_leaves_look_ups_to_others() {
             Ok(vec!["127.0.0.1".parse().expect("an address")])
         })
     });
-    let client = client_with(&["127.0.0.0/8"], look_up, Vec::new());
+    let client = client_with(&["127.0.0.0/8"], lookup, Vec::new());
     let [hanging, healthy] = [1, 2].map(Uuid::from_u128);
     let names = (0..300).map(|at| format!("http://hanging-{at}.test/").parse().expect("a URL"));
     let names: Vec<reqwest::Url> = names.collect();
-    let patience = Duration::from_secs(15);
-    let attempts = names.iter().map(|url| send_for(hanging, &client, url, patience));
+    let deadline = Duration::from_secs(15);
+    let attempts = names.iter().map(|url| send_for(hanging, &client, url, deadline));
     let mut attempts = Box::pin(futures_util::future::join_all(attempts));
     let others = async {
         while asked.load(Ordering::SeqCst) < 32 {
             tokio::task::yield_now().await;
         }
-        let own = send_for(hanging, &client, &receiver.url("http", "own.test"), patience).await;
-        assert_eq!(own.result.unwrap_err(), Failure::Exhausted, "the share is taken");
-        let other = send_for(healthy, &client, &receiver.url("http", "other.test"), patience).await;
-        assert_eq!(other.result.expect("an answer").status, 200);
+        let own = send_for(hanging, &client, &receiver.url("http", "own.test"), deadline).await;
+        assert_eq!(own.result.unwrap_err(), AttemptFailure::Exhausted, "the workspace has reached its limit");
+        let other = send_for(healthy, &client, &receiver.url("http", "other.test"), deadline).await;
+        assert_eq!(other.result.expect("a response").status, 200);
     };
     tokio::select! {
         () = others => {}
-        _ = &mut attempts => panic!("no name hangs"),
+        _ = &mut attempts => panic!("the names do not hang"),
     }
     assert_eq!(asked.load(Ordering::SeqCst), 32);
 }
 
 #[tokio::test]
-async fn a_share_of_the_look_ups_is_free_again_once_they_end() {
+async fn finished_lookups_do_not_count_against_the_limit() {
     let receiver = Receiver::answering(OK).await;
-    let client = client_with(&["127.0.0.0/8"], answers(&[&["127.0.0.1"]]).0, Vec::new());
+    let client = client_with(&["127.0.0.0/8"], lookup_returning(&[&["127.0.0.1"]]).0, Vec::new());
     for at in 0..100 {
         let url = receiver.url("http", &format!("name-{at}.test"));
-        assert_eq!(send(&client, &url).await.result.expect("an answer").status, 200);
+        assert_eq!(send(&client, &url).await.result.expect("a response").status, 200);
     }
 }

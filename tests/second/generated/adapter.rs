@@ -1,6 +1,6 @@
-// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
 
-//! The traits of all tags as one poem-openapi API.
+//! Serves the traits of all tags as one poem-openapi API.
 
 use poem_openapi::OpenApi;
 use super::operations;
@@ -10,10 +10,10 @@ use contract_runtime::call::Call;
 use contract_runtime::parameter::{Cookie, Header, Path, Query};
 use contract_runtime::payload::{Bytes, JsonBody, Text};
 use contract_runtime::scalar::{Date, Timestamp};
-use contract_runtime::security::{Key, Scheme};
+use contract_runtime::security::{SecurityRequirement, SecurityScheme};
 use contract_runtime::service::respond;
 
-/// The tags of the contract.
+/// A tag of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, poem_openapi::Tags)]
 pub enum Tag {
     /// What can be listed.
@@ -24,7 +24,7 @@ pub enum Tag {
     Type,
 }
 
-/// The scopes of the contract.
+/// A scope of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, poem_openapi::OAuthScopes)]
 pub enum Scope {
     /// `read:courses`.
@@ -36,9 +36,9 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Every scope, in the order of the contract.
+    /// All scopes, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::ReadCourses, Self::WriteStudents];
-    /// The scope as it is written.
+    /// Returns the scope as a string, such as `read:courses`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadCourses => "read:courses",
@@ -47,15 +47,15 @@ impl Scope {
     }
 }
 
-/// How callers send their keys: the security scheme `keyHeader`.
+/// The security scheme `keyHeader`: how clients send their API keys.
 pub struct Keys;
 
-impl Scheme for Keys {
+impl SecurityScheme for Keys {
     const NAME: &'static str = "keyHeader";
     const CREDENTIAL: contract_runtime::contract::Credential = operations::CREDENTIAL;
 }
 
-/// The API over whoever implements the traits of its tags.
+/// Serves an implementation of the traits of all tags as a poem-openapi API.
 pub struct V2<S>(pub S);
 
 #[OpenApi]
@@ -71,7 +71,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
     async fn list_things(
         &self,
         #[oai(scope = "Scope::ReadCourses")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(name = "X-Trace", validator(max_length = 9))]
         x_trace: Header<Option<String>>,
@@ -140,7 +140,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
     async fn create_thing(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(name = "X-Trace", validator(max_length = 9))]
         x_trace: Header<Option<String>>,
@@ -165,7 +165,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
     async fn label_thing(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(name = "id", validator(minimum(value = "1")))]
         id: Path<i64>,
@@ -190,7 +190,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
     async fn change_thing(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(name = "id", validator(minimum(value = "1")))]
         id: Path<i64>,
@@ -215,7 +215,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
     async fn delete_thing(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         #[oai(name = "id", validator(minimum(value = "1")))]
         id: Path<i64>,
@@ -238,7 +238,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
     async fn pay(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         body: JsonBody<schemas::Payment>,
     ) -> r#type::PayResponse {
@@ -255,7 +255,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
     async fn note(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         body: Text,
     ) -> r#type::NoteResponse {
@@ -274,7 +274,7 @@ impl<S: things::Things + r#type::Type> V2<S> {
     async fn upload(
         &self,
         #[oai(scope = "Scope::WriteStudents")]
-        _key: Key<Keys>,
+        _key: SecurityRequirement<Keys>,
         call: Call<S::Caller>,
         body: Bytes,
     ) -> r#type::UploadResponse {

@@ -1,13 +1,13 @@
-// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
 
-//! What webhooks send.
+//! The types of webhook events.
 
 use super::schemas;
 
-/// Every type of event, in the order of the contract.
+/// All event types, in the order of the contract.
 pub const EVENT_TYPES: &[&str] = &["thing.made", "thing.gone"];
 
-/// The body of one event, as it is delivered.
+/// The body of an event, as webhooks receive it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
 pub enum Event {
@@ -18,7 +18,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The type of the event.
+    /// Returns the event type.
     pub const fn event_type(&self) -> &'static str {
         match self {
             Self::ThingMade(_) => "thing.made",
@@ -59,9 +59,9 @@ pub enum ThingMadeType {
 }
 
 impl ThingMadeType {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::ThingMade];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ThingMade => "thing.made",
@@ -100,9 +100,9 @@ pub enum ThingGoneBodyWhy {
 }
 
 impl ThingGoneBodyWhy {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Lost, Self::Sold];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Lost => "lost",

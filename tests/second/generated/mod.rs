@@ -1,8 +1,8 @@
-// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
 
-//! Constructs, as the contract has it.
+//! Constructs: code generated from the contract.
 
-/// The traits of all tags as one poem-openapi API.
+/// Serves the traits of all tags as one poem-openapi API.
 #[rustfmt::skip]
 #[allow(
     clippy::too_many_arguments,
@@ -10,16 +10,19 @@
 )]
 pub mod adapter;
 
-/// The contract itself, for serving.
+/// The text of the contract, in the formats that the server serves.
 #[rustfmt::skip]
 pub mod document;
 
-/// What webhooks send.
+/// The types of webhook events.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod events;
 
-/// The contract as static tables.
+/// Static descriptions of the operations.
 #[rustfmt::skip]
 pub mod operations;
 
@@ -29,10 +32,16 @@ pub mod schemas;
 
 /// The operations of `things`.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod things;
 
 /// The operations of `type`.
 #[rustfmt::skip]
-#[allow(clippy::large_enum_variant, reason = "a variant is as large as its schema")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the size of a variant follows from its schema"
+)]
 pub mod r#type;

@@ -1,13 +1,14 @@
-// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
 
-//! The contract as static tables.
+//! Static descriptions of the operations.
 
 use super::document;
 use contract_runtime::contract::{
-    Body, Contract, Credential, Operation, Parameter, ParameterKind, Place, Split,
+    Body, Contract, Credential, ListStyle, Operation, Parameter, ParameterKind,
+    ParameterLocation,
 };
 
-/// Every operation, in the order of the contract.
+/// All operations, in the order of the contract.
 pub static OPERATIONS: &[&Operation] = &[
     &LIST_THINGS,
     &CREATE_THING,
@@ -19,7 +20,7 @@ pub static OPERATIONS: &[&Operation] = &[
     &UPLOAD,
 ];
 
-/// The contract, as the server serves it.
+/// The contract and its operations.
 pub static CONTRACT: Contract = Contract {
     stem: "v2",
     title: document::TITLE,
@@ -31,7 +32,7 @@ pub static CONTRACT: Contract = Contract {
     credential: CREDENTIAL,
 };
 
-/// Where callers put their keys.
+/// Where clients send their API keys.
 pub const CREDENTIAL: Credential = Credential::Header("X-Api-Key");
 
 /// List things
@@ -44,108 +45,108 @@ pub static LIST_THINGS: Operation = Operation {
     parameters: &[
         Parameter {
             name: "X-Trace",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/Trace/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "theme",
-            place: Place::Cookie,
+            location: ParameterLocation::Cookie,
             required: false,
             schema: "/paths/~1api~1v2~1things/parameters/1/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "limit",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/components/parameters/Limit/schema",
             kind: ParameterKind::Integer,
         },
         Parameter {
             name: "ratio",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/1/schema",
             kind: ParameterKind::Number,
         },
         Parameter {
             name: "exact",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/2/schema",
             kind: ParameterKind::Number,
         },
         Parameter {
             name: "only_open",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/3/schema",
             kind: ParameterKind::Boolean,
         },
         Parameter {
             name: "label",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/4/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "sort",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/5/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "since",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/6/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "day",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/7/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "level",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/8/schema",
             kind: ParameterKind::Integer,
         },
         Parameter {
             name: "tag",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/9/schema",
-            kind: ParameterKind::List(&ParameterKind::String, Split::Repeated),
+            kind: ParameterKind::List(&ParameterKind::String, ListStyle::Repeated),
         },
         Parameter {
             name: "ids",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/10/schema",
-            kind: ParameterKind::List(&ParameterKind::Integer, Split::Commas),
+            kind: ParameterKind::List(&ParameterKind::Integer, ListStyle::Commas),
         },
         Parameter {
             name: "kinds",
-            place: Place::Query,
+            location: ParameterLocation::Query,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/11/schema",
-            kind: ParameterKind::List(&ParameterKind::String, Split::Commas),
+            kind: ParameterKind::List(&ParameterKind::String, ListStyle::Commas),
         },
         Parameter {
             name: "X-Marks",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/paths/~1api~1v2~1things/get/parameters/12/schema",
-            kind: ParameterKind::List(&ParameterKind::Integer, Split::Commas),
+            kind: ParameterKind::List(&ParameterKind::Integer, ListStyle::Commas),
         },
     ],
     body: None,
@@ -162,14 +163,14 @@ pub static CREATE_THING: Operation = Operation {
     parameters: &[
         Parameter {
             name: "X-Trace",
-            place: Place::Header,
+            location: ParameterLocation::Header,
             required: false,
             schema: "/components/parameters/Trace/schema",
             kind: ParameterKind::String,
         },
         Parameter {
             name: "theme",
-            place: Place::Cookie,
+            location: ParameterLocation::Cookie,
             required: true,
             schema: "/paths/~1api~1v2~1things/post/parameters/0/schema",
             kind: ParameterKind::String,
@@ -192,14 +193,14 @@ pub static LABEL_THING: Operation = Operation {
     parameters: &[
         Parameter {
             name: "id",
-            place: Place::Path,
+            location: ParameterLocation::Path,
             required: true,
             schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
             kind: ParameterKind::Integer,
         },
         Parameter {
             name: "kind",
-            place: Place::Path,
+            location: ParameterLocation::Path,
             required: true,
             schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
             kind: ParameterKind::String,
@@ -222,14 +223,14 @@ pub static CHANGE_THING: Operation = Operation {
     parameters: &[
         Parameter {
             name: "id",
-            place: Place::Path,
+            location: ParameterLocation::Path,
             required: true,
             schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
             kind: ParameterKind::Integer,
         },
         Parameter {
             name: "kind",
-            place: Place::Path,
+            location: ParameterLocation::Path,
             required: true,
             schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
             kind: ParameterKind::String,
@@ -252,14 +253,14 @@ pub static DELETE_THING: Operation = Operation {
     parameters: &[
         Parameter {
             name: "id",
-            place: Place::Path,
+            location: ParameterLocation::Path,
             required: true,
             schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/0/schema",
             kind: ParameterKind::Integer,
         },
         Parameter {
             name: "kind",
-            place: Place::Path,
+            location: ParameterLocation::Path,
             required: true,
             schema: "/paths/~1api~1v2~1things~1{kind}~1{id}/parameters/1/schema",
             kind: ParameterKind::String,

@@ -1,4 +1,4 @@
-// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
 
 //! The types of requests and responses.
 
@@ -29,9 +29,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Big, Self::Small];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Big => "big",
@@ -53,7 +53,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Value1, Self::Value2, Self::Value3];
 }
 
@@ -74,7 +74,7 @@ impl TryFrom<i64> for Level {
             1 => Ok(Self::Value1),
             2 => Ok(Self::Value2),
             3 => Ok(Self::Value3),
-            _ => Err("is not one of the values allowed"),
+            _ => Err("is not an allowed value"),
         }
     }
 }
@@ -222,13 +222,13 @@ pub struct Thing {
 pub struct ThingBox {
     /// `depth`.
     pub depth: i64,
-    /// `colour`.
+    /// `color`.
     #[oai(skip_serializing_if_is_none)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub colour: Option<ThingBoxColour>,
+    pub color: Option<ThingBoxColor>,
 }
 
-/// `Thing.box.colour`.
+/// `Thing.box.color`.
 #[derive(
     Debug,
     Clone,
@@ -240,7 +240,7 @@ pub struct ThingBox {
     serde::Serialize,
     serde::Deserialize
 )]
-pub enum ThingBoxColour {
+pub enum ThingBoxColor {
     /// `red`.
     #[oai(rename = "red")]
     #[serde(rename = "red")]
@@ -251,10 +251,10 @@ pub enum ThingBoxColour {
     Green,
 }
 
-impl ThingBoxColour {
-    /// Every value, in the order of the contract.
+impl ThingBoxColor {
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Red, Self::Green];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Red => "red",
@@ -385,7 +385,7 @@ pub enum NewThingLevel {
 }
 
 impl NewThingLevel {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Value1, Self::Value2, Self::Value3];
 }
 
@@ -406,7 +406,7 @@ impl TryFrom<i64> for NewThingLevel {
             1 => Ok(Self::Value1),
             2 => Ok(Self::Value2),
             3 => Ok(Self::Value3),
-            _ => Err("is not one of the values allowed"),
+            _ => Err("is not an allowed value"),
         }
     }
 }
@@ -561,9 +561,9 @@ pub enum NewThingSizeString {
 }
 
 impl NewThingSizeString {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Any];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -745,9 +745,9 @@ pub enum CardPaymentMethod {
 }
 
 impl CardPaymentMethod {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Card];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Card => "card",
@@ -796,9 +796,9 @@ pub enum CashPaymentMethod {
 }
 
 impl CashPaymentMethod {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Cash];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cash => "cash",
@@ -979,7 +979,7 @@ pub enum ErrorErrorDetailsItemIn {
 }
 
 impl ErrorErrorDetailsItemIn {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[
         Self::Body,
         Self::Query,
@@ -987,7 +987,7 @@ impl ErrorErrorDetailsItemIn {
         Self::Header,
         Self::Cookie,
     ];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Body => "body",
@@ -1023,9 +1023,9 @@ pub enum ListThingsTheme {
 }
 
 impl ListThingsTheme {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Light, Self::Dark];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Light => "light",
@@ -1058,9 +1058,9 @@ pub enum ListThingsSort {
 }
 
 impl ListThingsSort {
-    /// Every value, in the order of the contract.
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Size, Self::SizeDescending];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -1084,13 +1084,13 @@ pub struct LabelThingBody {
     /// `labels`.
     #[oai(validator(pattern = "^[a-z]+$", min_properties = 1, max_properties = 9))]
     pub labels: std::collections::BTreeMap<String, String>,
-    /// `colour`.
+    /// `color`.
     #[oai(skip_serializing_if_is_none)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub colour: Option<LabelThingBodyColour>,
+    pub color: Option<LabelThingBodyColor>,
 }
 
-/// `labelThing body.colour`.
+/// `labelThing body.color`.
 #[derive(
     Debug,
     Clone,
@@ -1102,7 +1102,7 @@ pub struct LabelThingBody {
     serde::Serialize,
     serde::Deserialize
 )]
-pub enum LabelThingBodyColour {
+pub enum LabelThingBodyColor {
     /// `red`.
     #[oai(rename = "red")]
     #[serde(rename = "red")]
@@ -1113,10 +1113,10 @@ pub enum LabelThingBodyColour {
     Green,
 }
 
-impl LabelThingBodyColour {
-    /// Every value, in the order of the contract.
+impl LabelThingBodyColor {
+    /// All values, in the order of the contract.
     pub const ALL: &'static [Self] = &[Self::Red, Self::Green];
-    /// The value as it is written.
+    /// Returns the value as a string.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Red => "red",

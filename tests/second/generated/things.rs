@@ -1,9 +1,9 @@
-// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `things`.
 
 use super::schemas;
-use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
 use contract_runtime::payload::Json;
@@ -50,7 +50,7 @@ pub trait Things: Service {
     ) -> impl Future<Output = Result<DeleteThingResponse, Self::Error>> + Send;
 }
 
-/// What `listThings` is called with.
+/// The parameters and the body of a request of `listThings`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListThingsRequest {
     /// `X-Trace`.
@@ -85,7 +85,7 @@ pub struct ListThingsRequest {
     pub x_marks: Option<Vec<i64>>,
 }
 
-/// The answers of `listThings`.
+/// The responses of `listThings`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum ListThingsResponse {
     /// A list.
@@ -119,8 +119,8 @@ pub enum ListThingsResponse {
     InternalServerError(Json<schemas::Error>),
 }
 
-impl Answer for ListThingsResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for ListThingsResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => {
                 let link = parts.header("Link");
@@ -136,10 +136,10 @@ impl Answer for ListThingsResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body, link, x_total, x_old) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: [
                         link.map(|value| ("Link", value)),
@@ -153,35 +153,35 @@ impl Answer for ListThingsResponse {
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
@@ -191,18 +191,18 @@ impl Answer for ListThingsResponse {
     }
 }
 
-/// What `createThing` is called with.
+/// The parameters and the body of a request of `createThing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateThingRequest {
     /// `X-Trace`.
     pub x_trace: Option<String>,
     /// `theme`.
     pub theme: String,
-    /// The body.
+    /// The request body.
     pub body: schemas::NewThing,
 }
 
-/// The answers of `createThing`.
+/// The responses of `createThing`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum CreateThingResponse {
     /// Made.
@@ -236,8 +236,8 @@ pub enum CreateThingResponse {
     InternalServerError(Json<schemas::Error>),
 }
 
-impl Answer for CreateThingResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for CreateThingResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             201 => {
                 let location = parts.header("Location")?;
@@ -253,10 +253,10 @@ impl Answer for CreateThingResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Created(body, location) => {
-                Parts {
+                ResponseParts {
                     status: 201,
                     headers: [Some(("Location", location))]
                         .into_iter()
@@ -266,49 +266,49 @@ impl Answer for CreateThingResponse {
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::PayloadTooLarge(body) => {
-                Parts {
+                ResponseParts {
                     status: 413,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnsupportedMediaType(body) => {
-                Parts {
+                ResponseParts {
                     status: 415,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
@@ -318,18 +318,18 @@ impl Answer for CreateThingResponse {
     }
 }
 
-/// What `labelThing` is called with.
+/// The parameters and the body of a request of `labelThing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelThingRequest {
     /// `id`.
     pub id: i64,
     /// `kind`.
     pub kind: schemas::Kind,
-    /// The body.
+    /// The request body.
     pub body: schemas::LabelThingBody,
 }
 
-/// The answers of `labelThing`.
+/// The responses of `labelThing`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum LabelThingResponse {
     /// Done.
@@ -365,8 +365,8 @@ pub enum LabelThingResponse {
     InternalServerError(Json<schemas::Error>),
 }
 
-impl Answer for LabelThingResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for LabelThingResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             204 => {
                 let location = parts.header("Location")?;
@@ -383,10 +383,10 @@ impl Answer for LabelThingResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::NoContent(location) => {
-                Parts {
+                ResponseParts {
                     status: 204,
                     headers: [Some(("Location", location))]
                         .into_iter()
@@ -396,56 +396,56 @@ impl Answer for LabelThingResponse {
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::NotFound(body) => {
-                Parts {
+                ResponseParts {
                     status: 404,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::PayloadTooLarge(body) => {
-                Parts {
+                ResponseParts {
                     status: 413,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnsupportedMediaType(body) => {
-                Parts {
+                ResponseParts {
                     status: 415,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
@@ -455,18 +455,18 @@ impl Answer for LabelThingResponse {
     }
 }
 
-/// What `changeThing` is called with.
+/// The parameters and the body of a request of `changeThing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeThingRequest {
     /// `id`.
     pub id: i64,
     /// `kind`.
     pub kind: schemas::Kind,
-    /// The body.
+    /// The request body.
     pub body: schemas::ThingPatch,
 }
 
-/// The answers of `changeThing`.
+/// The responses of `changeThing`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum ChangeThingResponse {
     /// What was sent.
@@ -495,8 +495,8 @@ pub enum ChangeThingResponse {
     InternalServerError(Json<schemas::Error>),
 }
 
-impl Answer for ChangeThingResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for ChangeThingResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Json::Ready(parts.body?))),
             401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
@@ -509,59 +509,59 @@ impl Answer for ChangeThingResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::PayloadTooLarge(body) => {
-                Parts {
+                ResponseParts {
                     status: 413,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnsupportedMediaType(body) => {
-                Parts {
+                ResponseParts {
                     status: 415,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
@@ -571,7 +571,7 @@ impl Answer for ChangeThingResponse {
     }
 }
 
-/// What `deleteThing` is called with.
+/// The parameters and the body of a request of `deleteThing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeleteThingRequest {
     /// `id`.
@@ -580,7 +580,7 @@ pub struct DeleteThingRequest {
     pub kind: schemas::Kind,
 }
 
-/// The answers of `deleteThing`.
+/// The responses of `deleteThing`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum DeleteThingResponse {
     /// Soon.
@@ -603,8 +603,8 @@ pub enum DeleteThingResponse {
     InternalServerError(Json<schemas::Error>),
 }
 
-impl Answer for DeleteThingResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for DeleteThingResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             202 => Some(Self::Accepted),
             401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
@@ -615,45 +615,45 @@ impl Answer for DeleteThingResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Accepted => {
-                Parts {
+                ResponseParts {
                     status: 202,
                     headers: Vec::new(),
                     body: None,
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),

@@ -1,9 +1,9 @@
-// Generated from tests/second/contract.yaml (sha256 e3a43ab80e6d5ab832cc98eed45d56e1447e4c20cc7c831644561023b3683b9f), do not edit. Run `cargo xtask codegen`.
+// Generated from tests/second/contract.yaml (sha256 3c49e1db57e4cdf1df34a89106cf23b2281c06b336c203f121e811032ba40d56), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `type`.
 
 use super::schemas;
-use contract_runtime::answer::{Answer, Parts};
+use contract_runtime::response::{OperationResponse, ResponseParts};
 use contract_runtime::call::Call;
 use contract_runtime::service::Service;
 use contract_runtime::payload::{Bytes, Json, Text};
@@ -30,14 +30,14 @@ pub trait Type: Service {
     ) -> impl Future<Output = Result<UploadResponse, Self::Error>> + Send;
 }
 
-/// What `pay` is called with.
+/// The parameters and the body of a request of `pay`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PayRequest {
-    /// The body.
+    /// The request body.
     pub body: schemas::Payment,
 }
 
-/// The answers of `pay`.
+/// The responses of `pay`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum PayResponse {
     /// The payment again, with what it was for.
@@ -66,8 +66,8 @@ pub enum PayResponse {
     InternalServerError(Json<schemas::Error>),
 }
 
-impl Answer for PayResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for PayResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Json::Ready(parts.body?))),
             401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
@@ -80,59 +80,59 @@ impl Answer for PayResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::PayloadTooLarge(body) => {
-                Parts {
+                ResponseParts {
                     status: 413,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnsupportedMediaType(body) => {
-                Parts {
+                ResponseParts {
                     status: 415,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
@@ -142,14 +142,14 @@ impl Answer for PayResponse {
     }
 }
 
-/// What `note` is called with.
+/// The parameters and the body of a request of `note`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoteRequest {
-    /// The body.
+    /// The request body.
     pub body: String,
 }
 
-/// The answers of `note`.
+/// The responses of `note`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum NoteResponse {
     /// The note in capitals.
@@ -178,8 +178,8 @@ pub enum NoteResponse {
     InternalServerError(Json<schemas::Error>),
 }
 
-impl Answer for NoteResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for NoteResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Text(String::from_utf8(parts.body?.into()).ok()?))),
             401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
@@ -192,59 +192,59 @@ impl Answer for NoteResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::PayloadTooLarge(body) => {
-                Parts {
+                ResponseParts {
                     status: 413,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnsupportedMediaType(body) => {
-                Parts {
+                ResponseParts {
                     status: 415,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
@@ -254,14 +254,14 @@ impl Answer for NoteResponse {
     }
 }
 
-/// What `upload` is called with.
+/// The parameters and the body of a request of `upload`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UploadRequest {
-    /// The body.
+    /// The request body.
     pub body: bytes::Bytes,
 }
 
-/// The answers of `upload`.
+/// The responses of `upload`.
 #[derive(Debug, poem_openapi::ApiResponse)]
 pub enum UploadResponse {
     /// The bytes, last one first.
@@ -290,8 +290,8 @@ pub enum UploadResponse {
     InternalServerError(Json<schemas::Error>),
 }
 
-impl Answer for UploadResponse {
-    fn from_parts(parts: Parts) -> Option<Self> {
+impl OperationResponse for UploadResponse {
+    fn from_parts(parts: ResponseParts) -> Option<Self> {
         match parts.status {
             200 => Some(Self::Ok(Bytes(parts.body?))),
             401 => Some(Self::Unauthorized(Json::Ready(parts.body?))),
@@ -304,59 +304,59 @@ impl Answer for UploadResponse {
             _ => None,
         }
     }
-    fn into_parts(self) -> Parts {
+    fn into_parts(self) -> ResponseParts {
         match self {
             Self::Ok(body) => {
-                Parts {
+                ResponseParts {
                     status: 200,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Unauthorized(body) => {
-                Parts {
+                ResponseParts {
                     status: 401,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::Forbidden(body) => {
-                Parts {
+                ResponseParts {
                     status: 403,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::PayloadTooLarge(body) => {
-                Parts {
+                ResponseParts {
                     status: 413,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnsupportedMediaType(body) => {
-                Parts {
+                ResponseParts {
                     status: 415,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::UnprocessableEntity(body) => {
-                Parts {
+                ResponseParts {
                     status: 422,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::TooManyRequests(body) => {
-                Parts {
+                ResponseParts {
                     status: 429,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),
                 }
             }
             Self::InternalServerError(body) => {
-                Parts {
+                ResponseParts {
                     status: 500,
                     headers: Vec::new(),
                     body: Some(body.into_bytes()),

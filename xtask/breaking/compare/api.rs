@@ -1,45 +1,45 @@
-//! The top of the document: paths, webhooks, components, tags and the version.
+//! Compares the root of the documents: paths, webhooks, components, tags and version.
 //!
-//! Owns which path of the base is which of the revision: the names in its braces do not count.
+//! Paths match regardless of the names of their parameters.
 
 use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
-use super::matched::by_key;
-use super::operations::{self, Item, rest};
-use super::{Comparison, Places, Use, lifecycle, security};
-use crate::rule::{Level, Mirror, Rule};
+use super::matching::by_key;
+use super::operations::{self, PathItem, compare_unknown_keywords};
+use super::{Comparison, OperationPath, Positions, lifecycle, security};
+use crate::rule::{Inverse, Level, Rule};
 use crate::schema::value;
 
-const NEVER_MIRRORED: Mirror = Mirror::None("a version that grows is no news");
+const NO_INVERSE: Inverse = Inverse::None("an increased version is not reported");
 
-/// The rules of this family.
+/// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
-    Rule::info("webhook-added", Mirror::Of("webhook-removed")),
+    Rule::info("webhook-added", Inverse::Of("webhook-removed")),
     Rule::error(
         "webhook-removed",
-        Mirror::Of("webhook-added"),
-        "A receiver waits for an event that is never sent again.",
-        "Go on sending the event and mark it `deprecated`, with `x-sunset`.",
+        Inverse::Of("webhook-added"),
+        "Receivers no longer receive the event.",
+        "Keep sending the event, and mark it `deprecated` with an `x-sunset` date.",
     ),
-    Rule::info("api-schema-removed", Mirror::None("a schema that nothing uses is no news")),
-    Rule::info("api-version-not-bumped", NEVER_MIRRORED),
-    Rule::info("api-version-decreased", NEVER_MIRRORED),
-    Rule::info("api-major-version-not-bumped", NEVER_MIRRORED),
+    Rule::info("api-schema-removed", Inverse::None("an added schema that is not used is not reported")),
+    Rule::info("api-version-not-bumped", NO_INVERSE),
+    Rule::info("api-version-decreased", NO_INVERSE),
+    Rule::info("api-major-version-not-bumped", NO_INVERSE),
 ];
 
-/// Compares the two documents from their top.
-pub(crate) fn compare(on: &mut Comparison<'_>) {
-    security::compare_components(on);
-    paths(on);
-    webhooks(on);
-    removed_schemas(on);
-    beside(on);
+/// Compares the two documents.
+pub(crate) fn compare(comparison: &mut Comparison<'_>) {
+    security::compare_components(comparison);
+    paths(comparison);
+    webhooks(comparison);
+    removed_schemas(comparison);
+    compare_root_keywords(comparison);
 }
 
-/// Keys of the top that someone compares, or that say nothing to clients.
+/// Root keywords that are compared elsewhere or do not affect clients.
 const KNOWN: [&str; 8] = [
     "openapi",
     "info",
@@ -48,7 +48,7 @@ const KNOWN: [&str; 8] = [
     "paths",
     "webhooks",
     "components",
-    // The names and texts of tags; which operation has which is compared there.
+    // Descriptions of tags; the tags of each operation are compared with the operation.
     "tags",
 ];
 /// The sections of the components.
@@ -64,31 +64,45 @@ const SECTIONS: [&str; 9] = [
     "pathItems",
 ];
 
-/// What stands at the top, or among the components, beside what OpenAPI knows.
-fn beside(on: &mut Comparison<'_>) {
-    let (base, revision) = (&on.base.document.root, &on.revision.document.root);
+/// Reports changes of unknown keywords at the root and in the components.
+fn compare_root_keywords(comparison: &mut Comparison<'_>) {
+    let (base, revision) = (&comparison.base.document.root, &comparison.revision.document.root);
     let head = |node: &Node| Span { start: node.span.start, end: node.span.start };
     let known = |key: &str| KNOWN.contains(&key) || key == "jsonSchemaDialect";
-    rest(on, &Use::of("the document"), base, revision, (head(base), head(revision)), known);
-    let (was, now) = (base.entry("components"), revision.entry("components"));
-    let nothing = Node::made(Value::Mapping(Vec::new()));
+    compare_unknown_keywords(
+        comparison,
+        &OperationPath::of("the document"),
+        base,
+        revision,
+        (head(base), head(revision)),
+        known,
+    );
+    let (before, after) = (base.entry("components"), revision.entry("components"));
+    let nothing = Node::without_span(Value::Mapping(Vec::new()));
     let node = |entry: Option<&'_ Entry>| entry.map_or_else(|| nothing.clone(), |entry| entry.value.clone());
     let at = |entry: Option<&Entry>, root| entry.map_or_else(|| head(root), |entry| entry.key.span);
-    let places = (at(was, base), at(now, revision));
-    rest(on, &Use::of("components"), &node(was), &node(now), places, |key| SECTIONS.contains(&key));
+    let positions = (at(before, base), at(after, revision));
+    compare_unknown_keywords(
+        comparison,
+        &OperationPath::of("components"),
+        &node(before),
+        &node(after),
+        positions,
+        |key| SECTIONS.contains(&key),
+    );
 }
 
-/// The entries under a key of the top.
+/// Returns the entries of a root keyword and its position.
 fn top<'n>(root: &'n Node, key: &str) -> (&'n [Entry], Span) {
     let entry = root.entry(key);
     let entries = entry.and_then(|entry| entry.value.entries()).unwrap_or_default();
     (entries, entry.map_or(Span { start: root.span.start, end: root.span.start }, |entry| entry.key.span))
 }
 
-fn paths(on: &mut Comparison<'_>) {
-    let (base, base_at) = top(&on.base.document.root, "paths");
-    let (revision, revision_at) = top(&on.revision.document.root, "paths");
-    // Everything else is a path: the reader refuses what does not begin with `/`.
+fn paths(comparison: &mut Comparison<'_>) {
+    let (base, base_at) = top(&comparison.base.document.root, "paths");
+    let (revision, revision_at) = top(&comparison.revision.document.root, "paths");
+    // All other keys are paths: validation rejects keys that do not begin with `/`.
     let is_path = |entry: &&Entry| !entry.key.text.starts_with("x-");
     let mut left: Vec<&Entry> = revision.iter().filter(is_path).collect();
     let exact: Vec<&Entry> = base.iter().filter(is_path).collect();
@@ -104,18 +118,23 @@ fn paths(on: &mut Comparison<'_>) {
         let same = left.iter().position(|other| template(&other.key.text) == template(&entry.key.text));
         pairs.push((entry, same.map(|at| left.remove(at))));
     }
-    for (was, now) in pairs {
-        let was = Item::new(&on.base, was, false);
-        let now = now.map(|now| Item::new(&on.revision, now, false));
-        operations::compare(on, Some(&was), now.as_ref(), Places::new(was.at, revision_at));
+    for (before, after) in pairs {
+        let before = PathItem::new(&comparison.base, before, false);
+        let after = after.map(|after| PathItem::new(&comparison.revision, after, false));
+        operations::compare(
+            comparison,
+            Some(&before),
+            after.as_ref(),
+            Positions::new(before.at, revision_at),
+        );
     }
     for entry in left {
-        let now = Item::new(&on.revision, entry, false);
-        operations::compare(on, None, Some(&now), Places::new(base_at, now.at));
+        let after = PathItem::new(&comparison.revision, entry, false);
+        operations::compare(comparison, None, Some(&after), Positions::new(base_at, after.at));
     }
 }
 
-/// A path with its names taken out: `/a/{id}/b` is `/a/{}/b`.
+/// Removes the names of path parameters: `/a/{id}/b` becomes `/a/{}/b`.
 pub(crate) fn template(path: &str) -> String {
     let mut text = String::new();
     let mut inside = false;
@@ -131,80 +150,102 @@ pub(crate) fn template(path: &str) -> String {
     text
 }
 
-fn webhooks(on: &mut Comparison<'_>) {
-    let (base, base_at) = top(&on.base.document.root, "webhooks");
-    let (revision, revision_at) = top(&on.revision.document.root, "webhooks");
+fn webhooks(comparison: &mut Comparison<'_>) {
+    let (base, base_at) = top(&comparison.base.document.root, "webhooks");
+    let (revision, revision_at) = top(&comparison.revision.document.root, "webhooks");
     let webhooks = by_key(base, revision, |entry| &entry.key.text);
-    for (was, now) in webhooks.stayed {
-        let (was, now) = (Item::new(&on.base, was, true), Item::new(&on.revision, now, true));
-        operations::compare(on, Some(&was), Some(&now), Places::new(was.at, now.at));
+    for (before, after) in webhooks.common {
+        let (before, after) =
+            (PathItem::new(&comparison.base, before, true), PathItem::new(&comparison.revision, after, true));
+        operations::compare(comparison, Some(&before), Some(&after), Positions::new(before.at, after.at));
     }
-    for entry in webhooks.gone {
-        let was = Item::new(&on.base, entry, true);
+    for entry in webhooks.removed {
+        let before = PathItem::new(&comparison.base, entry, true);
         let message = format!("the webhook `{}` was removed", entry.key.text);
-        let announced = was.operations().all(|(_, operation)| {
-            matches!(lifecycle::removal(&operation.value, on.today), lifecycle::Removal::Announced)
+        let announced = before.operations().all(|(_, operation)| {
+            matches!(
+                lifecycle::removal_status(&operation.value, comparison.today),
+                lifecycle::RemovalStatus::Announced
+            )
         });
         let level = if announced { Level::Info } else { Level::Error };
-        let places = Places::new(was.at, revision_at);
-        let at = Use::of(&entry.key.text);
-        on.raise_at(level, "webhook-removed", &at, places, &entry.key.text, message);
+        let positions = Positions::new(before.at, revision_at);
+        let at = OperationPath::of(&entry.key.text);
+        comparison.report_with_level(level, "webhook-removed", &at, positions, &entry.key.text, message);
     }
-    for entry in webhooks.came {
+    for entry in webhooks.added {
         let message = format!("the webhook `{}` was added", entry.key.text);
-        let places = Places::new(base_at, entry.key.span);
-        on.raise("webhook-added", &Use::of(&entry.key.text), places, &entry.key.text, message);
+        let positions = Positions::new(base_at, entry.key.span);
+        comparison.report(
+            "webhook-added",
+            &OperationPath::of(&entry.key.text),
+            positions,
+            &entry.key.text,
+            message,
+        );
     }
 }
 
-fn removed_schemas(on: &mut Comparison<'_>) {
-    let base = on.base.section("schemas");
-    let revision_at = top(&on.revision.document.root, "components").1;
+fn removed_schemas(comparison: &mut Comparison<'_>) {
+    let base = comparison.base.section("schemas");
+    let revision_at = top(&comparison.revision.document.root, "components").1;
     for entry in base {
-        if on.revision.component("schemas", &entry.key.text).is_none() {
+        if comparison.revision.component("schemas", &entry.key.text).is_none() {
             let message = format!("the schema `{}` was removed from the components", entry.key.text);
-            let places = Places::new(entry.key.span, revision_at);
-            on.raise("api-schema-removed", &Use::of("components"), places, &entry.key.text, message);
+            let positions = Positions::new(entry.key.span, revision_at);
+            comparison.report(
+                "api-schema-removed",
+                &OperationPath::of("components"),
+                positions,
+                &entry.key.text,
+                message,
+            );
         }
     }
 }
 
-/// Judges the version of the API once everything else is known.
-pub(crate) fn judge_version(on: &mut Comparison<'_>) {
+/// Checks whether the version of the API was increased as required by the changes found.
+pub(crate) fn check_version(comparison: &mut Comparison<'_>) {
     let version = |root: &Node| {
         let entry = root.get("info").and_then(|info| info.entry("version"));
         entry.map(|entry| {
             let text = entry.value.as_str().map(str::to_owned);
-            // Without quotes it is a number; people still mean a version.
-            (text.unwrap_or_else(|| value::shown(&entry.value)), entry.key.span)
+            // A version without quotes is parsed as a number.
+            (text.unwrap_or_else(|| value::display_value(&entry.value)), entry.key.span)
         })
     };
-    let (Some((was, base)), Some((now, revision))) =
-        (version(&on.base.document.root), version(&on.revision.document.root))
+    let (Some((before, base)), Some((after, revision))) =
+        (version(&comparison.base.document.root), version(&comparison.revision.document.root))
     else {
         return;
     };
-    let places = Places::new(base, revision);
-    let at: Rc<Use> = Use::of("info");
-    let breaks = on.notes().iter().any(|note| note.level == Level::Error);
+    let positions = Positions::new(base, revision);
+    let at: Rc<OperationPath> = OperationPath::of("info");
+    let breaks = comparison.changes().iter().any(|change| change.level == Level::Error);
     let numbers = |version: &str| -> Vec<u64> {
         version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect()
     };
-    if was == now {
-        if !on.notes().is_empty() {
-            on.raise("api-version-not-bumped", &at, places, &now, format!("the version is still {now}"));
+    if before == after {
+        if !comparison.changes().is_empty() {
+            comparison.report(
+                "api-version-not-bumped",
+                &at,
+                positions,
+                &after,
+                format!("version {after} was not increased"),
+            );
         }
-    } else if numbers(&now) < numbers(&was) {
-        on.raise(
+    } else if numbers(&after) < numbers(&before) {
+        comparison.report(
             "api-version-decreased",
             &at,
-            places,
-            &now,
-            format!("the version went from {was} back to {now}"),
+            positions,
+            &after,
+            format!("the version decreased from {before} to {after}"),
         );
     }
-    if breaks && numbers(&was).first() == numbers(&now).first() {
-        let message = format!("clients break, and the major version of {now} is that of {was}");
-        on.raise("api-major-version-not-bumped", &at, places, &now, message);
+    if breaks && numbers(&before).first() == numbers(&after).first() {
+        let message = format!("breaking changes, but {after} has the same major version as {before}");
+        comparison.report("api-major-version-not-bumped", &at, positions, &after, message);
     }
 }

@@ -1,52 +1,53 @@
-//! How the properties of a form are written.
+//! Compares the encodings of form properties.
 //!
-//! A property whose encoding is not given is written in the usual way; one that the base does not have cannot be written
-//! otherwise than before.
+//! A property without an encoding has the default one. Properties that the base lacks are skipped, because clients do not use
+//! them yet.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
 
-use super::operations::place;
-use super::{Comparison, Places, Use};
-use crate::rule::{Direction, Mirror, Rule};
-use crate::schema::value::shown;
-use crate::schema::view::{Parts, View};
+use super::operations::position_of;
+use super::{Comparison, OperationPath, Positions};
+use crate::rule::{Direction, Inverse, Rule};
+use crate::schema::value::display_value;
+use crate::schema::view::{SchemaParts, SchemaView};
 
-/// The rules of this family.
+/// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "request-body-encoding-changed",
-        Mirror::Of("request-body-encoding-changed"),
-        "A client writes the property as it did, and is misunderstood.",
-        "Go on reading how it was written; add a property of another name for the new way.",
+        Inverse::Of("request-body-encoding-changed"),
+        "The server misinterprets the property as existing clients encode it.",
+        "Keep the encoding, and add a property with another name for the new one.",
     ),
     Rule::error(
         "response-body-encoding-changed",
-        Mirror::Of("response-body-encoding-changed"),
-        "A client reads the property as it was written, and misunderstands it.",
-        "Go on writing it as before; add a property of another name for the new way.",
+        Inverse::Of("response-body-encoding-changed"),
+        "Clients misinterpret the property when they parse the old encoding.",
+        "Keep the encoding, and add a property with another name for the new one.",
     ),
 ];
 
 /// Compares the encodings of a media type.
 pub(super) fn compare<'n>(
-    on: &mut Comparison<'n>,
-    at: &Rc<Use>,
-    was: &'n Entry,
-    now: &'n Entry,
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
+    before: &'n Entry,
+    after: &'n Entry,
     direction: Direction,
 ) {
     let encodings =
         |entry: &'n Entry| entry.value.get("encoding").and_then(Node::entries).unwrap_or_default();
-    let (bases, revisions) = (encodings(was), encodings(now));
+    let (bases, revisions) = (encodings(before), encodings(after));
     let names: BTreeSet<&str> = bases.iter().chain(revisions).map(|entry| entry.key.text.as_str()).collect();
     if names.is_empty() {
         return;
     }
-    let schema = was.value.entry("schema").map_or_else(|| Parts::any(was.key.span), Parts::under);
-    let view = View::of(&on.base, &schema);
+    let schema =
+        before.value.entry("schema").map_or_else(|| SchemaParts::any(before.key.span), SchemaParts::under);
+    let view = SchemaView::of(&comparison.base, &schema);
     let known = view.properties();
     let id = match direction {
         Direction::Request => "request-body-encoding-changed",
@@ -55,29 +56,29 @@ pub(super) fn compare<'n>(
     let find = |among: &'n [Entry], name: &str| among.iter().find(|entry| entry.key.text == name);
     for name in names.into_iter().filter(|name| known.contains_key(name)) {
         let (old, new) = (find(bases, name), find(revisions, name));
-        let (written_was, written) = (written(old), written(new));
-        if written_was == written {
+        let (encoding_before, written) = (written(old), written(new));
+        if encoding_before == written {
             continue;
         }
-        let spot = |entry: Option<&Entry>, otherwise: &Entry| {
+        let position = |entry: Option<&Entry>, otherwise: &Entry| {
             entry.map_or_else(
-                || place(&otherwise.value, "encoding", otherwise.key.span),
+                || position_of(&otherwise.value, "encoding", otherwise.key.span),
                 |entry| entry.key.span,
             )
         };
-        let places = Places::new(spot(old, was), spot(new, now));
-        let facts = format!("{name}: {written_was} to {written}");
-        on.raise(
+        let positions = Positions::new(position(old, before), position(new, after));
+        let details = format!("{name}: {encoding_before} to {written}");
+        comparison.report(
             id,
             at,
-            places,
-            &facts,
-            format!("`{name}` is written otherwise: from {written_was} to {written}"),
+            positions,
+            &details,
+            format!("the encoding of `{name}` changed from {encoding_before} to {written}"),
         );
     }
 }
 
-/// How a property is written, in words.
+/// Describes the encoding of a property.
 fn written(encoding: Option<&Entry>) -> String {
     let node = encoding.map(|entry| &entry.value);
     let get = |keyword| node.and_then(|node| node.get(keyword));
@@ -86,13 +87,13 @@ fn written(encoding: Option<&Entry>) -> String {
         Some(Value::Bool(explode)) => *explode,
         _ => style == "form",
     };
-    let mut words = vec![format!("style {style}")];
+    let mut parts = vec![format!("style {style}")];
     if explode {
-        words.push("exploded".to_owned());
+        parts.push("exploded".to_owned());
     }
     for keyword in ["contentType", "headers", "allowReserved"] {
-        let says = get(keyword).filter(|value| !matches!(value.value, Value::Bool(false)));
-        words.extend(says.map(|value| format!("{keyword} {}", shown(value))));
+        let declared = get(keyword).filter(|value| !matches!(value.value, Value::Bool(false)));
+        parts.extend(declared.map(|value| format!("{keyword} {}", display_value(value))));
     }
-    words.join(", ")
+    parts.join(", ")
 }

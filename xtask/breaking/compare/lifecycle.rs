@@ -1,7 +1,7 @@
-//! Deprecation, sunset and stability, as oasdiff has them.
+//! Compares deprecation, sunset and stability, as oasdiff does.
 //!
-//! What is deprecated says by `x-sunset` when it ends, far enough ahead; until then it stays. `x-stability-level` (draft,
-//! alpha, beta, stable) says how much is promised.
+//! `x-sunset` is the date on which a deprecated object can be removed. `x-stability-level` (draft, alpha, beta, stable) is the
+//! level of the compatibility promise.
 
 use std::rc::Rc;
 
@@ -9,71 +9,72 @@ use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 use jiff::civil::Date;
 
-use super::{Comparison, Places, Use};
-use crate::rule::{Aspect, Effect, Mirror, Rule, Site, Topic};
-use crate::schema::Two;
-use crate::schema::view::View;
+use super::{Comparison, OperationPath, Positions};
+use crate::rule::{Inverse, Rule, SchemaRule, SchemaSite, Topic, ValueEffect};
+use crate::schema::SchemaPair;
+use crate::schema::view::SchemaView;
 
-/// Days that clients get between a deprecation and its sunset.
+/// The minimum number of days between a deprecation and its sunset.
 pub(super) const GRACE_DAYS: i32 = 180;
-/// The same, of what is in beta.
+/// The minimum number of days between a deprecation and its sunset at stability level beta.
 pub(super) const BETA_GRACE_DAYS: i32 = 31;
 
-const L: Topic = Topic::Lifecycle;
-const ONE_WAY: &str = "the other way round nothing is announced";
+const LIFECYCLE: Topic = Topic::Lifecycle;
+const NO_INVERSE: &str = "the inverse change is not reported";
 
-const fn news(word: &'static str, mirror: &'static str) -> Aspect {
-    Aspect::new(L, Effect::Notes, word, mirror)
+const fn notice(suffix: &'static str, inverse: &'static str) -> SchemaRule {
+    SchemaRule::new(LIFECYCLE, ValueEffect::Neutral, suffix, inverse)
 }
 
-const fn fault(word: &'static str) -> Aspect {
-    Aspect::new(L, Effect::Alters, word, "").one_way(ONE_WAY)
+const fn violation(suffix: &'static str) -> SchemaRule {
+    SchemaRule::new(LIFECYCLE, ValueEffect::Alters, suffix, "").without_inverse(NO_INVERSE)
 }
 
 /// The rules about schemas.
-pub(crate) const ASPECTS: &[Aspect] = &[
-    news("deprecated", "reactivated"),
-    news("deprecated-with-sunset", "reactivated"),
-    Aspect::new(L, Effect::Alters, "deprecated-sunset-missing", "reactivated"),
-    fault("deprecated-sunset-invalid"),
-    news("reactivated", "deprecated-sunset-missing"),
-    fault("sunset-date-too-small"),
-    fault("sunset-deleted"),
-    fault("sunset-date-changed-too-small"),
-    Aspect::new(L, Effect::Alters, "stability-decreased", "stability-increased"),
-    news("stability-increased", "stability-decreased"),
+pub(crate) const SCHEMA_RULES: &[SchemaRule] = &[
+    notice("deprecated", "reactivated"),
+    notice("deprecated-with-sunset", "reactivated"),
+    SchemaRule::new(LIFECYCLE, ValueEffect::Alters, "deprecated-sunset-missing", "reactivated"),
+    violation("deprecated-sunset-invalid"),
+    notice("reactivated", "deprecated-sunset-missing"),
+    violation("sunset-date-too-small"),
+    violation("sunset-deleted"),
+    violation("sunset-date-changed-too-small"),
+    SchemaRule::new(LIFECYCLE, ValueEffect::Alters, "stability-decreased", "stability-increased"),
+    notice("stability-increased", "stability-decreased"),
 ];
 
-const TOO_SOON: &str = "Clients have too little time to move on before it ends.";
-const LATER: &str = "Set `x-sunset` to a day at least 180 days ahead (31 for what is in beta).";
-const NO_DATE: &str = "Clients are told that it ends, but not when, and cannot plan for it.";
-const SET_DATE: &str = "Write `x-sunset` with a day (YYYY-MM-DD) at least 180 days ahead.";
-const STABLE: &str = "Clients relied on the promise that was made.";
-const KEEP_STABLE: &str = "Keep the level; add what is unstable beside it.";
-const NOTHING: Mirror = Mirror::None(ONE_WAY);
+const TOO_SOON: &str = "Clients have too little time to migrate.";
+const LATER: &str =
+    "Set `x-sunset` to a date at least 180 days in the future (31 days at stability level beta).";
+const NO_DATE: &str = "Clients know that support ends, but not when.";
+const SET_DATE: &str = "Set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.";
+const STABLE: &str = "Clients rely on the stability level that was promised.";
+const KEEP_STABLE: &str = "Keep the level, and add unstable features separately.";
+const NOT_REPORTED: Inverse = Inverse::None(NO_INVERSE);
 
 /// The rules about operations.
 pub(crate) const RULES: &[Rule] = &[
-    Rule::info("endpoint-deprecated", Mirror::Of("endpoint-reactivated")),
-    Rule::info("endpoint-deprecated-with-sunset", Mirror::Of("endpoint-reactivated")),
-    Rule::info("endpoint-reactivated", Mirror::Of("api-deprecated-sunset-missing")),
-    Rule::error("api-deprecated-sunset-missing", Mirror::Of("endpoint-reactivated"), NO_DATE, SET_DATE),
-    Rule::error("api-deprecated-sunset-parse", NOTHING, NO_DATE, SET_DATE),
-    Rule::error("api-sunset-date-too-small", NOTHING, TOO_SOON, LATER),
-    Rule::error("sunset-deleted", NOTHING, NO_DATE, "Keep `x-sunset` as long as it is deprecated."),
-    Rule::error("api-sunset-date-changed-too-small", NOTHING, TOO_SOON, LATER),
-    Rule::error("api-stability-decreased", Mirror::Of("api-stability-increased"), STABLE, KEEP_STABLE),
-    Rule::info("api-stability-increased", Mirror::Of("api-stability-decreased")),
+    Rule::info("endpoint-deprecated", Inverse::Of("endpoint-reactivated")),
+    Rule::info("endpoint-deprecated-with-sunset", Inverse::Of("endpoint-reactivated")),
+    Rule::info("endpoint-reactivated", Inverse::Of("api-deprecated-sunset-missing")),
+    Rule::error("api-deprecated-sunset-missing", Inverse::Of("endpoint-reactivated"), NO_DATE, SET_DATE),
+    Rule::error("api-deprecated-sunset-parse", NOT_REPORTED, NO_DATE, SET_DATE),
+    Rule::error("api-sunset-date-too-small", NOT_REPORTED, TOO_SOON, LATER),
+    Rule::error("sunset-deleted", NOT_REPORTED, NO_DATE, "Keep `x-sunset` while it is deprecated."),
+    Rule::error("api-sunset-date-changed-too-small", NOT_REPORTED, TOO_SOON, LATER),
+    Rule::error("api-stability-decreased", Inverse::Of("api-stability-increased"), STABLE, KEEP_STABLE),
+    Rule::info("api-stability-increased", Inverse::Of("api-stability-decreased")),
     Rule::error(
         "api-invalid-stability-level",
-        Mirror::None("a valid level is no news"),
-        "Nobody can tell what is promised.",
-        "Write `draft`, `alpha`, `beta` or `stable`.",
+        Inverse::None("a valid level is not reported"),
+        "The stability level is unknown.",
+        "Use `draft`, `alpha`, `beta` or `stable`.",
     ),
 ];
 
-/// What a thing says of its life.
-struct Life {
+/// The lifecycle keywords of an object.
+struct Lifecycle {
     deprecated: bool,
     sunset: Option<Result<Date, String>>,
     stability: Option<Result<u8, String>>,
@@ -83,7 +84,7 @@ struct Life {
 
 const STABILITIES: [&str; 4] = ["draft", "alpha", "beta", "stable"];
 
-impl Life {
+impl Lifecycle {
     fn of<'n>(entry: impl Fn(&str) -> Option<&'n Entry>, at: Span) -> Self {
         let deprecated = entry("deprecated");
         let sunset = entry("x-sunset");
@@ -92,13 +93,13 @@ impl Life {
             let known = STABILITIES.iter().position(|known| *known == level);
             known.map(|level| u8::try_from(level).unwrap_or(u8::MAX)).ok_or_else(|| level.to_owned())
         });
-        let place = |entry: Option<&Entry>| entry.map(|entry| entry.key.span);
+        let position_of = |entry: Option<&Entry>| entry.map(|entry| entry.key.span);
         Self {
             deprecated: deprecated.is_some_and(|entry| matches!(entry.value.value, Value::Bool(true))),
             sunset: sunset.map(|entry| date(entry.value.as_str().unwrap_or_default())),
             stability,
-            at: place(deprecated).unwrap_or(at),
-            sunset_at: place(sunset).or_else(|| place(deprecated)).unwrap_or(at),
+            at: position_of(deprecated).unwrap_or(at),
+            sunset_at: position_of(sunset).or_else(|| position_of(deprecated)).unwrap_or(at),
         }
     }
 
@@ -106,8 +107,8 @@ impl Life {
         Self::of(|key| node.entry(key), at)
     }
 
-    /// Days that must lie between today and the sunset.
-    fn grace(&self) -> i32 {
+    /// Returns the minimum number of days between today and the sunset.
+    fn grace_days(&self) -> i32 {
         match self.stability {
             Some(Ok(0 | 1)) => 0,
             Some(Ok(2)) => BETA_GRACE_DAYS,
@@ -120,7 +121,7 @@ impl Life {
     }
 }
 
-/// The day of a date or a time in RFC 3339.
+/// Parses the date of an RFC 3339 date or timestamp.
 fn date(text: &str) -> Result<Date, String> {
     let day = text.get(..10).unwrap_or(text);
     let rest = text.get(10..).unwrap_or_default();
@@ -128,106 +129,123 @@ fn date(text: &str) -> Result<Date, String> {
     if valid { day.parse().map_err(|_| text.to_owned()) } else { Err(text.to_owned()) }
 }
 
-/// What became of a life: the rule by its ending, with the places and a sentence.
-struct Event {
-    word: &'static str,
-    places: Places,
-    facts: String,
+/// A lifecycle change: the rule without its prefix, the positions, the details and the message.
+struct LifecycleChange {
+    suffix: &'static str,
+    positions: Positions,
+    details: String,
     message: String,
 }
 
-fn events(base: &Life, revision: &Life, today: Date) -> Vec<Event> {
-    let mut events = Vec::new();
-    let mut tell =
-        |word, places, facts: String, message: String| events.push(Event { word, places, facts, message });
-    let places = Places::new(base.at, revision.at);
-    let sunsets = Places::new(base.sunset_at, revision.sunset_at);
+fn lifecycle_changes(base: &Lifecycle, revision: &Lifecycle, today: Date) -> Vec<LifecycleChange> {
+    let mut lifecycle_changes = Vec::new();
+    let mut add = |suffix, positions, details: String, message: String| {
+        lifecycle_changes.push(LifecycleChange { suffix, positions, details, message })
+    };
+    let positions = Positions::new(base.at, revision.at);
+    let sunsets = Positions::new(base.sunset_at, revision.sunset_at);
     let days = |date: Date| date.since(today).map_or(0, |span| span.get_days());
-    let grace = revision.grace();
+    let grace_days = revision.grace_days();
     match (base.deprecated, revision.deprecated) {
-        (true, false) => tell("reactivated", places, String::new(), "it is no longer deprecated".to_owned()),
+        (true, false) => {
+            add("reactivated", positions, String::new(), "the deprecation was withdrawn".to_owned())
+        }
         (false, true) => match &revision.sunset {
-            None if grace > 0 => {
-                tell("sunset-missing", places, String::new(), "it is deprecated without a sunset".to_owned());
+            None if grace_days > 0 => {
+                add("sunset-missing", positions, String::new(), "deprecated without `x-sunset`".to_owned());
             }
-            None => tell("deprecated", places, String::new(), "it is deprecated".to_owned()),
+            None => add("deprecated", positions, String::new(), "deprecated".to_owned()),
             Some(Err(text)) => {
-                tell("sunset-invalid", sunsets, text.clone(), format!("the sunset `{text}` is not a day"));
+                add("sunset-invalid", sunsets, text.clone(), format!("the sunset `{text}` is not a date"));
             }
-            Some(Ok(date)) if days(*date) < grace => {
-                tell("sunset-too-small", sunsets, date.to_string(), too_small(*date, days(*date), grace));
+            Some(Ok(date)) if days(*date) < grace_days => {
+                add(
+                    "sunset-too-small",
+                    sunsets,
+                    date.to_string(),
+                    too_small_message(*date, days(*date), grace_days),
+                );
             }
             Some(Ok(date)) => {
-                tell("with-sunset", places, date.to_string(), format!("it is deprecated and ends on {date}"));
+                add("with-sunset", positions, date.to_string(), format!("deprecated with sunset on {date}"));
             }
         },
         (true, true) => match (&base.sunset, &revision.sunset) {
             (Some(_), None) => {
-                tell("sunset-deleted", sunsets, String::new(), "its sunset was taken away".to_owned())
+                add("sunset-deleted", sunsets, String::new(), "`x-sunset` was removed".to_owned())
             }
             (_, Some(Err(text))) if base.sunset != revision.sunset => {
-                tell("sunset-invalid", sunsets, text.clone(), format!("the sunset `{text}` is not a day"));
+                add("sunset-invalid", sunsets, text.clone(), format!("the sunset `{text}` is not a date"));
             }
-            (Some(Ok(was)), Some(Ok(now))) if now < was && days(*now) < grace => {
+            (Some(Ok(before)), Some(Ok(after))) if after < before && days(*after) < grace_days => {
                 let message = format!(
-                    "the sunset went from {was} to {now}, {} days away, fewer than {grace}",
-                    days(*now)
+                    "the sunset changed from {before} to {after}, which is in {} days; at least {grace_days} are required",
+                    days(*after)
                 );
-                tell("sunset-changed-too-small", sunsets, format!("{was} to {now}"), message);
+                add("sunset-changed-too-small", sunsets, format!("{before} to {after}"), message);
             }
-            (Some(Ok(was)), Some(Ok(now))) if now != was => {
-                let message = format!("the sunset went from {was} to {now}");
-                tell("with-sunset", sunsets, format!("{was} to {now}"), message);
+            (Some(Ok(before)), Some(Ok(after))) if after != before => {
+                let message = format!("the sunset changed from {before} to {after}");
+                add("with-sunset", sunsets, format!("{before} to {after}"), message);
             }
-            // Until now nobody was told when it ends.
-            (None | Some(Err(_)), Some(Ok(now))) if days(*now) < grace => {
-                tell("sunset-too-small", sunsets, now.to_string(), too_small(*now, days(*now), grace));
+            // The base had no valid sunset.
+            (None | Some(Err(_)), Some(Ok(after))) if days(*after) < grace_days => {
+                add(
+                    "sunset-too-small",
+                    sunsets,
+                    after.to_string(),
+                    too_small_message(*after, days(*after), grace_days),
+                );
             }
-            (None | Some(Err(_)), Some(Ok(now))) => {
-                tell("with-sunset", sunsets, now.to_string(), format!("it ends on {now}"));
+            (None | Some(Err(_)), Some(Ok(after))) => {
+                add("with-sunset", sunsets, after.to_string(), format!("the sunset was set to {after}"));
             }
             _ => {}
         },
         (false, false) => {}
     }
-    stability(base, revision, &mut tell);
-    events
+    stability(base, revision, &mut add);
+    lifecycle_changes
 }
 
-fn too_small(date: Date, days: i32, grace: i32) -> String {
-    format!("the sunset on {date} is {days} days away, fewer than {grace}")
+fn too_small_message(date: Date, days: i32, grace_days: i32) -> String {
+    format!("the sunset on {date} is in {days} days; at least {grace_days} are required")
 }
 
-fn stability(base: &Life, revision: &Life, tell: &mut impl FnMut(&'static str, Places, String, String)) {
-    let places = Places::new(base.at, revision.at);
+fn stability(
+    base: &Lifecycle,
+    revision: &Lifecycle,
+    add: &mut impl FnMut(&'static str, Positions, String, String),
+) {
+    let positions = Positions::new(base.at, revision.at);
     if let Some(Err(level)) = &revision.stability {
         if base.stability != revision.stability {
-            let message = format!("`{level}` is not a level of stability");
-            tell("stability-invalid", places, level.clone(), message);
+            let message = format!("`{level}` is not a stability level");
+            add("stability-invalid", positions, level.clone(), message);
         }
         return;
     }
-    let (was, now) = (base.level(), revision.level());
+    let (before, after) = (base.level(), revision.level());
     let name = |level: u8| STABILITIES[usize::from(level).min(3)];
-    let facts = format!("{} to {}", name(was), name(now));
-    let message = format!("its stability went from {facts}");
-    match was.cmp(&now) {
-        std::cmp::Ordering::Greater => tell("stability-decreased", places, facts, message),
-        std::cmp::Ordering::Less => tell("stability-increased", places, facts, message),
+    let details = format!("{} to {}", name(before), name(after));
+    let message = format!("the stability level changed from {details}");
+    match before.cmp(&after) {
+        std::cmp::Ordering::Greater => add("stability-decreased", positions, details, message),
+        std::cmp::Ordering::Less => add("stability-increased", positions, details, message),
         std::cmp::Ordering::Equal => {}
     }
 }
 
-/// Judges what became of an operation.
-pub(super) fn judge_operation(
-    on: &mut Comparison<'_>,
-    at: &Rc<Use>,
+/// Compares the lifecycle of an operation.
+pub(super) fn compare_operation(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
     base: (&Node, Span),
     revision: (&Node, Span),
 ) {
-    let (base, revision) = (Life::of_node(base.0, base.1), Life::of_node(revision.0, revision.1));
-    for event in events(&base, &revision, on.today) {
-        let id = match event.word {
+    let (base, revision) = (Lifecycle::of_node(base.0, base.1), Lifecycle::of_node(revision.0, revision.1));
+    for change in lifecycle_changes(&base, &revision, comparison.today) {
+        let id = match change.suffix {
             "reactivated" => "endpoint-reactivated",
             "deprecated" => "endpoint-deprecated",
             "with-sunset" => "endpoint-deprecated-with-sunset",
@@ -240,13 +258,13 @@ pub(super) fn judge_operation(
             "stability-invalid" => "api-invalid-stability-level",
             other => other,
         };
-        on.raise(id, at, event.places, &event.facts, event.message);
+        comparison.report(id, at, change.positions, &change.details, change.message);
     }
 }
 
-/// The ending of an event of a parameter or a property.
-fn word(event: &Event, parameter: bool) -> &'static str {
-    match event.word {
+/// Returns the rule of a change, without its prefix, for parameters and properties.
+fn rule_suffix(change: &LifecycleChange, parameter: bool) -> &'static str {
+    match change.suffix {
         "with-sunset" => "deprecated-with-sunset",
         "sunset-missing" => "deprecated-sunset-missing",
         "sunset-invalid" if parameter => "sunset-parse",
@@ -254,73 +272,99 @@ fn word(event: &Event, parameter: bool) -> &'static str {
         "sunset-too-small" => "sunset-date-too-small",
         "sunset-changed-too-small" => "sunset-date-changed-too-small",
         "stability-invalid" => "stability-decreased",
-        _ => event.word,
+        _ => change.suffix,
     }
 }
 
-/// Judges what became of a parameter.
-pub(super) fn judge_parameter(
-    on: &mut Comparison<'_>,
-    at: &Rc<Use>,
+/// Compares the lifecycle of a parameter.
+pub(super) fn compare_parameter(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
     base: (&Node, Span),
     revision: (&Node, Span),
 ) {
-    let (base, revision) = (Life::of_node(base.0, base.1), Life::of_node(revision.0, revision.1));
-    for event in events(&base, &revision, on.today) {
-        let word = word(&event, true);
-        if word == "sunset-parse" {
-            on.raise("request-parameter-sunset-parse", at, event.places, &event.facts, event.message);
+    let (base, revision) = (Lifecycle::of_node(base.0, base.1), Lifecycle::of_node(revision.0, revision.1));
+    for change in lifecycle_changes(&base, &revision, comparison.today) {
+        let suffix = rule_suffix(&change, true);
+        if suffix == "sunset-parse" {
+            comparison.report(
+                "request-parameter-sunset-parse",
+                at,
+                change.positions,
+                &change.details,
+                change.message,
+            );
         } else {
-            on.note_use(Site::Parameter, word, at, event.places, &event.facts, event.message);
+            comparison.report_schema_change_at(
+                SchemaSite::Parameter,
+                suffix,
+                at,
+                change.positions,
+                &change.details,
+                change.message,
+            );
         }
     }
 }
 
-/// Judges what became of a header that the server sends.
-pub(super) fn judge_header(
-    on: &mut Comparison<'_>,
-    at: &Rc<Use>,
+/// Compares the lifecycle of a header that the server sends.
+pub(super) fn compare_header(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
     base: (&Node, Span),
     revision: (&Node, Span),
 ) {
-    let (base, revision) = (Life::of_node(base.0, base.1), Life::of_node(revision.0, revision.1));
-    for event in events(&base, &revision, on.today) {
-        let word = word(&event, false);
-        on.note_use(Site::ResponseHeader, word, at, event.places, &event.facts, event.message);
+    let (base, revision) = (Lifecycle::of_node(base.0, base.1), Lifecycle::of_node(revision.0, revision.1));
+    for change in lifecycle_changes(&base, &revision, comparison.today) {
+        let suffix = rule_suffix(&change, false);
+        comparison.report_schema_change_at(
+            SchemaSite::ResponseHeader,
+            suffix,
+            at,
+            change.positions,
+            &change.details,
+            change.message,
+        );
     }
 }
 
-/// Judges what became of a schema.
-pub(crate) fn judge_schema<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let life = |view: &View<'n>| Life::of(|key| view.entry(key), view.at);
-    let (base, revision) = (life(&two.base), life(&two.revision));
-    for event in events(&base, &revision, on.today) {
-        two.note(on, word(&event, false), event.places, &event.facts, event.message);
+/// Compares the lifecycle of a schema.
+pub(crate) fn compare_schema_lifecycle<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let lifecycle = |view: &SchemaView<'n>| Lifecycle::of(|key| view.entry(key), view.at);
+    let (base, revision) = (lifecycle(&pair.base), lifecycle(&pair.revision));
+    for change in lifecycle_changes(&base, &revision, comparison.today) {
+        pair.report(
+            comparison,
+            rule_suffix(&change, false),
+            change.positions,
+            &change.details,
+            change.message,
+        );
     }
 }
 
-/// How a thing may be taken away.
-pub(super) enum Removal {
-    /// It was never deprecated.
-    Unannounced,
-    /// Its sunset is not a day.
-    NoDay(String),
-    /// Its sunset is still to come.
+/// Whether an object can be removed.
+pub(super) enum RemovalStatus {
+    /// It was not deprecated.
+    NotDeprecated,
+    /// Its sunset is not a date.
+    InvalidSunset(String),
+    /// Its sunset is in the future.
     BeforeSunset(Date),
-    /// It was announced, or never promised.
+    /// The removal was announced, or the object was unstable.
     Announced,
 }
 
-/// Whether a thing may be taken away today.
-pub(super) fn removal(node: &Node, today: Date) -> Removal {
-    let life = Life::of_node(node, node.span);
-    if matches!(life.stability, Some(Ok(0 | 1))) {
-        return Removal::Announced;
+/// Returns whether an object can be removed on the date `today`.
+pub(super) fn removal_status(node: &Node, today: Date) -> RemovalStatus {
+    let lifecycle = Lifecycle::of_node(node, node.span);
+    if matches!(lifecycle.stability, Some(Ok(0 | 1))) {
+        return RemovalStatus::Announced;
     }
-    match (life.deprecated, life.sunset) {
-        (false, _) => Removal::Unannounced,
-        (true, Some(Err(text))) => Removal::NoDay(text),
-        (true, Some(Ok(date))) if today < date => Removal::BeforeSunset(date),
-        (true, _) => Removal::Announced,
+    match (lifecycle.deprecated, lifecycle.sunset) {
+        (false, _) => RemovalStatus::NotDeprecated,
+        (true, Some(Err(text))) => RemovalStatus::InvalidSunset(text),
+        (true, Some(Ok(date))) if today < date => RemovalStatus::BeforeSunset(date),
+        (true, _) => RemovalStatus::Announced,
     }
 }

@@ -1,22 +1,22 @@
 //! Compares two documents.
 //!
-//! [`api`] walks what stands outside of schemas and enters every pair of schemas that it meets; each pair is compared once
-//! for each [`Site`], in a queue, so that recursion through `$ref` ends and depth costs no stack. Whatever is found is noted
-//! with the way that led there. Nothing here prints.
+//! [`api`] compares everything outside of schemas, and queues each pair of schemas that it finds. Each pair is compared once
+//! for each [`SchemaSite`]; the queue ensures that recursion through `$ref` ends and that nesting does not consume stack. Each
+//! change is recorded with the origin that led to it.
 
+pub(crate) mod affected;
 pub(crate) mod api;
 mod bodies;
 mod content;
 mod encoding;
 mod lifecycle;
-mod matched;
+mod matching;
 mod operations;
 mod parameters;
-pub(crate) mod reach;
 mod responses;
-pub(crate) mod same;
 mod security;
 mod servers;
+pub(crate) mod unchanged;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,131 +24,134 @@ use std::rc::Rc;
 use contract::source::Span;
 use jiff::civil::Date;
 
-use self::same::Same;
-use super::catalogue;
-use super::document::{Document, Side};
+use self::unchanged::Unchanged;
+use super::catalog;
+use super::document::{IndexedDocument, OpenApiDocument};
 use super::finding::{self, Finding};
-use super::rule::{Level, Rule, Site};
+use super::rule::{Level, Rule, SchemaSite};
 use super::schema;
-use super::schema::view::Parts;
+use super::schema::view::SchemaParts;
 
+pub(crate) use self::affected::AffectedOperation;
 pub(crate) use self::api::RULES as API_RULES;
 pub(crate) use self::bodies::RULES as BODY_RULES;
 pub(crate) use self::encoding::RULES as ENCODING_RULES;
-pub(crate) use self::lifecycle::{ASPECTS as LIFECYCLE_ASPECTS, RULES as LIFECYCLE_RULES, judge_schema};
+pub(crate) use self::lifecycle::{
+    RULES as LIFECYCLE_RULES, SCHEMA_RULES as LIFECYCLE_SCHEMA_RULES, compare_schema_lifecycle,
+};
 pub(crate) use self::operations::RULES as OPERATION_RULES;
 pub(crate) use self::parameters::RULES as PARAMETER_RULES;
-pub(crate) use self::reach::Reach;
 pub(crate) use self::responses::RULES as RESPONSE_RULES;
 pub(crate) use self::security::RULES as SECURITY_RULES;
 pub(crate) use self::servers::RULES as SERVER_RULES;
 
-/// An operation, and the way into it that ends at the thing compared.
+/// A position in an operation: the operation and the steps to the compared object.
 #[derive(Debug)]
-pub(crate) struct Use {
-    /// The operation's id, or its method and path.
+pub(crate) struct OperationPath {
+    /// The operation id, or the method and path.
     pub operation: String,
-    /// Where in it: `200`, `query limit`.
+    /// The steps within the operation, for example `200` or `query limit`.
     pub steps: String,
-    /// Whether the server is the one that calls: in a webhook or a callback.
-    pub flipped: bool,
+    /// Whether the server sends the request, as in a webhook or a callback.
+    pub is_outgoing: bool,
 }
 
-impl Use {
-    /// An operation as a whole.
+impl OperationPath {
+    /// Creates the position of a whole operation.
     pub(crate) fn of(operation: impl Into<String>) -> Rc<Self> {
-        Rc::new(Self { operation: operation.into(), steps: String::new(), flipped: false })
+        Rc::new(Self { operation: operation.into(), steps: String::new(), is_outgoing: false })
     }
 
-    /// One step further into it.
+    /// Appends a step.
     pub(crate) fn step(&self, step: &str) -> Rc<Self> {
         let steps = if self.steps.is_empty() { step.to_owned() } else { format!("{} {step}", self.steps) };
-        Rc::new(Self { operation: self.operation.clone(), steps, flipped: self.flipped })
+        Rc::new(Self { operation: self.operation.clone(), steps, is_outgoing: self.is_outgoing })
     }
 }
 
-/// How a thing was come by.
+/// The object that refers to a schema.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// From an operation.
-    Use(Rc<Use>),
-    /// From another pair of schemas, by a step.
+    /// An operation.
+    Operation(Rc<OperationPath>),
+    /// Another pair of schemas, by number, with the step from there.
     Pair(usize, Rc<str>),
 }
 
-/// Two schemas to be compared at a site.
-struct Pair<'n> {
-    base: Parts<'n>,
-    revision: Parts<'n>,
-    site: Site,
-    from: Vec<Origin>,
+/// Two schemas in the queue, and where they are used.
+struct QueuedPair<'n> {
+    base: SchemaParts<'n>,
+    revision: SchemaParts<'n>,
+    site: SchemaSite,
+    origins: Vec<Origin>,
 }
 
-/// A pair by the addresses of its texts.
-type Key = (Vec<usize>, Vec<usize>, Site);
+/// The identity of a pair: the addresses of both schemas' nodes, and the site.
+type PairKey = (Vec<usize>, Vec<usize>, SchemaSite);
 
-/// The places of a change in both documents; where the thing is absent, the place that lacks it.
+/// The positions of a change in both documents. In a document that lacks the object, it is the position of the parent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places {
-    /// In the base.
+pub(crate) struct Positions {
+    /// The position in the base.
     pub base: Span,
-    /// In the revision.
+    /// The position in the revision.
     pub revision: Span,
 }
 
-impl Places {
-    /// Two places.
+impl Positions {
+    /// Creates a pair of positions.
     pub(crate) const fn new(base: Span, revision: Span) -> Self {
         Self { base, revision }
     }
 }
 
-/// A change as it was met, once for each way that leads to it.
-pub(crate) struct Note {
-    /// The id of the rule.
+/// A change that was found. A change that is found through several origins is recorded once for each of them.
+pub(crate) struct DetectedChange {
+    /// The rule id.
     pub id: String,
-    /// How bad it is here.
+    /// The level at this site.
     pub level: Level,
-    /// The site, when it is about a schema.
-    pub site: Option<Site>,
-    /// The rule without its site.
-    pub word: String,
-    /// What changed, in one sentence without a full stop.
+    /// The site, if the rule is a schema rule.
+    pub site: Option<SchemaSite>,
+    /// The rule id, for schema rules without the prefix of the site.
+    pub suffix: String,
+    /// What changed: one sentence without a period.
     pub message: String,
-    /// What tells this change from others of the same rule at the same place.
-    pub facts: String,
-    /// Where.
-    pub places: Places,
-    /// How it was come by.
-    pub from: Origin,
+    /// The details that distinguish this change from others of the same rule at the same position. They are part of the
+    /// fingerprint.
+    pub details: String,
+    /// The positions in both documents.
+    pub positions: Positions,
+    /// The origin through which the change was found.
+    pub origin: Origin,
 }
 
-/// What is known while two documents are compared.
+/// The state of a comparison.
 pub(crate) struct Comparison<'n> {
-    /// What was promised.
-    pub base: Side<'n>,
-    /// What is promised now.
-    pub revision: Side<'n>,
-    /// The day on which they are compared.
+    /// The base.
+    pub base: IndexedDocument<'n>,
+    /// The revision.
+    pub revision: IndexedDocument<'n>,
+    /// The current date, to which sunsets are compared.
     pub today: Date,
-    same: Same<'n>,
-    pairs: Vec<Pair<'n>>,
-    index: HashMap<Key, usize>,
-    notes: Vec<Note>,
+    unchanged: Unchanged<'n>,
+    pairs: Vec<QueuedPair<'n>>,
+    index: HashMap<PairKey, usize>,
+    changes: Vec<DetectedChange>,
 }
 
-/// Everything that differs, in the order of the revision's text.
-pub(crate) fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Finding> {
-    let (base, revision) = (Side::new(base), Side::new(revision));
-    let same = Same::of(&base, &revision);
+/// Returns all changes, sorted by position in the revision.
+pub(crate) fn compare(base: &OpenApiDocument, revision: &OpenApiDocument, today: Date) -> Vec<Finding> {
+    let (base, revision) = (IndexedDocument::new(base), IndexedDocument::new(revision));
+    let unchanged = Unchanged::of(&base, &revision);
     let mut comparison = Comparison {
         base,
         revision,
         today,
-        same,
+        unchanged,
         pairs: Vec::new(),
         index: HashMap::new(),
-        notes: Vec::new(),
+        changes: Vec::new(),
     };
     api::compare(&mut comparison);
     let mut next = 0;
@@ -156,161 +159,179 @@ pub(crate) fn compare(base: &Document, revision: &Document, today: Date) -> Vec<
         schema::compare(&mut comparison, next);
         next += 1;
     }
-    api::judge_version(&mut comparison);
-    finding::gather(&comparison)
+    api::check_version(&mut comparison);
+    finding::merge_changes(&comparison)
 }
 
 impl<'n> Comparison<'n> {
-    /// Has a pair of schemas compared, unless they are the same or have been met.
-    pub(crate) fn enter(&mut self, base: Parts<'n>, revision: Parts<'n>, site: Site, from: Origin) {
-        if self.same.parts(&base, &revision) {
+    /// Queues a pair of schemas, unless they are identical or already queued.
+    pub(crate) fn queue(
+        &mut self,
+        base: SchemaParts<'n>,
+        revision: SchemaParts<'n>,
+        site: SchemaSite,
+        origin: Origin,
+    ) {
+        if self.unchanged.parts(&base, &revision) {
             return;
         }
         let key = (base.address(), revision.address(), site);
-        if let Some(known) = self.index.get(&key) {
-            self.pairs[*known].from.push(from);
+        if let Some(index) = self.index.get(&key) {
+            self.pairs[*index].origins.push(origin);
             return;
         }
         self.index.insert(key, self.pairs.len());
-        self.pairs.push(Pair { base, revision, site, from: vec![from] });
+        self.pairs.push(QueuedPair { base, revision, site, origins: vec![origin] });
     }
 
-    /// Whether two schemas are compared at a site.
-    pub(crate) fn has_met(&self, base: &Parts<'n>, revision: &Parts<'n>, site: Site) -> bool {
+    /// Whether a pair of schemas is queued at a site.
+    pub(crate) fn is_queued(
+        &self,
+        base: &SchemaParts<'n>,
+        revision: &SchemaParts<'n>,
+        site: SchemaSite,
+    ) -> bool {
         self.index.contains_key(&(base.address(), revision.address(), site))
     }
 
-    /// The two schemas of a pair, and their site.
-    pub(crate) fn pair(&self, pair: usize) -> (Parts<'n>, Parts<'n>, Site) {
-        let Pair { base, revision, site, .. } = &self.pairs[pair];
+    /// Returns the two schemas of a pair and their site.
+    pub(crate) fn pair(&self, pair: usize) -> (SchemaParts<'n>, SchemaParts<'n>, SchemaSite) {
+        let QueuedPair { base, revision, site, .. } = &self.pairs[pair];
         (base.clone(), revision.clone(), *site)
     }
 
-    /// How a pair was come by.
+    /// Returns the origins of a pair.
     pub(crate) fn origins(&self, pair: usize) -> &[Origin] {
-        &self.pairs[pair].from
+        &self.pairs[pair].origins
     }
 
-    /// Whether two texts are the same, all the way down.
-    pub(crate) const fn same(&self) -> &Same<'n> {
-        &self.same
+    /// Returns what is identical in both documents.
+    pub(crate) const fn unchanged(&self) -> &Unchanged<'n> {
+        &self.unchanged
     }
 
-    /// Everything noted so far.
-    pub(crate) fn notes(&self) -> &[Note] {
-        &self.notes
+    /// Returns the changes found so far.
+    pub(crate) fn changes(&self) -> &[DetectedChange] {
+        &self.changes
     }
 
-    /// Notes a change of a schema.
-    pub(crate) fn note(
+    /// Records a change of a schema.
+    pub(crate) fn report_schema_change(
         &mut self,
         pair: usize,
-        site: Site,
-        word: &str,
-        places: Places,
-        facts: &str,
+        site: SchemaSite,
+        suffix: &str,
+        positions: Positions,
+        details: &str,
         message: String,
     ) {
-        self.push_schema(site, word, places, facts, message, Origin::Pair(pair, Rc::from("")));
+        self.push_schema(site, suffix, positions, details, message, Origin::Pair(pair, Rc::from("")));
     }
 
-    /// Notes a change of a property of a schema.
-    pub(crate) fn note_inside(
+    /// Records a change of a property of a schema.
+    pub(crate) fn report_property_change(
         &mut self,
         pair: usize,
-        site: Site,
-        word: &str,
+        site: SchemaSite,
+        suffix: &str,
         name: &str,
-        places: Places,
+        positions: Positions,
         message: String,
     ) {
-        self.push_schema(site, word, places, name, message, Origin::Pair(pair, Rc::from(name)));
+        self.push_schema(site, suffix, positions, name, message, Origin::Pair(pair, Rc::from(name)));
     }
 
-    /// Notes a change of what a schema is about, from outside of it.
-    pub(crate) fn note_use(
+    /// Records a schema rule that was found outside of the schema, such as a required parameter.
+    pub(crate) fn report_schema_change_at(
         &mut self,
-        site: Site,
-        word: &str,
-        at: &Rc<Use>,
-        places: Places,
-        facts: &str,
+        site: SchemaSite,
+        suffix: &str,
+        at: &Rc<OperationPath>,
+        positions: Positions,
+        details: &str,
         message: String,
     ) {
-        self.push_schema(site, word, places, facts, message, Origin::Use(Rc::clone(at)));
+        self.push_schema(site, suffix, positions, details, message, Origin::Operation(Rc::clone(at)));
     }
 
-    /// Notes a change of a property that has a rule of its own.
-    pub(crate) fn raise_in(
+    /// Records a change of a property by a rule that is not a schema rule.
+    pub(crate) fn report_property_rule(
         &mut self,
         pair: usize,
         id: &str,
         level: Option<Level>,
-        places: Places,
+        positions: Positions,
         name: &str,
         message: String,
     ) {
-        self.push(id, places, name, message, Origin::Pair(pair, Rc::from(name)), level);
+        self.push(id, positions, name, message, Origin::Pair(pair, Rc::from(name)), level);
     }
 
-    /// Notes a change outside of schemas.
-    pub(crate) fn raise(&mut self, id: &str, at: &Rc<Use>, places: Places, facts: &str, message: String) {
-        self.push(id, places, facts, message, Origin::Use(Rc::clone(at)), None);
+    /// Records a change outside of schemas.
+    pub(crate) fn report(
+        &mut self,
+        id: &str,
+        at: &Rc<OperationPath>,
+        positions: Positions,
+        details: &str,
+        message: String,
+    ) {
+        self.push(id, positions, details, message, Origin::Operation(Rc::clone(at)), None);
     }
 
-    /// Notes a change that is worse or better than usual.
-    pub(crate) fn raise_at(
+    /// Records a change outside of schemas with another level than the default.
+    pub(crate) fn report_with_level(
         &mut self,
         level: Level,
         id: &str,
-        at: &Rc<Use>,
-        places: Places,
-        facts: &str,
+        at: &Rc<OperationPath>,
+        positions: Positions,
+        details: &str,
         message: String,
     ) {
-        self.push(id, places, facts, message, Origin::Use(Rc::clone(at)), Some(level));
+        self.push(id, positions, details, message, Origin::Operation(Rc::clone(at)), Some(level));
     }
 
     fn push_schema(
         &mut self,
-        site: Site,
-        word: &str,
-        places: Places,
-        facts: &str,
+        site: SchemaSite,
+        suffix: &str,
+        positions: Positions,
+        details: &str,
         message: String,
-        from: Origin,
+        origin: Origin,
     ) {
-        self.notes.push(Note {
-            id: site.id(word),
-            level: catalogue::aspect(word).map_or(Level::Error, |aspect| aspect.level(site)),
+        self.changes.push(DetectedChange {
+            id: site.id(suffix),
+            level: catalog::schema_rule(suffix).map_or(Level::Error, |schema_rule| schema_rule.level(site)),
             site: Some(site),
-            word: word.to_owned(),
+            suffix: suffix.to_owned(),
             message,
-            facts: facts.to_owned(),
-            places,
-            from,
+            details: details.to_owned(),
+            positions,
+            origin,
         });
     }
 
     fn push(
         &mut self,
         id: &str,
-        places: Places,
-        facts: &str,
+        positions: Positions,
+        details: &str,
         message: String,
-        from: Origin,
+        origin: Origin,
         level: Option<Level>,
     ) {
-        let usual = catalogue::rule(id).map_or(Level::Error, |rule: &Rule| rule.level);
-        self.notes.push(Note {
+        let default_level = catalog::rule(id).map_or(Level::Error, |rule: &Rule| rule.level);
+        self.changes.push(DetectedChange {
             id: id.to_owned(),
-            level: level.unwrap_or(usual),
+            level: level.unwrap_or(default_level),
             site: None,
-            word: id.to_owned(),
+            suffix: id.to_owned(),
             message,
-            facts: facts.to_owned(),
-            places,
-            from,
+            details: details.to_owned(),
+            positions,
+            origin,
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Path items and their operations, those of webhooks and callbacks included.
+//! Compares path items and their operations, including those of webhooks and callbacks.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -6,195 +6,204 @@ use std::rc::Rc;
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 
-use super::matched::by_key;
-use super::{Comparison, Places, Use, bodies, lifecycle, parameters, responses, security, servers};
-use crate::document::Side;
-use crate::rule::{Mirror, Rule};
+use super::matching::by_key;
+use super::{
+    Comparison, OperationPath, Positions, bodies, lifecycle, parameters, responses, security, servers,
+};
+use crate::document::IndexedDocument;
+use crate::rule::{Inverse, Rule};
 use crate::schema::{is_annotation, value};
 
-const GONE: &str = "A client that calls it gets 404 or 405.";
+const GONE: &str = "Requests to the operation fail with 404 or 405.";
 const KEEP: &str =
-    "Keep it, mark it `deprecated`, and say by `x-sunset` when it ends, at least 180 days ahead.";
-const ADDED: Mirror = Mirror::Of("endpoint-added");
+    "Keep the operation, mark it `deprecated`, and set `x-sunset` to a date at least 180 days in the future.";
+const ADDED: Inverse = Inverse::Of("endpoint-added");
 
-/// The rules of this family.
+/// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
-    Rule::info("endpoint-added", Mirror::Of("api-removed-without-deprecation")),
+    Rule::info("endpoint-added", Inverse::Of("api-removed-without-deprecation")),
     Rule::error("api-removed-without-deprecation", ADDED, GONE, KEEP),
     Rule::info("api-removed-with-deprecation", ADDED),
-    Rule::error(
-        "api-removed-before-sunset",
-        ADDED,
-        GONE,
-        "Wait for the day of the sunset that was announced.",
-    ),
+    Rule::error("api-removed-before-sunset", ADDED, GONE, "Keep it until the announced sunset date."),
     Rule::error("api-path-removed-without-deprecation", ADDED, GONE, KEEP),
     Rule::info("api-path-removed-with-deprecation", ADDED),
-    Rule::error(
-        "api-path-removed-before-sunset",
-        ADDED,
-        GONE,
-        "Wait for the day of the sunset that was announced.",
-    ),
+    Rule::error("api-path-removed-before-sunset", ADDED, GONE, "Keep it until the announced sunset date."),
     Rule::error(
         "api-path-sunset-parse",
         ADDED,
-        "Nobody can tell whether its time is over.",
-        "Keep it, and write `x-sunset` with a day (YYYY-MM-DD) at least 180 days ahead.",
+        "The end of support is unknown.",
+        "Keep it, and set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.",
     ),
     Rule::error(
         "api-operation-id-removed",
-        Mirror::Of("api-operation-id-added"),
-        "Code that was generated from the contract calls a function that is gone.",
-        "Keep the `operationId`; it is a name that others use.",
+        Inverse::Of("api-operation-id-added"),
+        "Generated clients no longer have the function of this name.",
+        "Keep the `operationId`; generated clients use it as a function name.",
     ),
-    Rule::info("api-operation-id-added", Mirror::Of("api-operation-id-removed")),
-    Rule::info("api-tag-removed", Mirror::Of("api-tag-added")),
-    Rule::info("api-tag-added", Mirror::Of("api-tag-removed")),
-    Rule::info("callback-added", Mirror::Of("callback-removed")),
+    Rule::info("api-operation-id-added", Inverse::Of("api-operation-id-removed")),
+    Rule::info("api-tag-removed", Inverse::Of("api-tag-added")),
+    Rule::info("api-tag-added", Inverse::Of("api-tag-removed")),
+    Rule::info("callback-added", Inverse::Of("callback-removed")),
     Rule::error(
         "callback-removed",
-        Mirror::Of("callback-added"),
-        "A client waits for a call that never comes.",
-        "Go on making the call, and mark it `deprecated`.",
+        Inverse::Of("callback-added"),
+        "Clients no longer receive the callback.",
+        "Keep sending the callback, and mark it `deprecated`.",
     ),
     Rule::error(
         "unclassified-change",
-        Mirror::Of("unclassified-change"),
-        "No rule knows what this does to clients, so it counts as breaking.",
-        "Leave it as it was, or have it waived once someone has judged it.",
+        Inverse::Of("unclassified-change"),
+        "The effect on clients is unknown, so the change counts as breaking.",
+        "Revert the change, or review it and add a waiver.",
     ),
 ];
 
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// A path, a webhook or a callback with its operations.
-pub(super) struct Item<'n> {
-    /// The path, or the name.
+/// A path item: a path, a webhook or a callback with its operations.
+pub(super) struct PathItem<'n> {
+    /// The path, or the name of the webhook or callback.
     pub name: &'n str,
-    /// Where it is named.
+    /// The position of its key.
     pub at: Span,
-    /// Whether the server is the one that calls.
-    pub flipped: bool,
-    /// What it holds: its own text, and those that its references lead to. No two of them say the same thing.
-    texts: Vec<&'n Node>,
+    /// Whether the server sends the request, as in a webhook or a callback.
+    pub is_outgoing: bool,
+    /// The node of the item and the targets of its references. No keyword occurs in two of them.
+    nodes: Vec<&'n Node>,
 }
 
-impl<'n> Item<'n> {
-    /// Takes an item by its entry.
-    pub(super) fn new(side: &Side<'n>, entry: &'n Entry, flipped: bool) -> Self {
-        Self { name: &entry.key.text, at: entry.key.span, flipped, texts: side.texts(&entry.value) }
+impl<'n> PathItem<'n> {
+    /// Creates an item from its entry.
+    pub(super) fn new(side: &IndexedDocument<'n>, entry: &'n Entry, is_outgoing: bool) -> Self {
+        Self {
+            name: &entry.key.text,
+            at: entry.key.span,
+            is_outgoing,
+            nodes: side.reference_chain(&entry.value),
+        }
     }
 
     fn entries(&self) -> impl Iterator<Item = &'n Entry> {
-        self.texts.iter().flat_map(|text| text.entries().unwrap_or_default())
+        self.nodes.iter().flat_map(|node| node.entries().unwrap_or_default())
     }
 
-    /// What it says by a keyword for all of its operations.
+    /// Returns a keyword that applies to all operations of the item.
     pub(super) fn entry(&self, keyword: &str) -> Option<&'n Entry> {
-        self.texts.iter().find_map(|text| text.entry(keyword))
+        self.nodes.iter().find_map(|node| node.entry(keyword))
     }
 
-    /// Its operations by their methods.
+    /// Returns the operations with their methods.
     pub(super) fn operations(&self) -> impl Iterator<Item = (&'n str, &'n Entry)> {
         let methods = self.entries().filter(|entry| METHODS.contains(&entry.key.text.as_str()));
         methods.map(|entry| (entry.key.text.as_str(), entry))
     }
 
-    /// What it says that nobody compares.
+    /// Returns the keywords that are not compared elsewhere.
     fn others(&self) -> Node {
         let known = |key: &str| {
             METHODS.contains(&key) || ["parameters", "servers", "$ref"].contains(&key) || is_annotation(key)
         };
         let others = self.entries().filter(|entry| !known(&entry.key.text));
-        Node::made(Value::Mapping(others.cloned().collect()))
+        Node::without_span(Value::Mapping(others.cloned().collect()))
     }
 
-    /// An operation as people call it.
-    fn named(&self, method: &str, operation: &Node) -> Rc<Use> {
+    /// Returns the operation by its id, or by method and path.
+    fn named(&self, method: &str, operation: &Node) -> Rc<OperationPath> {
         let id = operation.get("operationId").and_then(Node::as_str).map(str::to_owned);
         let name = id.unwrap_or_else(|| format!("{} {}", method.to_uppercase(), self.name));
-        Rc::new(Use { operation: name, steps: String::new(), flipped: self.flipped })
+        Rc::new(OperationPath { operation: name, steps: String::new(), is_outgoing: self.is_outgoing })
     }
 }
 
-/// An operation on one side.
+/// An operation of one of the documents.
 #[derive(Clone, Copy)]
-pub(super) struct Operation<'a, 'n> {
-    /// The path that it belongs to.
-    pub item: &'a Item<'n>,
-    /// What it says.
+pub(super) struct OperationNode<'a, 'n> {
+    /// The path item that contains it.
+    pub item: &'a PathItem<'n>,
+    /// The node of the operation.
     pub node: &'n Node,
-    /// Where it is named.
+    /// The position of its key.
     pub at: Span,
 }
 
-/// Compares the operations of a path; either side may have none.
+/// Compares the operations of two path items, one of which can be missing.
 pub(super) fn compare<'n>(
-    on: &mut Comparison<'n>,
-    base: Option<&Item<'n>>,
-    revision: Option<&Item<'n>>,
-    places: Places,
+    comparison: &mut Comparison<'n>,
+    base: Option<&PathItem<'n>>,
+    revision: Option<&PathItem<'n>>,
+    positions: Positions,
 ) {
-    let collect = |item: Option<&Item<'n>>| -> BTreeMap<&'n str, &'n Entry> {
+    let collect = |item: Option<&PathItem<'n>>| -> BTreeMap<&'n str, &'n Entry> {
         item.map(|item| item.operations().collect()).unwrap_or_default()
     };
-    let (was, now) = (collect(base), collect(revision));
-    for (method, entry) in &was {
+    let (before, after) = (collect(base), collect(revision));
+    for (method, entry) in &before {
         let Some(base) = base else { continue };
         let at = base.named(method, &entry.value);
-        match (revision, now.get(method)) {
+        match (revision, after.get(method)) {
             (Some(revision), Some(other)) => {
-                let was = Operation { item: base, node: &entry.value, at: entry.key.span };
-                let now = Operation { item: revision, node: &other.value, at: other.key.span };
-                both(on, &at, was, now);
+                let before = OperationNode { item: base, node: &entry.value, at: entry.key.span };
+                let after = OperationNode { item: revision, node: &other.value, at: other.key.span };
+                compare_both(comparison, &at, before, after);
             }
             (_, _) => {
-                let lacking = revision.map_or(places.revision, |item| item.at);
-                removed(on, &at, base, entry, lacking, now.is_empty());
+                let parents = revision.map_or(positions.revision, |item| item.at);
+                report_removed(comparison, &at, base, entry, parents, after.is_empty());
             }
         }
     }
-    for (method, entry) in now.iter().filter(|(method, _)| !was.contains_key(*method)) {
+    for (method, entry) in after.iter().filter(|(method, _)| !before.contains_key(*method)) {
         let Some(revision) = revision else { continue };
         let at = revision.named(method, &entry.value);
         let message = format!("`{} {}` was added", method.to_uppercase(), revision.name);
-        let lacking = base.map_or(places.base, |item| item.at);
-        let places = Places::new(lacking, entry.key.span);
-        on.raise("endpoint-added", &at, places, &format!("{method} {}", revision.name), message);
+        let parents = base.map_or(positions.base, |item| item.at);
+        let positions = Positions::new(parents, entry.key.span);
+        comparison.report("endpoint-added", &at, positions, &format!("{method} {}", revision.name), message);
     }
     if let (Some(base), Some(revision)) = (base, revision) {
-        let at =
-            Rc::new(Use { operation: base.name.to_owned(), steps: String::new(), flipped: base.flipped });
-        rest(on, &at, &base.others(), &revision.others(), (base.at, revision.at), |_| false);
+        let at = Rc::new(OperationPath {
+            operation: base.name.to_owned(),
+            steps: String::new(),
+            is_outgoing: base.is_outgoing,
+        });
+        compare_unknown_keywords(
+            comparison,
+            &at,
+            &base.others(),
+            &revision.others(),
+            (base.at, revision.at),
+            |_| false,
+        );
     }
 }
 
-fn removed(
-    on: &mut Comparison<'_>,
-    at: &Rc<Use>,
-    item: &Item<'_>,
+fn report_removed(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    item: &PathItem<'_>,
     entry: &Entry,
-    lacking: Span,
+    parents: Span,
     whole: bool,
 ) {
     let path = if whole { "api-path" } else { "api" };
-    let shown = format!("{} {}", entry.key.text.to_uppercase(), item.name);
-    let (id, why) = match lifecycle::removal(&entry.value, on.today) {
-        lifecycle::Removal::Unannounced => (format!("{path}-removed-without-deprecation"), String::new()),
-        lifecycle::Removal::Announced => (format!("{path}-removed-with-deprecation"), String::new()),
-        lifecycle::Removal::BeforeSunset(date) => {
+    let display_value = format!("{} {}", entry.key.text.to_uppercase(), item.name);
+    let (id, why) = match lifecycle::removal_status(&entry.value, comparison.today) {
+        lifecycle::RemovalStatus::NotDeprecated => {
+            (format!("{path}-removed-without-deprecation"), String::new())
+        }
+        lifecycle::RemovalStatus::Announced => (format!("{path}-removed-with-deprecation"), String::new()),
+        lifecycle::RemovalStatus::BeforeSunset(date) => {
             (format!("{path}-removed-before-sunset"), format!(" before its sunset on {date}"))
         }
-        lifecycle::Removal::NoDay(text) => {
-            ("api-path-sunset-parse".to_owned(), format!("; its sunset `{text}` is not a day"))
+        lifecycle::RemovalStatus::InvalidSunset(text) => {
+            ("api-path-sunset-parse".to_owned(), format!("; its sunset `{text}` is not a date"))
         }
     };
-    let places = Places::new(entry.key.span, lacking);
-    on.raise(&id, at, places, &shown, format!("`{shown}` was removed{why}"));
+    let positions = Positions::new(entry.key.span, parents);
+    comparison.report(&id, at, positions, &display_value, format!("`{display_value}` was removed{why}"));
 }
 
-/// Keywords of an operation that someone compares.
+/// Keywords of an operation that are compared elsewhere.
 const KNOWN: [&str; 10] = [
     "operationId",
     "tags",
@@ -208,104 +217,162 @@ const KNOWN: [&str; 10] = [
     "x-sunset",
 ];
 
-fn both<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>, now: Operation<'_, 'n>) {
-    operation_id(on, at, was, now);
-    tags(on, at, was, now);
-    lifecycle::judge_operation(on, at, (was.node, was.at), (now.node, now.at));
-    parameters::compare(on, at, was, now);
-    bodies::compare(on, at, was, now);
-    responses::compare(on, at, was, now);
-    security::compare(on, at, was, now);
-    servers::compare(on, at, was, now);
-    callbacks(on, at, was, now);
-    rest(on, at, was.node, now.node, (was.at, now.at), |key| KNOWN.contains(&key));
+fn compare_both<'n>(
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
+    before: OperationNode<'_, 'n>,
+    after: OperationNode<'_, 'n>,
+) {
+    operation_id(comparison, at, before, after);
+    tags(comparison, at, before, after);
+    lifecycle::compare_operation(comparison, at, (before.node, before.at), (after.node, after.at));
+    parameters::compare(comparison, at, before, after);
+    bodies::compare(comparison, at, before, after);
+    responses::compare(comparison, at, before, after);
+    security::compare(comparison, at, before, after);
+    servers::compare(comparison, at, before, after);
+    callbacks(comparison, at, before, after);
+    compare_unknown_keywords(comparison, at, before.node, after.node, (before.at, after.at), |key| {
+        KNOWN.contains(&key)
+    });
 }
 
-/// Where a keyword stands, or else the thing that lacks it.
-pub(super) fn place(node: &Node, keyword: &str, otherwise: Span) -> Span {
+/// Returns the position of a keyword, or `otherwise` if the node lacks it.
+pub(super) fn position_of(node: &Node, keyword: &str, otherwise: Span) -> Span {
     node.entry(keyword).map_or(otherwise, |entry| entry.key.span)
 }
 
-fn operation_id(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, now: Operation<'_, '_>) {
+fn operation_id(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    before: OperationNode<'_, '_>,
+    after: OperationNode<'_, '_>,
+) {
     let id = |node: &Node| node.get("operationId").and_then(Node::as_str).map(str::to_owned);
-    let places = Places::new(place(was.node, "operationId", was.at), place(now.node, "operationId", now.at));
-    let (old, new) = (id(was.node), id(now.node));
+    let positions = Positions::new(
+        position_of(before.node, "operationId", before.at),
+        position_of(after.node, "operationId", after.at),
+    );
+    let (old, new) = (id(before.node), id(after.node));
     if old == new {
         return;
     }
     if let Some(old) = old {
         let message = match &new {
-            Some(new) => format!("the operationId `{old}` became `{new}`"),
+            Some(new) => format!("the operationId changed from `{old}` to `{new}`"),
             None => format!("the operationId `{old}` was removed"),
         };
-        on.raise("api-operation-id-removed", at, places, &old, message);
+        comparison.report("api-operation-id-removed", at, positions, &old, message);
     } else if let Some(new) = new {
-        on.raise("api-operation-id-added", at, places, &new, format!("the operationId `{new}` was added"));
+        comparison.report(
+            "api-operation-id-added",
+            at,
+            positions,
+            &new,
+            format!("the operationId `{new}` was added"),
+        );
     }
 }
 
-fn tags(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, now: Operation<'_, '_>) {
+fn tags(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    before: OperationNode<'_, '_>,
+    after: OperationNode<'_, '_>,
+) {
     let list = |node: &Node| -> Vec<String> {
         let items = node.get("tags").and_then(Node::items).unwrap_or_default();
         items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
     };
-    let (old, new) = (list(was.node), list(now.node));
-    let places = Places::new(place(was.node, "tags", was.at), place(now.node, "tags", now.at));
+    let (old, new) = (list(before.node), list(after.node));
+    let positions = Positions::new(
+        position_of(before.node, "tags", before.at),
+        position_of(after.node, "tags", after.at),
+    );
     let tags = by_key(&old, &new, String::as_str);
-    for tag in tags.gone {
-        on.raise("api-tag-removed", at, places, tag, format!("the tag `{tag}` was removed"));
+    for tag in tags.removed {
+        comparison.report("api-tag-removed", at, positions, tag, format!("the tag `{tag}` was removed"));
     }
-    for tag in tags.came {
-        on.raise("api-tag-added", at, places, tag, format!("the tag `{tag}` was added"));
+    for tag in tags.added {
+        comparison.report("api-tag-added", at, positions, tag, format!("the tag `{tag}` was added"));
     }
 }
 
-fn callbacks<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: Operation<'_, 'n>, now: Operation<'_, 'n>) {
+fn callbacks<'n>(
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
+    before: OperationNode<'_, 'n>,
+    after: OperationNode<'_, 'n>,
+) {
     let entries = |node: &'n Node| node.get("callbacks").and_then(Node::entries).unwrap_or_default();
-    let callbacks = by_key(entries(was.node), entries(now.node), |entry| &entry.key.text);
-    for (entry, other) in callbacks.stayed {
-        let (old, new) = (on.base.follow(&entry.value), on.revision.follow(&other.value));
-        expressions(on, at, (old, entry.key.span), (new, other.key.span));
+    let callbacks = by_key(entries(before.node), entries(after.node), |entry| &entry.key.text);
+    for (entry, other) in callbacks.common {
+        let (old, new) = (comparison.base.follow(&entry.value), comparison.revision.follow(&other.value));
+        expressions(comparison, at, (old, entry.key.span), (new, other.key.span));
     }
-    for entry in callbacks.gone {
+    for entry in callbacks.removed {
         let name = &entry.key.text;
-        let places = Places::new(entry.key.span, place(now.node, "callbacks", now.at));
-        on.raise("callback-removed", at, places, name, format!("the callback `{name}` was removed"));
+        let positions = Positions::new(entry.key.span, position_of(after.node, "callbacks", after.at));
+        comparison.report(
+            "callback-removed",
+            at,
+            positions,
+            name,
+            format!("the callback `{name}` was removed"),
+        );
     }
-    for entry in callbacks.came {
+    for entry in callbacks.added {
         let name = &entry.key.text;
-        let places = Places::new(place(was.node, "callbacks", was.at), entry.key.span);
-        on.raise("callback-added", at, places, name, format!("the callback `{name}` was added"));
+        let positions = Positions::new(position_of(before.node, "callbacks", before.at), entry.key.span);
+        comparison.report("callback-added", at, positions, name, format!("the callback `{name}` was added"));
     }
 }
 
-/// The addresses that a callback calls.
-fn expressions<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: (&'n Node, Span), now: (&'n Node, Span)) {
-    let (bases, revisions) = (was.0.entries().unwrap_or_default(), now.0.entries().unwrap_or_default());
+/// Compares the URL expressions of a callback.
+fn expressions<'n>(
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
+    before: (&'n Node, Span),
+    after: (&'n Node, Span),
+) {
+    let (bases, revisions) = (before.0.entries().unwrap_or_default(), after.0.entries().unwrap_or_default());
     let addresses = by_key(bases, revisions, |entry| &entry.key.text);
-    for (entry, other) in addresses.stayed {
-        let (old, new) = (Item::new(&on.base, entry, true), Item::new(&on.revision, other, true));
-        compare(on, Some(&old), Some(&new), Places::new(old.at, new.at));
+    for (entry, other) in addresses.common {
+        let (old, new) =
+            (PathItem::new(&comparison.base, entry, true), PathItem::new(&comparison.revision, other, true));
+        compare(comparison, Some(&old), Some(&new), Positions::new(old.at, new.at));
     }
-    for entry in addresses.gone {
+    for entry in addresses.removed {
         let name = &entry.key.text;
-        let places = Places::new(entry.key.span, now.1);
-        on.raise("callback-removed", at, places, name, format!("the callback to `{name}` was removed"));
+        let positions = Positions::new(entry.key.span, after.1);
+        comparison.report(
+            "callback-removed",
+            at,
+            positions,
+            name,
+            format!("the callback to `{name}` was removed"),
+        );
     }
-    for entry in addresses.came {
+    for entry in addresses.added {
         let name = &entry.key.text;
-        let places = Places::new(was.1, entry.key.span);
-        on.raise("callback-added", at, places, name, format!("the callback to `{name}` was added"));
+        let positions = Positions::new(before.1, entry.key.span);
+        comparison.report(
+            "callback-added",
+            at,
+            positions,
+            name,
+            format!("the callback to `{name}` was added"),
+        );
     }
 }
 
-/// Everything beside what is known: it is either a note for readers, or nobody knows what it does.
-pub(super) fn rest(
-    on: &mut Comparison<'_>,
-    at: &Rc<Use>,
+/// Reports changes of unknown keywords, except annotations and extensions.
+pub(super) fn compare_unknown_keywords(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
     base: &Node,
     revision: &Node,
-    places: (Span, Span),
+    positions: (Span, Span),
     known: impl Fn(&str) -> bool,
 ) {
     let bases = base.entries().unwrap_or_default();
@@ -316,16 +383,17 @@ pub(super) fn rest(
         if known(key) || is_annotation(key) {
             continue;
         }
-        let (was, now) = (base.entry(key), revision.entry(key));
-        let same = matches!((was, now), (Some(was), Some(now)) if value::same(&was.value, &now.value));
+        let (before, after) = (base.entry(key), revision.entry(key));
+        let same = matches!((before, after), (Some(before), Some(after)) if value::is_equal(&before.value, &after.value));
         if !same {
             let span = |entry: Option<&Entry>, otherwise| entry.map_or(otherwise, |entry| entry.key.span);
-            let places = Places::new(span(was, places.0), span(now, places.1));
-            let shown =
-                |entry: Option<&Entry>| entry.map(|entry| value::shown(&entry.value)).unwrap_or_default();
-            let facts = format!("{key} {} {}", shown(was), shown(now));
-            let message = format!("`{key}` changed, and no rule knows what that does");
-            on.raise("unclassified-change", at, places, &facts, message);
+            let positions = Positions::new(span(before, positions.0), span(after, positions.1));
+            let display_value = |entry: Option<&Entry>| {
+                entry.map(|entry| value::display_value(&entry.value)).unwrap_or_default()
+            };
+            let details = format!("{key} {} {}", display_value(before), display_value(after));
+            let message = format!("`{key}` changed, and no rule covers this keyword");
+            comparison.report("unclassified-change", at, positions, &details, message);
         }
     }
 }

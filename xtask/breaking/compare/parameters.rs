@@ -1,8 +1,7 @@
-//! Parameters: which there are, whether they must be sent, and how they are written.
+//! Compares parameters: their presence, whether they are required, and their serialization.
 //!
-//! Owns which parameter is which: names in headers without regard to case, those in a path by their place in it. A
-//! parameter of the path counts for each of its operations. In a webhook the server sends them: there they are headers that
-//! a receiver reads.
+//! Header parameters match regardless of case, path parameters by their position in the path. Parameters of a path item apply
+//! to each of its operations. Parameters of a webhook are headers that the server sends and a receiver reads.
 
 use std::rc::Rc;
 
@@ -10,41 +9,47 @@ use contract::node::{Node, Value};
 use contract::source::Span;
 
 use super::api::template;
-use super::matched::by_key;
-use super::operations::{Operation, place, rest};
-use super::{Comparison, Origin, Places, Use, content, lifecycle, responses};
-use crate::document::Side;
-use crate::rule::{Level, Mirror, Rule, Site};
-use crate::schema::types::Types;
-use crate::schema::view::{Parts, View};
+use super::matching::by_key;
+use super::operations::{OperationNode, compare_unknown_keywords, position_of};
+use super::{Comparison, OperationPath, Origin, Positions, content, lifecycle, responses};
+use crate::document::IndexedDocument;
+use crate::rule::{Inverse, Level, Rule, SchemaSite};
+use crate::schema::types::JsonTypes;
+use crate::schema::view::{SchemaParts, SchemaView};
 
-const REFUSED: &str = "A client that does not send the parameter, as none does today, is refused.";
-const OPTIONAL: &str = "Make the parameter optional, with a default that does what was done before.";
-const UNHEEDED: &str = "A client that sends the parameter is refused, or answered as if it had not.";
-const DEPRECATE: &str = "Keep the parameter, mark it `deprecated`, and say by `x-sunset` when it ends.";
-const REWRITE: &str = "A client writes the parameter as it did, and is misunderstood.";
-const BESIDE: &str = "Keep how it is written; add a parameter of another name for the new way.";
-const ADDED: Mirror = Mirror::Of("new-optional-request-parameter");
+const REFUSED: &str = "Requests without the parameter, which existing clients do not send, are rejected.";
+const OPTIONAL: &str = "Make the parameter optional, with a default that preserves the old behavior.";
+const UNHEEDED: &str = "Requests with the parameter are rejected, or the parameter is ignored.";
+const DEPRECATE: &str =
+    "Keep the parameter, mark it `deprecated`, and set `x-sunset` to the date on which it ends.";
+const REWRITE: &str = "The server misinterprets the parameter as existing clients serialize it.";
+const BESIDE: &str = "Keep the serialization, and add a parameter with another name for the new one.";
+const ADDED: Inverse = Inverse::Of("new-optional-request-parameter");
 
-/// The rules of this family.
+/// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
-    Rule::error("new-required-request-parameter", Mirror::Of("request-parameter-removed"), REFUSED, OPTIONAL),
-    Rule::info("new-optional-request-parameter", Mirror::Of("request-parameter-removed")),
+    Rule::error(
+        "new-required-request-parameter",
+        Inverse::Of("request-parameter-removed"),
+        REFUSED,
+        OPTIONAL,
+    ),
+    Rule::info("new-optional-request-parameter", Inverse::Of("request-parameter-removed")),
     Rule::error(
         "new-required-request-default-parameter-to-existing-path",
-        Mirror::Of("request-parameter-removed"),
+        Inverse::Of("request-parameter-removed"),
         REFUSED,
         OPTIONAL,
     ),
     Rule::info(
         "new-optional-request-default-parameter-to-existing-path",
-        Mirror::Of("request-parameter-removed"),
+        Inverse::Of("request-parameter-removed"),
     ),
     Rule::error(
         "new-request-path-parameter",
-        Mirror::Of("request-parameter-removed"),
-        "A client calls the address as it was, which is another one now.",
-        "Add a path of its own, and keep this one.",
+        Inverse::Of("request-parameter-removed"),
+        "Existing clients send requests to the old URL.",
+        "Keep this path, and add a new one.",
     ),
     Rule::error("request-parameter-removed", ADDED, UNHEEDED, DEPRECATE),
     Rule::info("request-parameter-removed-with-deprecation", ADDED),
@@ -52,70 +57,70 @@ pub(crate) const RULES: &[Rule] = &[
         "request-parameter-removed-before-sunset",
         ADDED,
         UNHEEDED,
-        "Wait for the day of the sunset that was announced.",
+        "Keep it until the announced sunset date.",
     ),
     Rule::error(
         "request-parameter-sunset-parse",
-        Mirror::None("the other way round nothing is announced"),
-        "Clients are told that it ends, but not when.",
-        "Write `x-sunset` with a day (YYYY-MM-DD) at least 180 days ahead.",
+        Inverse::None("a valid sunset is not reported"),
+        "Clients know that support ends, but not when.",
+        "Set `x-sunset` to a date (YYYY-MM-DD) at least 180 days in the future.",
     ),
-    Rule::info("request-path-parameter-renamed", Mirror::Of("request-path-parameter-renamed")),
+    Rule::info("request-path-parameter-renamed", Inverse::Of("request-path-parameter-renamed")),
     Rule::error(
         "request-parameter-style-changed",
-        Mirror::Of("request-parameter-style-changed"),
+        Inverse::Of("request-parameter-style-changed"),
         REWRITE,
         BESIDE,
     ),
     Rule::error(
         "request-parameter-explode-changed",
-        Mirror::Of("request-parameter-explode-changed"),
+        Inverse::Of("request-parameter-explode-changed"),
         REWRITE,
         BESIDE,
     ),
     Rule::error(
         "request-parameter-allow-reserved-changed",
-        Mirror::Of("request-parameter-allow-reserved-changed"),
+        Inverse::Of("request-parameter-allow-reserved-changed"),
         REWRITE,
         BESIDE,
     ),
     Rule::error(
         "request-parameter-empty-value-refused",
-        Mirror::Of("request-parameter-empty-value-allowed"),
-        "A client that sends the parameter without a value is refused.",
-        "Go on accepting it.",
+        Inverse::Of("request-parameter-empty-value-allowed"),
+        "Requests with an empty value of the parameter are rejected.",
+        "Keep accepting an empty value.",
     ),
-    Rule::info("request-parameter-empty-value-allowed", Mirror::Of("request-parameter-empty-value-refused")),
+    Rule::info("request-parameter-empty-value-allowed", Inverse::Of("request-parameter-empty-value-refused")),
     Rule::error(
         "request-parameter-serialization-changed",
-        Mirror::Of("request-parameter-serialization-changed"),
+        Inverse::Of("request-parameter-serialization-changed"),
         REWRITE,
         BESIDE,
     ),
 ];
 
-/// A parameter with what it is known by.
-struct Parameter<'n> {
+/// A parameter and the key by which it is matched.
+struct OperationParameter<'n> {
     /// `path`, `query`, `header` or `cookie`.
-    place: &'n str,
+    location: &'n str,
     name: &'n str,
-    known_by: String,
+    key: String,
     node: &'n Node,
-    /// Where it is used.
-    used: Span,
-    /// Where it is named.
+    /// The position of its use.
+    used_at: Span,
+    /// The position of its definition.
     at: Span,
-    /// Whether all operations of the path have it.
-    of_path: bool,
+    /// Whether it is a parameter of the path item.
+    of_path_item: bool,
 }
 
-impl Parameter<'_> {
+impl OperationParameter<'_> {
     fn is_required(&self) -> bool {
-        self.place == "path" || is_true(self.node, "required")
+        self.location == "path" || is_true(self.node, "required")
     }
 
-    fn shown(&self) -> String {
-        format!("{} parameter `{}`", self.place, self.name)
+    fn display_name(&self) -> String {
+        format!("{} parameter `{}`", self.location, self.name)
     }
 }
 
@@ -123,36 +128,44 @@ fn is_true(node: &Node, keyword: &str) -> bool {
     matches!(node.get(keyword).map(|flag| &flag.value), Some(Value::Bool(true)))
 }
 
-/// Headers that OpenAPI says by other means: as a parameter they mean nothing.
+/// Headers that OpenAPI describes elsewhere and ignores as parameters.
 const IGNORED: [&str; 3] = ["Accept", "Content-Type", "Authorization"];
 
-/// Every parameter of an operation: its own, and those of its path that it does not replace.
-fn all<'n>(side: &Side<'n>, operation: Operation<'_, 'n>) -> Vec<Parameter<'n>> {
-    let mut parameters: Vec<Parameter<'n>> = Vec::new();
+/// Returns the parameters of an operation: its own, and those of its path item that it does not override.
+fn all<'n>(side: &IndexedDocument<'n>, operation: OperationNode<'_, 'n>) -> Vec<OperationParameter<'n>> {
+    let mut parameters: Vec<OperationParameter<'n>> = Vec::new();
     let lists = [(operation.node.entry("parameters"), false), (operation.item.entry("parameters"), true)];
-    for (list, of_path) in lists {
+    for (list, of_path_item) in lists {
         for item in list.and_then(|list| list.value.items()).unwrap_or_default() {
             let (node, at) = side.follow_from(item, item.span);
             let text = |key| node.get(key).and_then(Node::as_str);
-            let (Some(place), Some(name)) = (text("in"), text("name")) else { continue };
-            if place == "header" && IGNORED.iter().any(|ignored| name.eq_ignore_ascii_case(ignored)) {
+            let (Some(location), Some(name)) = (text("in"), text("name")) else { continue };
+            if location == "header" && IGNORED.iter().any(|ignored| name.eq_ignore_ascii_case(ignored)) {
                 continue;
             }
-            let known_by = match place {
+            let key = match location {
                 "header" => format!("header {}", name.to_ascii_lowercase()),
-                "path" => format!("path {}", position(operation.item.name, name)),
-                _ => format!("{place} {name}"),
+                "path" => format!("path {}", path_index(operation.item.name, name)),
+                _ => format!("{location} {name}"),
             };
-            if !parameters.iter().any(|known| known.known_by == known_by) {
-                parameters.push(Parameter { place, name, known_by, node, used: item.span, at, of_path });
+            if !parameters.iter().any(|known| known.key == key) {
+                parameters.push(OperationParameter {
+                    location,
+                    name,
+                    key,
+                    node,
+                    used_at: item.span,
+                    at,
+                    of_path_item,
+                });
             }
         }
     }
     parameters
 }
 
-/// The place of a name among the braces of a path, or the name itself when it has none.
-fn position(path: &str, name: &str) -> String {
+/// Returns the index of a parameter in a path, or its name if the path does not contain it.
+fn path_index(path: &str, name: &str) -> String {
     let names = path.split('{').skip(1).filter_map(|part| part.split('}').next());
     names
         .enumerate()
@@ -162,113 +175,138 @@ fn position(path: &str, name: &str) -> String {
 
 /// Compares the parameters of an operation.
 pub(super) fn compare<'n>(
-    on: &mut Comparison<'n>,
-    at: &Rc<Use>,
-    was: Operation<'_, 'n>,
-    now: Operation<'_, 'n>,
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
+    before: OperationNode<'_, 'n>,
+    after: OperationNode<'_, 'n>,
 ) {
-    let base = all(&on.base, was);
-    let revision = all(&on.revision, now);
-    let lacking = Places::new(place(was.node, "parameters", was.at), place(now.node, "parameters", now.at));
-    let parameters = by_key(&base, &revision, |parameter| &parameter.known_by);
-    for (parameter, other) in parameters.stayed {
-        if at.flipped {
-            sent(on, at, Some(parameter), Some(other), lacking);
+    let base = all(&comparison.base, before);
+    let revision = all(&comparison.revision, after);
+    let parents = Positions::new(
+        position_of(before.node, "parameters", before.at),
+        position_of(after.node, "parameters", after.at),
+    );
+    let parameters = by_key(&base, &revision, |parameter| &parameter.key);
+    for (parameter, other) in parameters.common {
+        if at.is_outgoing {
+            compare_as_response_header(comparison, at, Some(parameter), Some(other), parents);
         } else {
-            both(on, at, parameter, other);
+            compare_both(comparison, at, parameter, other);
         }
     }
-    for parameter in parameters.gone {
-        if at.flipped {
-            sent(on, at, Some(parameter), None, lacking);
+    for parameter in parameters.removed {
+        if at.is_outgoing {
+            compare_as_response_header(comparison, at, Some(parameter), None, parents);
         } else {
-            removed(on, at, parameter, lacking);
+            report_removed(comparison, at, parameter, parents);
         }
     }
-    let same_path = template(was.item.name) == template(now.item.name);
-    for parameter in parameters.came {
-        if at.flipped {
-            sent(on, at, None, Some(parameter), lacking);
+    let is_same_path = template(before.item.name) == template(after.item.name);
+    for parameter in parameters.added {
+        if at.is_outgoing {
+            compare_as_response_header(comparison, at, None, Some(parameter), parents);
         } else {
-            added(on, at, parameter, lacking, same_path);
+            report_added(comparison, at, parameter, parents, is_same_path);
         }
     }
 }
 
-/// What the server sends with a webhook is a header that a receiver reads.
-fn sent<'n>(
-    on: &mut Comparison<'n>,
-    at: &Rc<Use>,
-    was: Option<&Parameter<'n>>,
-    now: Option<&Parameter<'n>>,
-    lacking: Places,
+/// Compares a parameter of a webhook as a header that the server sends.
+fn compare_as_response_header<'n>(
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
+    before: Option<&OperationParameter<'n>>,
+    after: Option<&OperationParameter<'n>>,
+    parents: Positions,
 ) {
-    let header = |parameter: &Parameter<'n>| responses::Header {
+    let header = |parameter: &OperationParameter<'n>| responses::HeaderUse {
         node: parameter.node,
-        used: parameter.used,
-        named: parameter.at,
+        used_at: parameter.used_at,
+        defined_at: parameter.at,
     };
-    let name = was.or(now).map_or("", |parameter| parameter.name);
-    responses::header(on, at, name, was.map(header), now.map(header), lacking);
+    let name = before.or(after).map_or("", |parameter| parameter.name);
+    responses::header(comparison, at, name, before.map(header), after.map(header), parents);
 }
 
-/// What a receiver answers with is a parameter in a header: it is written there, and the server reads it.
-pub(super) fn answered<'n>(
-    on: &mut Comparison<'n>,
-    at: &Rc<Use>,
+/// Compares a response header of a webhook as a header parameter, because the receiver sends it.
+pub(super) fn compare_as_request_header<'n>(
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
     name: &'n str,
-    was: Option<responses::Header<'n>>,
-    now: Option<responses::Header<'n>>,
-    lacking: Places,
+    before: Option<responses::HeaderUse<'n>>,
+    after: Option<responses::HeaderUse<'n>>,
+    parents: Positions,
 ) {
-    let parameter = |header: responses::Header<'n>| Parameter {
-        place: "header",
+    let parameter = |header: responses::HeaderUse<'n>| OperationParameter {
+        location: "header",
         name,
-        known_by: format!("header {}", name.to_ascii_lowercase()),
+        key: format!("header {}", name.to_ascii_lowercase()),
         node: header.node,
-        used: header.used,
-        at: header.named,
-        of_path: false,
+        used_at: header.used_at,
+        at: header.defined_at,
+        of_path_item: false,
     };
-    match (was.map(parameter), now.map(parameter)) {
+    match (before.map(parameter), after.map(parameter)) {
         (None, None) => {}
-        (None, Some(now)) => added(on, at, &now, lacking, true),
-        (Some(was), None) => unheeded(on, at, &was, lacking),
-        (Some(was), Some(now)) => both(on, at, &was, &now),
+        (None, Some(after)) => report_added(comparison, at, &after, parents, true),
+        (Some(before), None) => report_ignored(comparison, at, &before, parents),
+        (Some(before), Some(after)) => compare_both(comparison, at, &before, &after),
     }
 }
 
-/// A header that nobody reads any more refuses no one who still answers with it.
-fn unheeded(on: &mut Comparison<'_>, at: &Rc<Use>, parameter: &Parameter<'_>, lacking: Places) {
-    let level = match lifecycle::removal(parameter.node, on.today) {
-        lifecycle::Removal::Announced => Level::Info,
+/// Reports a header that the server no longer reads: receivers that still send it are not rejected.
+fn report_ignored(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    parameter: &OperationParameter<'_>,
+    parents: Positions,
+) {
+    let level = match lifecycle::removal_status(parameter.node, comparison.today) {
+        lifecycle::RemovalStatus::Announced => Level::Info,
         _ => Level::Warning,
     };
-    let places = Places::new(parameter.used, lacking.revision);
-    let message = format!("the {} was removed", parameter.shown());
-    on.raise_at(level, "request-parameter-removed", at, places, &parameter.known_by, message);
+    let positions = Positions::new(parameter.used_at, parents.revision);
+    let message = format!("the {} was removed", parameter.display_name());
+    comparison.report_with_level(level, "request-parameter-removed", at, positions, &parameter.key, message);
 }
 
-fn removed(on: &mut Comparison<'_>, at: &Rc<Use>, parameter: &Parameter<'_>, lacking: Places) {
-    let (id, why) = match lifecycle::removal(parameter.node, on.today) {
-        lifecycle::Removal::Unannounced => ("request-parameter-removed", String::new()),
-        lifecycle::Removal::Announced => ("request-parameter-removed-with-deprecation", String::new()),
-        lifecycle::Removal::BeforeSunset(date) => {
+fn report_removed(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    parameter: &OperationParameter<'_>,
+    parents: Positions,
+) {
+    let (id, why) = match lifecycle::removal_status(parameter.node, comparison.today) {
+        lifecycle::RemovalStatus::NotDeprecated => ("request-parameter-removed", String::new()),
+        lifecycle::RemovalStatus::Announced => ("request-parameter-removed-with-deprecation", String::new()),
+        lifecycle::RemovalStatus::BeforeSunset(date) => {
             ("request-parameter-removed-before-sunset", format!(" before its sunset on {date}"))
         }
-        lifecycle::Removal::NoDay(text) => {
-            ("request-parameter-sunset-parse", format!("; its sunset `{text}` is not a day"))
+        lifecycle::RemovalStatus::InvalidSunset(text) => {
+            ("request-parameter-sunset-parse", format!("; its sunset `{text}` is not a date"))
         }
     };
-    let places = Places::new(parameter.used, lacking.revision);
-    on.raise(id, at, places, &parameter.known_by, format!("the {} was removed{why}", parameter.shown()));
+    let positions = Positions::new(parameter.used_at, parents.revision);
+    comparison.report(
+        id,
+        at,
+        positions,
+        &parameter.key,
+        format!("the {} was removed{why}", parameter.display_name()),
+    );
 }
 
-fn added(on: &mut Comparison<'_>, at: &Rc<Use>, parameter: &Parameter<'_>, lacking: Places, same_path: bool) {
+fn report_added(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    parameter: &OperationParameter<'_>,
+    parents: Positions,
+    is_same_path: bool,
+) {
     let required = parameter.is_required();
-    let id = match (parameter.place, parameter.of_path, required) {
-        // A path that was there had its braces explained already, or never: the address is the same.
-        ("path", _, _) if same_path => "new-optional-request-parameter",
+    let id = match (parameter.location, parameter.of_path_item, required) {
+        // The URL stays the same, because the path already contained the parameter.
+        ("path", _, _) if is_same_path => "new-optional-request-parameter",
         ("path", ..) => "new-request-path-parameter",
         (_, true, true) => "new-required-request-default-parameter-to-existing-path",
         (_, true, false) => "new-optional-request-default-parameter-to-existing-path",
@@ -276,8 +314,14 @@ fn added(on: &mut Comparison<'_>, at: &Rc<Use>, parameter: &Parameter<'_>, lacki
         (_, false, false) => "new-optional-request-parameter",
     };
     let kind = if required { "required" } else { "optional" };
-    let places = Places::new(lacking.base, parameter.used);
-    on.raise(id, at, places, &parameter.known_by, format!("the {kind} {} was added", parameter.shown()));
+    let positions = Positions::new(parents.base, parameter.used_at);
+    comparison.report(
+        id,
+        at,
+        positions,
+        &parameter.key,
+        format!("the {kind} {} was added", parameter.display_name()),
+    );
 }
 
 const KNOWN: [&str; 11] = [
@@ -294,103 +338,171 @@ const KNOWN: [&str; 11] = [
     "x-sunset",
 ];
 
-fn both<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: &Parameter<'n>, now: &Parameter<'n>) {
-    if on.same().nodes(was.node, now.node) && was.name == now.name {
+fn compare_both<'n>(
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
+    before: &OperationParameter<'n>,
+    after: &OperationParameter<'n>,
+) {
+    if comparison.unchanged().nodes(before.node, after.node) && before.name == after.name {
         return;
     }
-    let at = &at.step(&format!("{} {}", now.place, now.name));
-    let places = Places::new(place(was.node, "required", was.at), place(now.node, "required", now.at));
-    match (was.is_required(), now.is_required()) {
+    let at = &at.step(&format!("{} {}", after.location, after.name));
+    let positions = Positions::new(
+        position_of(before.node, "required", before.at),
+        position_of(after.node, "required", after.at),
+    );
+    match (before.is_required(), after.is_required()) {
         (false, true) => {
-            let message = format!("the {} must be sent now", now.shown());
-            on.note_use(Site::Parameter, "became-required", at, places, "", message);
+            let message = format!("the {} became required", after.display_name());
+            comparison.report_schema_change_at(
+                SchemaSite::Parameter,
+                "became-required",
+                at,
+                positions,
+                "",
+                message,
+            );
         }
         (true, false) => {
-            let message = format!("the {} may be left out now", now.shown());
-            on.note_use(Site::Parameter, "became-optional", at, places, "", message);
+            let message = format!("the {} became optional", after.display_name());
+            comparison.report_schema_change_at(
+                SchemaSite::Parameter,
+                "became-optional",
+                at,
+                positions,
+                "",
+                message,
+            );
         }
         _ => {}
     }
-    if was.place == "path" && was.name != now.name {
-        let places = Places::new(place(was.node, "name", was.at), place(now.node, "name", now.at));
-        let facts = format!("{} to {}", was.name, now.name);
-        let message = format!("the path parameter `{}` is called `{}` now", was.name, now.name);
-        on.raise("request-path-parameter-renamed", at, places, &facts, message);
+    if before.location == "path" && before.name != after.name {
+        let positions = Positions::new(
+            position_of(before.node, "name", before.at),
+            position_of(after.node, "name", after.at),
+        );
+        let details = format!("{} to {}", before.name, after.name);
+        let message = format!("the path parameter `{}` was renamed to `{}`", before.name, after.name);
+        comparison.report("request-path-parameter-renamed", at, positions, &details, message);
     }
-    written(on, at, was, now);
-    lifecycle::judge_parameter(on, at, (was.node, was.at), (now.node, now.at));
-    schemas(on, at, was, now);
-    rest(on, at, was.node, now.node, (was.at, now.at), |key| KNOWN.contains(&key));
+    compare_serialization(comparison, at, before, after);
+    lifecycle::compare_parameter(comparison, at, (before.node, before.at), (after.node, after.at));
+    schemas(comparison, at, before, after);
+    compare_unknown_keywords(comparison, at, before.node, after.node, (before.at, after.at), |key| {
+        KNOWN.contains(&key)
+    });
 }
 
-/// How a parameter is written.
-fn written(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Parameter<'_>, now: &Parameter<'_>) {
-    let style = |parameter: &Parameter<'_>| {
-        let usual = if matches!(parameter.place, "query" | "cookie") { "form" } else { "simple" };
-        parameter.node.get("style").and_then(Node::as_str).unwrap_or(usual).to_owned()
+/// Compares the serialization of a parameter.
+fn compare_serialization(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    before: &OperationParameter<'_>,
+    after: &OperationParameter<'_>,
+) {
+    let style = |parameter: &OperationParameter<'_>| {
+        let default_style = if matches!(parameter.location, "query" | "cookie") { "form" } else { "simple" };
+        parameter.node.get("style").and_then(Node::as_str).unwrap_or(default_style).to_owned()
     };
-    let explode = |parameter: &Parameter<'_>| match parameter.node.get("explode").map(|flag| &flag.value) {
-        Some(Value::Bool(explode)) => *explode,
-        _ => style(parameter) == "form",
+    let explode =
+        |parameter: &OperationParameter<'_>| match parameter.node.get("explode").map(|flag| &flag.value) {
+            Some(Value::Bool(explode)) => *explode,
+            _ => style(parameter) == "form",
+        };
+    let positions_of = |keyword| {
+        Positions::new(
+            position_of(before.node, keyword, before.at),
+            position_of(after.node, keyword, after.at),
+        )
     };
-    let spots = |keyword| Places::new(place(was.node, keyword, was.at), place(now.node, keyword, now.at));
-    let (old, new) = (style(was), style(now));
+    let (old, new) = (style(before), style(after));
     if old != new {
-        let facts = format!("`{old}` to `{new}`");
-        let message = format!("the style went from {facts}");
-        on.raise("request-parameter-style-changed", at, spots("style"), &facts, message);
+        let details = format!("`{old}` to `{new}`");
+        let message = format!("`style` changed from {details}");
+        comparison.report("request-parameter-style-changed", at, positions_of("style"), &details, message);
     }
-    // Only lists and objects are written one way or the other.
-    if explode(was) != explode(now) && old == new && !(is_plain(&on.base, was) && is_plain(&on.revision, now))
+    // `explode` affects only arrays and objects.
+    if explode(before) != explode(after)
+        && old == new
+        && !(is_plain(&comparison.base, before) && is_plain(&comparison.revision, after))
     {
-        let message = format!("`explode` went from {} to {}", explode(was), explode(now));
-        on.raise(
+        let message = format!("`explode` changed from {} to {}", explode(before), explode(after));
+        comparison.report(
             "request-parameter-explode-changed",
             at,
-            spots("explode"),
-            &explode(now).to_string(),
+            positions_of("explode"),
+            &explode(after).to_string(),
             message,
         );
     }
-    let reserved = |parameter: &Parameter<'_>| is_true(parameter.node, "allowReserved");
-    if reserved(was) != reserved(now) {
-        let message = format!("`allowReserved` went from {} to {}", reserved(was), reserved(now));
-        on.raise("request-parameter-allow-reserved-changed", at, spots("allowReserved"), "", message);
+    let reserved = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowReserved");
+    if reserved(before) != reserved(after) {
+        let message = format!("`allowReserved` changed from {} to {}", reserved(before), reserved(after));
+        comparison.report(
+            "request-parameter-allow-reserved-changed",
+            at,
+            positions_of("allowReserved"),
+            "",
+            message,
+        );
     }
-    let empty = |parameter: &Parameter<'_>| is_true(parameter.node, "allowEmptyValue");
-    match (empty(was), empty(now)) {
+    let empty = |parameter: &OperationParameter<'_>| is_true(parameter.node, "allowEmptyValue");
+    match (empty(before), empty(after)) {
         (true, false) => {
-            let message = "the parameter may not be empty any more".to_owned();
-            on.raise("request-parameter-empty-value-refused", at, spots("allowEmptyValue"), "", message);
+            let message = "an empty value is no longer accepted".to_owned();
+            comparison.report(
+                "request-parameter-empty-value-refused",
+                at,
+                positions_of("allowEmptyValue"),
+                "",
+                message,
+            );
         }
         (false, true) => {
-            let message = "the parameter may be empty now".to_owned();
-            on.raise("request-parameter-empty-value-allowed", at, spots("allowEmptyValue"), "", message);
+            let message = "an empty value is accepted".to_owned();
+            comparison.report(
+                "request-parameter-empty-value-allowed",
+                at,
+                positions_of("allowEmptyValue"),
+                "",
+                message,
+            );
         }
         _ => {}
     }
 }
 
-fn is_plain<'n>(side: &Side<'n>, parameter: &Parameter<'n>) -> bool {
+fn is_plain<'n>(side: &IndexedDocument<'n>, parameter: &OperationParameter<'n>) -> bool {
     parameter.node.entry("schema").is_some_and(|entry| {
-        let types = View::of(side, &Parts::under(entry)).types;
-        Types::PLAIN.holds(types)
+        let types = SchemaView::of(side, &SchemaParts::under(entry)).types;
+        JsonTypes::PLAIN.contains(types)
     })
 }
 
-/// The schema of a parameter, or that of its one media type.
-fn schemas<'n>(on: &mut Comparison<'n>, at: &Rc<Use>, was: &Parameter<'n>, now: &Parameter<'n>) {
-    let (base, revision) = ((was.node, was.at), (now.node, now.at));
-    if let Some((facts, places)) = content::serialization(base, revision) {
-        let message = format!("the parameter is written otherwise: from {facts}");
-        on.raise("request-parameter-serialization-changed", at, places, &facts, message);
+/// Compares the schemas of a parameter and the media types of its content.
+fn schemas<'n>(
+    comparison: &mut Comparison<'n>,
+    at: &Rc<OperationPath>,
+    before: &OperationParameter<'n>,
+    after: &OperationParameter<'n>,
+) {
+    let (base, revision) = ((before.node, before.at), (after.node, after.at));
+    if let Some((details, positions)) = content::serialization(base, revision) {
+        let message = format!("the serialization changed from {details}");
+        comparison.report("request-parameter-serialization-changed", at, positions, &details, message);
     }
-    let is_text = !content::is_named(was.node) && !content::is_named(now.node);
-    let site = match (was.place, is_text) {
-        ("header", true) => Site::HeaderParameter,
-        ("header", false) => Site::HeaderContent,
-        (_, true) => Site::Parameter,
-        (_, false) => Site::ParameterContent,
+    let is_text = !content::is_named(before.node) && !content::is_named(after.node);
+    let site = match (before.location, is_text) {
+        ("header", true) => SchemaSite::HeaderParameter,
+        ("header", false) => SchemaSite::HeaderContent,
+        (_, true) => SchemaSite::Parameter,
+        (_, false) => SchemaSite::ParameterContent,
     };
-    on.enter(content::schema(base), content::schema(revision), site, Origin::Use(Rc::clone(at)));
+    comparison.queue(
+        content::schema(base),
+        content::schema(revision),
+        site,
+        Origin::Operation(Rc::clone(at)),
+    );
 }

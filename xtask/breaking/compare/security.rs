@@ -1,7 +1,7 @@
-//! Who may call: the schemes, and what each operation asks for.
+//! Compares security schemes and the security requirements of operations.
 //!
-//! An operation asks for one of several alternatives; each is a set of schemes with scopes. oasdiff takes all of this for
-//! news; here a change counts as breaking, since keys and scopes are what clients were given.
+//! An operation requires one of several alternatives, each a set of schemes with scopes. oasdiff reports these changes at level
+//! info. Here they are breaking, because clients depend on the keys and scopes that they have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -9,252 +9,278 @@ use std::rc::Rc;
 use contract::node::{Entry, Node};
 use contract::source::Span;
 
-use super::matched::by_key;
-use super::operations::{Operation, place, rest};
-use super::{Comparison, Places, Use};
-use crate::rule::{Level, Mirror, Rule};
+use super::matching::by_key;
+use super::operations::{OperationNode, compare_unknown_keywords, position_of};
+use super::{Comparison, OperationPath, Positions};
+use crate::rule::{Inverse, Level, Rule};
 
-const NO_KEY: &str = "A client without this kind of key is refused.";
-const KEEP_KEY: &str = "Keep the way in that clients have, as one of several.";
-const NO_SCOPE: &str = "A client whose key was not given the scope is refused.";
-const KEEP_SCOPE: &str = "Go on accepting keys with the scopes that were asked for.";
-const OTHER_KEY: &str = "A client proves who it is in a way that is not understood any more.";
-const BESIDE: &str = "Add a scheme of another name beside it.";
-const NO_SCOPE_LEFT: &str = "A client asks for the scope when it logs in, and is refused.";
-const KEEP_NAME: &str = "Keep the scope; it may grant nothing.";
+const NO_KEY: &str = "Requests without credentials of this scheme are rejected.";
+const KEEP_KEY: &str = "Keep the existing scheme as an alternative.";
+const NO_SCOPE: &str = "Requests with keys that lack the scope are rejected.";
+const KEEP_SCOPE: &str = "Keep accepting keys with the scopes that were required.";
+const OTHER_KEY: &str = "Requests with credentials of the old scheme are rejected.";
+const BESIDE: &str = "Keep the scheme, and add one with another name.";
+const NO_SCOPE_LEFT: &str = "Clients that request the scope cannot log in.";
+const KEEP_NAME: &str = "Keep the scope, even if it grants no access.";
 const UNGUARDED: &str =
-    "Clients stop sending a key, and fail once it is asked for again; data may be open to all.";
+    "Data may become public. Clients that stop sending credentials fail when they are required again.";
 
-/// The rules of this family.
+/// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "api-security-component-removed",
-        Mirror::Of("api-security-component-added"),
+        Inverse::Of("api-security-component-added"),
         OTHER_KEY,
         KEEP_KEY,
     ),
-    Rule::info("api-security-component-added", Mirror::Of("api-security-component-removed")),
+    Rule::info("api-security-component-added", Inverse::Of("api-security-component-removed")),
     Rule::error(
         "api-security-component-type-changed",
-        Mirror::Of("api-security-component-type-changed"),
+        Inverse::Of("api-security-component-type-changed"),
         OTHER_KEY,
         BESIDE,
     ),
     Rule::error(
         "api-security-component-oauth-url-changed",
-        Mirror::Of("api-security-component-oauth-url-changed"),
-        "A client logs in at the old address.",
-        "Keep the old address answering, and add a flow or a scheme for the new one.",
+        Inverse::Of("api-security-component-oauth-url-changed"),
+        "Clients log in at the old URL.",
+        "Keep the old URL working, and add a flow or a scheme for the new one.",
     ),
     Rule::error(
         "api-security-component-oauth-token-url-changed",
-        Mirror::Of("api-security-component-oauth-token-url-changed"),
-        "A client fetches its token at the old address.",
-        "Keep the old address answering, and add a flow or a scheme for the new one.",
+        Inverse::Of("api-security-component-oauth-token-url-changed"),
+        "Clients request tokens at the old URL.",
+        "Keep the old URL working, and add a flow or a scheme for the new one.",
     ),
     Rule::info(
         "api-security-component-oauth-scope-added",
-        Mirror::Of("api-security-component-oauth-scope-removed"),
+        Inverse::Of("api-security-component-oauth-scope-removed"),
     ),
     Rule::error(
         "api-security-component-oauth-scope-removed",
-        Mirror::Of("api-security-component-oauth-scope-added"),
+        Inverse::Of("api-security-component-oauth-scope-added"),
         NO_SCOPE_LEFT,
         KEEP_NAME,
     ),
     Rule::info(
         "api-security-component-oauth-scope-changed",
-        Mirror::Of("api-security-component-oauth-scope-changed"),
+        Inverse::Of("api-security-component-oauth-scope-changed"),
     ),
-    Rule::error("api-security-removed", Mirror::Of("api-security-added"), UNGUARDED, KEEP_KEY),
-    Rule::error("api-security-added", Mirror::Of("api-security-removed"), NO_KEY, KEEP_KEY),
-    Rule::info("api-security-alternative-added", Mirror::Of("api-security-removed")),
-    Rule::error("api-security-scope-added", Mirror::Of("api-security-scope-removed"), NO_SCOPE, KEEP_SCOPE),
+    Rule::error("api-security-removed", Inverse::Of("api-security-added"), UNGUARDED, KEEP_KEY),
+    Rule::error("api-security-added", Inverse::Of("api-security-removed"), NO_KEY, KEEP_KEY),
+    Rule::info("api-security-alternative-added", Inverse::Of("api-security-removed")),
+    Rule::error("api-security-scope-added", Inverse::Of("api-security-scope-removed"), NO_SCOPE, KEEP_SCOPE),
     Rule::error(
         "api-security-scope-removed",
-        Mirror::Of("api-security-scope-added"),
-        "Keys that were refused are accepted; what the scope kept apart is open to them.",
-        "Make it a decision: have it waived once someone has judged who gets in.",
+        Inverse::Of("api-security-scope-added"),
+        "Keys without the scope gain access to the operation.",
+        "Review who gains access, and add a waiver.",
     ),
-    Rule::error("api-global-security-removed", Mirror::Of("api-global-security-added"), UNGUARDED, KEEP_KEY),
-    Rule::error("api-global-security-added", Mirror::Of("api-global-security-removed"), NO_KEY, KEEP_KEY),
-    Rule::info("api-global-security-alternative-added", Mirror::Of("api-global-security-removed")),
+    Rule::error("api-global-security-removed", Inverse::Of("api-global-security-added"), UNGUARDED, KEEP_KEY),
+    Rule::error("api-global-security-added", Inverse::Of("api-global-security-removed"), NO_KEY, KEEP_KEY),
+    Rule::info("api-global-security-alternative-added", Inverse::Of("api-global-security-removed")),
     Rule::error(
         "api-global-security-scope-added",
-        Mirror::Of("api-global-security-scope-removed"),
+        Inverse::Of("api-global-security-scope-removed"),
         NO_SCOPE,
         KEEP_SCOPE,
     ),
     Rule::error(
         "api-global-security-scope-removed",
-        Mirror::Of("api-global-security-scope-added"),
-        "Keys that were refused are accepted; what the scope kept apart is open to them.",
-        "Make it a decision: have it waived once someone has judged who gets in.",
+        Inverse::Of("api-global-security-scope-added"),
+        "Keys without the scope gain access to the operation.",
+        "Review who gains access, and add a waiver.",
     ),
 ];
 
-/// One alternative: schemes with the scopes that each must have.
-struct Alternative<'n> {
+/// One alternative of a security requirement: schemes with their required scopes.
+struct SecurityAlternative<'n> {
     schemes: BTreeMap<&'n str, BTreeSet<&'n str>>,
     at: Span,
 }
 
-impl Alternative<'_> {
+impl SecurityAlternative<'_> {
     fn names(&self) -> BTreeSet<&str> {
         self.schemes.keys().copied().collect()
     }
 
-    fn shown(&self) -> String {
+    fn display_name(&self) -> String {
         let names: Vec<&str> = self.schemes.keys().copied().collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(" and ") }
     }
 }
 
-/// The alternatives under `security`; none at all is one that asks for nothing.
-fn alternatives(owner: &Node) -> Option<Vec<Alternative<'_>>> {
+/// Returns the alternatives of `security`. An empty list is one alternative that requires nothing.
+fn alternatives(owner: &Node) -> Option<Vec<SecurityAlternative<'_>>> {
     let entry = owner.entry("security")?;
     let items = entry.value.items().unwrap_or_default();
     if items.is_empty() {
-        return Some(vec![Alternative { schemes: BTreeMap::new(), at: entry.key.span }]);
+        return Some(vec![SecurityAlternative { schemes: BTreeMap::new(), at: entry.key.span }]);
     }
     Some(items.iter().map(alternative).collect())
 }
 
-fn alternative(item: &Node) -> Alternative<'_> {
+fn alternative(item: &Node) -> SecurityAlternative<'_> {
     let schemes = item.entries().unwrap_or_default().iter().map(|entry| {
         let scopes = entry.value.items().unwrap_or_default().iter().filter_map(Node::as_str).collect();
         (entry.key.text.as_str(), scopes)
     });
-    Alternative { schemes: schemes.collect(), at: item.span }
+    SecurityAlternative { schemes: schemes.collect(), at: item.span }
 }
 
-/// Compares what an operation asks for: its own list, or else the document's. What webhooks ask for is the receiver's affair.
-pub(super) fn compare(on: &mut Comparison<'_>, at: &Rc<Use>, was: Operation<'_, '_>, now: Operation<'_, '_>) {
-    if at.flipped {
+/// Compares the security requirements of an operation: its own, or those of the document. Webhooks are skipped, because their
+/// receivers define them.
+pub(super) fn compare(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    before: OperationNode<'_, '_>,
+    after: OperationNode<'_, '_>,
+) {
+    if at.is_outgoing {
         return;
     }
-    let (base, base_at, of_base) = effective(&on.base.document.root, was);
-    let (revision, revision_at, of_revision) = effective(&on.revision.document.root, now);
-    let stem = if of_base && of_revision { "api-global-security" } else { "api-security" };
-    lists(on, at, stem, &base, &revision, Places::new(base_at, revision_at));
+    let (base, base_at, of_base) = effective(&comparison.base.document.root, before);
+    let (revision, revision_at, of_revision) = effective(&comparison.revision.document.root, after);
+    let id_prefix = if of_base && of_revision { "api-global-security" } else { "api-security" };
+    compare_lists(comparison, at, id_prefix, &base, &revision, Positions::new(base_at, revision_at));
 }
 
-/// What an operation asks for, where that is said, and whether the document says it for all.
-fn effective<'n>(root: &'n Node, operation: Operation<'_, 'n>) -> (Vec<Alternative<'n>>, Span, bool) {
+/// Returns the security requirements of an operation, their position, and whether they are those of the document.
+fn effective<'n>(
+    root: &'n Node,
+    operation: OperationNode<'_, 'n>,
+) -> (Vec<SecurityAlternative<'n>>, Span, bool) {
     let head = Span { start: root.span.start, end: root.span.start };
     let own = alternatives(operation.node);
     let of_root = own.is_none();
     let all = own.or_else(|| alternatives(root));
-    let at =
-        if of_root { place(root, "security", head) } else { place(operation.node, "security", operation.at) };
-    (all.unwrap_or_else(|| vec![Alternative { schemes: BTreeMap::new(), at }]), at, of_root)
+    let at = if of_root {
+        position_of(root, "security", head)
+    } else {
+        position_of(operation.node, "security", operation.at)
+    };
+    (all.unwrap_or_else(|| vec![SecurityAlternative { schemes: BTreeMap::new(), at }]), at, of_root)
 }
 
-fn lists(
-    on: &mut Comparison<'_>,
-    at: &Rc<Use>,
-    stem: &str,
-    was: &[Alternative<'_>],
-    now: &[Alternative<'_>],
-    places: Places,
+fn compare_lists(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    id_prefix: &str,
+    before: &[SecurityAlternative<'_>],
+    after: &[SecurityAlternative<'_>],
+    positions: Positions,
 ) {
-    let mut left: Vec<&Alternative<'_>> = now.iter().collect();
-    let mut gone: Vec<&Alternative<'_>> = was.iter().collect();
-    // The ones with the same scopes first: one scheme may stand in several alternatives.
-    let pairings: [fn(&Alternative<'_>, &Alternative<'_>) -> bool; 2] =
+    let mut left: Vec<&SecurityAlternative<'_>> = after.iter().collect();
+    let mut unmatched: Vec<&SecurityAlternative<'_>> = before.iter().collect();
+    // Equal scopes are matched first, because a scheme can occur in several alternatives.
+    let pairings: [fn(&SecurityAlternative<'_>, &SecurityAlternative<'_>) -> bool; 2] =
         [|old, new| old.schemes == new.schemes, |old, new| old.names() == new.names()];
-    for is_it in pairings {
-        gone.retain(|old| match left.iter().position(|new| is_it(old, new)) {
+    for matches in pairings {
+        unmatched.retain(|old| match left.iter().position(|new| matches(old, new)) {
             Some(found) => {
-                scopes(on, at, stem, old, left.remove(found));
+                scopes(comparison, at, id_prefix, old, left.remove(found));
                 false
             }
             None => true,
         });
     }
-    let opened = left.iter().any(|new| new.schemes.is_empty());
-    let was_open = gone.iter().any(|old| old.schemes.is_empty());
-    for old in gone.iter().filter(|old| !old.schemes.is_empty() && !opened) {
-        let message = format!("{} does not open it any more", old.shown());
-        on.raise(&format!("{stem}-removed"), at, Places::new(old.at, places.revision), &old.shown(), message);
+    let becomes_public = left.iter().any(|new| new.schemes.is_empty());
+    let was_public = unmatched.iter().any(|old| old.schemes.is_empty());
+    for old in unmatched.iter().filter(|old| !old.schemes.is_empty() && !becomes_public) {
+        let message = format!("{} no longer grants access", old.display_name());
+        comparison.report(
+            &format!("{id_prefix}-removed"),
+            at,
+            Positions::new(old.at, positions.revision),
+            &old.display_name(),
+            message,
+        );
     }
-    if opened {
-        let names: Vec<String> = was.iter().map(Alternative::shown).collect();
-        let message = format!("it asks for nothing any more, where it asked for {}", names.join(" or "));
-        on.raise(&format!("{stem}-removed"), at, places, "open", message);
+    if becomes_public {
+        let names: Vec<String> = before.iter().map(SecurityAlternative::display_name).collect();
+        let message = format!("authentication is no longer required (was {})", names.join(" or "));
+        comparison.report(&format!("{id_prefix}-removed"), at, positions, "open", message);
     }
-    if was_open {
-        let names: Vec<String> = now.iter().map(Alternative::shown).collect();
-        let message = format!("it asks for {} now, where it asked for nothing", names.join(" or "));
-        on.raise(&format!("{stem}-added"), at, places, "closed", message);
+    if was_public {
+        let names: Vec<String> = after.iter().map(SecurityAlternative::display_name).collect();
+        let message = format!("authentication became required: {}", names.join(" or "));
+        comparison.report(&format!("{id_prefix}-added"), at, positions, "closed", message);
     }
-    let kept = gone.len() < was.len();
-    for new in left.iter().filter(|new| !new.schemes.is_empty() && !was_open) {
-        let places = Places::new(places.base, new.at);
-        let (id, message) = if kept {
-            (format!("{stem}-alternative-added"), format!("{} opens it as well", new.shown()))
+    let has_match = unmatched.len() < before.len();
+    for new in left.iter().filter(|new| !new.schemes.is_empty() && !was_public) {
+        let positions = Positions::new(positions.base, new.at);
+        let (id, message) = if has_match {
+            (format!("{id_prefix}-alternative-added"), format!("{} also grants access", new.display_name()))
         } else {
-            (format!("{stem}-added"), format!("it asks for {} now", new.shown()))
+            (format!("{id_prefix}-added"), format!("authentication now requires {}", new.display_name()))
         };
-        on.raise(&id, at, places, &new.shown(), message);
+        comparison.report(&id, at, positions, &new.display_name(), message);
     }
 }
 
-fn scopes(on: &mut Comparison<'_>, at: &Rc<Use>, stem: &str, was: &Alternative<'_>, now: &Alternative<'_>) {
-    let places = Places::new(was.at, now.at);
-    for (scheme, old) in &was.schemes {
-        let Some(new) = now.schemes.get(scheme) else { continue };
+fn scopes(
+    comparison: &mut Comparison<'_>,
+    at: &Rc<OperationPath>,
+    id_prefix: &str,
+    before: &SecurityAlternative<'_>,
+    after: &SecurityAlternative<'_>,
+) {
+    let positions = Positions::new(before.at, after.at);
+    for (scheme, old) in &before.schemes {
+        let Some(new) = after.schemes.get(scheme) else { continue };
         for scope in new.difference(old) {
-            let message = format!("`{scheme}` must have the scope `{scope}` now");
-            on.raise(&format!("{stem}-scope-added"), at, places, scope, message);
+            let message = format!("`{scheme}` now requires the scope `{scope}`");
+            comparison.report(&format!("{id_prefix}-scope-added"), at, positions, scope, message);
         }
         for scope in old.difference(new) {
-            let message = format!("`{scheme}` need not have the scope `{scope}` any more");
-            on.raise(&format!("{stem}-scope-removed"), at, places, scope, message);
+            let message = format!("`{scheme}` no longer requires the scope `{scope}`");
+            comparison.report(&format!("{id_prefix}-scope-removed"), at, positions, scope, message);
         }
     }
 }
 
-/// Compares the schemes themselves.
-pub(super) fn compare_components(on: &mut Comparison<'_>) {
-    let (bases, revisions) = (on.base.section("securitySchemes"), on.revision.section("securitySchemes"));
-    let section = |root: &Node| root.place_of("/components/securitySchemes");
-    let lacking = Places::new(section(&on.base.document.root), section(&on.revision.document.root));
-    let at = Use::of("security schemes");
-    let asked_for = asked_for(&on.base.document.root);
+/// Compares the security schemes.
+pub(super) fn compare_components(comparison: &mut Comparison<'_>) {
+    let (bases, revisions) =
+        (comparison.base.section("securitySchemes"), comparison.revision.section("securitySchemes"));
+    let section = |root: &Node| root.span_at("/components/securitySchemes");
+    let parents =
+        Positions::new(section(&comparison.base.document.root), section(&comparison.revision.document.root));
+    let at = OperationPath::of("security schemes");
+    let required_schemes = required_schemes(&comparison.base.document.root);
     let schemes = by_key(bases, revisions, |entry| &entry.key.text);
-    for (was, now) in schemes.stayed {
-        let before = on.notes.len();
-        scheme(on, &at, was, now);
-        if !asked_for.contains(was.key.text.as_str()) {
-            on.notes[before..].iter_mut().for_each(|note| note.level = Level::Info);
+    for (before, after) in schemes.common {
+        let known = comparison.changes.len();
+        scheme(comparison, &at, before, after);
+        if !required_schemes.contains(before.key.text.as_str()) {
+            comparison.changes[known..].iter_mut().for_each(|change| change.level = Level::Info);
         }
     }
-    for entry in schemes.gone {
+    for entry in schemes.removed {
         let name = &entry.key.text;
-        let places = Places::new(entry.key.span, lacking.revision);
+        let positions = Positions::new(entry.key.span, parents.revision);
         let message = format!("the security scheme `{name}` was removed");
-        let level = if asked_for.contains(name.as_str()) { Level::Error } else { Level::Info };
-        on.raise_at(level, "api-security-component-removed", &at, places, name, message);
+        let level = if required_schemes.contains(name.as_str()) { Level::Error } else { Level::Info };
+        comparison.report_with_level(level, "api-security-component-removed", &at, positions, name, message);
     }
-    for entry in schemes.came {
+    for entry in schemes.added {
         let name = &entry.key.text;
-        let places = Places::new(lacking.base, entry.key.span);
+        let positions = Positions::new(parents.base, entry.key.span);
         let message = format!("the security scheme `{name}` was added");
-        on.raise("api-security-component-added", &at, places, name, message);
+        comparison.report("api-security-component-added", &at, positions, name, message);
     }
 }
 
-/// The schemes that some operation of a document asks for: no client was told to use another one.
-fn asked_for(root: &Node) -> BTreeSet<&str> {
+/// Returns the schemes that any operation of a document requires. Clients do not use the other ones.
+fn required_schemes(root: &Node) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     let mut left = vec![root];
     while let Some(node) = left.pop() {
         for entry in node.entries().unwrap_or_default() {
             if entry.key.text == "security" {
-                let asked =
+                let required =
                     entry.value.items().unwrap_or_default().iter().filter_map(Node::entries).flatten();
-                names.extend(asked.map(|entry| entry.key.text.as_str()));
+                names.extend(required.map(|entry| entry.key.text.as_str()));
             } else {
                 left.push(&entry.value);
             }
@@ -264,8 +290,8 @@ fn asked_for(root: &Node) -> BTreeSet<&str> {
     names
 }
 
-fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
-    let (base, revision) = (on.base.follow(&was.value), on.revision.follow(&now.value));
+fn scheme(comparison: &mut Comparison<'_>, at: &Rc<OperationPath>, before: &Entry, after: &Entry) {
+    let (base, revision) = (comparison.base.follow(&before.value), comparison.revision.follow(&after.value));
     for keyword in ["type", "scheme", "in", "name", "openIdConnectUrl"] {
         let text = |node: &Node| {
             let text = node.get(keyword).and_then(Node::as_str)?;
@@ -273,18 +299,20 @@ fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
         };
         let (old, new) = (text(base), text(revision));
         if old != new {
-            let shown = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
-            let facts = format!("{keyword} {} to {}", shown(old), shown(new));
-            let places =
-                Places::new(place(base, keyword, was.key.span), place(revision, keyword, now.key.span));
-            let message = format!("the security scheme `{}` changed: {facts}", was.key.text);
-            on.raise("api-security-component-type-changed", at, places, &facts, message);
+            let display_name = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
+            let details = format!("{keyword} {} to {}", display_name(old), display_name(new));
+            let positions = Positions::new(
+                position_of(base, keyword, before.key.span),
+                position_of(revision, keyword, after.key.span),
+            );
+            let message = format!("the security scheme `{}` changed: {details}", before.key.text);
+            comparison.report("api-security-component-type-changed", at, positions, &details, message);
         }
     }
     for flow in ["implicit", "password", "clientCredentials", "authorizationCode"] {
         let of = |node: &Node| node.get("flows").and_then(|flows| flows.entry(flow).cloned());
         match (of(base), of(revision)) {
-            (Some(old), Some(new)) => oauth(on, at, &old, &new),
+            (Some(old), Some(new)) => oauth(comparison, at, &old, &new),
             (None, None) => {}
             (old, new) => {
                 let what = if old.is_none() { "added" } else { "removed" };
@@ -296,21 +324,23 @@ fn scheme(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
                 } else {
                     "api-security-component-removed"
                 };
-                let places = Places::new(span(old, was), span(new, now));
-                let message = format!("the flow `{flow}` of `{}` was {what}", was.key.text);
-                on.raise(id, at, places, flow, message);
+                let positions = Positions::new(span(old, before), span(new, after));
+                let message = format!("the flow `{flow}` of `{}` was {what}", before.key.text);
+                comparison.report(id, at, positions, flow, message);
             }
         }
     }
     let known = ["type", "scheme", "in", "name", "openIdConnectUrl", "flows", "bearerFormat"];
-    rest(on, at, base, revision, (was.key.span, now.key.span), |key| known.contains(&key));
+    compare_unknown_keywords(comparison, at, base, revision, (before.key.span, after.key.span), |key| {
+        known.contains(&key)
+    });
 }
 
-/// Whether upper and lower case are one under a keyword: names of headers are so, those in a query or a cookie are not.
+/// Whether the value of a keyword is case-insensitive: names of headers are, names of query parameters and cookies are not.
 fn is_folded(scheme: &Node, keyword: &str) -> bool {
     let in_header = || {
-        let place = scheme.get("in").and_then(Node::as_str);
-        place.is_some_and(|place| place.eq_ignore_ascii_case("header"))
+        let location = scheme.get("in").and_then(Node::as_str);
+        location.is_some_and(|location| location.eq_ignore_ascii_case("header"))
     };
     match keyword {
         "name" => in_header(),
@@ -319,7 +349,7 @@ fn is_folded(scheme: &Node, keyword: &str) -> bool {
     }
 }
 
-fn oauth(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
+fn oauth(comparison: &mut Comparison<'_>, at: &Rc<OperationPath>, before: &Entry, after: &Entry) {
     for (keyword, id) in [
         ("authorizationUrl", "api-security-component-oauth-url-changed"),
         ("tokenUrl", "api-security-component-oauth-token-url-changed"),
@@ -327,45 +357,47 @@ fn oauth(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
     ] {
         let text =
             |entry: &Entry| entry.value.get(keyword).and_then(Node::as_str).unwrap_or("none").to_owned();
-        let (old, new) = (text(was), text(now));
+        let (old, new) = (text(before), text(after));
         if old != new {
-            let facts = format!("`{old}` to `{new}`");
-            let places = Places::new(
-                place(&was.value, keyword, was.key.span),
-                place(&now.value, keyword, now.key.span),
+            let details = format!("`{old}` to `{new}`");
+            let positions = Positions::new(
+                position_of(&before.value, keyword, before.key.span),
+                position_of(&after.value, keyword, after.key.span),
             );
-            on.raise(id, at, places, &facts, format!("`{keyword}` went from {facts}"));
+            comparison.report(id, at, positions, &details, format!("`{keyword}` changed from {details}"));
         }
     }
-    flow_scopes(on, at, was, now);
+    flow_scopes(comparison, at, before, after);
 }
 
-/// The scopes that a flow offers.
-fn flow_scopes(on: &mut Comparison<'_>, at: &Rc<Use>, was: &Entry, now: &Entry) {
+/// Compares the scopes of a flow.
+fn flow_scopes(comparison: &mut Comparison<'_>, at: &Rc<OperationPath>, before: &Entry, after: &Entry) {
     fn offered(flow: &Entry) -> &[Entry] {
         flow.value.get("scopes").and_then(Node::entries).unwrap_or_default()
     }
-    let scopes = by_key(offered(was), offered(now), |entry| &entry.key.text);
-    let lacking =
-        Places::new(place(&was.value, "scopes", was.key.span), place(&now.value, "scopes", now.key.span));
-    for (entry, other) in scopes.stayed {
+    let scopes = by_key(offered(before), offered(after), |entry| &entry.key.text);
+    let parents = Positions::new(
+        position_of(&before.value, "scopes", before.key.span),
+        position_of(&after.value, "scopes", after.key.span),
+    );
+    for (entry, other) in scopes.common {
         if entry.value.as_str() != other.value.as_str() {
             let name = &entry.key.text;
-            let places = Places::new(entry.key.span, other.key.span);
-            let message = format!("the scope `{name}` is explained otherwise");
-            on.raise("api-security-component-oauth-scope-changed", at, places, name, message);
+            let positions = Positions::new(entry.key.span, other.key.span);
+            let message = format!("the description of the scope `{name}` changed");
+            comparison.report("api-security-component-oauth-scope-changed", at, positions, name, message);
         }
     }
-    for entry in scopes.gone {
+    for entry in scopes.removed {
         let name = &entry.key.text;
-        let places = Places::new(entry.key.span, lacking.revision);
+        let positions = Positions::new(entry.key.span, parents.revision);
         let message = format!("the scope `{name}` was removed");
-        on.raise("api-security-component-oauth-scope-removed", at, places, name, message);
+        comparison.report("api-security-component-oauth-scope-removed", at, positions, name, message);
     }
-    for entry in scopes.came {
+    for entry in scopes.added {
         let name = &entry.key.text;
-        let places = Places::new(lacking.base, entry.key.span);
+        let positions = Positions::new(parents.base, entry.key.span);
         let message = format!("the scope `{name}` was added");
-        on.raise("api-security-component-oauth-scope-added", at, places, name, message);
+        comparison.report("api-security-component-oauth-scope-added", at, positions, name, message);
     }
 }

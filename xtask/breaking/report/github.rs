@@ -1,23 +1,23 @@
-//! For a CI service that understands GitHub's workflow commands: an annotation at each place of the revision.
+//! GitHub workflow commands: one annotation for each finding, at its position in the revision.
 
 use contract::diagnostic::workflow_command;
 
 use super::super::finding::Finding;
 use super::super::rule::Level;
-use super::{Compared, reached, verdict};
+use super::{ComparisonResult, affected_operations, verdict};
 
-pub(super) fn commands(compared: &Compared, findings: &[&Finding]) -> String {
-    let source = &compared.revision.source;
+pub(super) fn commands(result: &ComparisonResult, findings: &[&Finding]) -> String {
+    let source = &result.revision.source;
     let mut text = String::new();
     for finding in findings {
-        let place = source.place(finding.revision);
-        let mut message = format!("{} ({})", finding.message, reached(finding));
-        for (word, sentence) in [("", &finding.who), ("instead: ", &finding.instead)] {
+        let position = source.position(finding.revision);
+        let mut message = format!("{} ({})", finding.message, affected_operations(finding));
+        for (word, sentence) in [("", &finding.impact), ("remedy: ", &finding.remedy)] {
             if !sentence.is_empty() {
                 message += &format!("\n{word}{sentence}");
             }
         }
-        let command = workflow_command(&source.name, place.line, place.column, &finding.id, &message);
+        let command = workflow_command(&source.name, position.line, position.column, &finding.id, &message);
         let level = match (finding.waived.is_some(), finding.level) {
             (true, _) | (_, Level::Info) => "::notice",
             (false, Level::Warning) => "::warning",
@@ -25,8 +25,8 @@ pub(super) fn commands(compared: &Compared, findings: &[&Finding]) -> String {
         };
         text += &command.replacen("::error", level, 1);
     }
-    for fault in &compared.faults {
-        text += &format!("::error title=waivers::{fault}\n");
+    for waiver_error in &result.waiver_errors {
+        text += &format!("::error title=waivers::{waiver_error}\n");
     }
-    text + &verdict(compared) + "\n"
+    text + &verdict(result) + "\n"
 }

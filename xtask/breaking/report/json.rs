@@ -1,39 +1,39 @@
-//! For programs: one JSON object a line, at last the sums.
+//! JSON: one object per finding and line; the last line contains the totals.
 
-use contract::diagnostic::line;
+use contract::diagnostic::json_line;
 use contract::source::Span;
 use serde::Serialize;
 
-use super::super::compare::Reach;
-use super::super::document::Document;
+use super::super::compare::AffectedOperation;
+use super::super::document::OpenApiDocument;
 use super::super::finding::Finding;
 use super::super::rule::Level;
-use super::Compared;
+use super::ComparisonResult;
 
 #[derive(Serialize)]
-struct Printed<'a> {
+struct JsonFinding<'a> {
     id: &'a str,
     level: Level,
     message: &'a str,
     who: &'a str,
     instead: &'a str,
-    base: Place<'a>,
-    revision: Place<'a>,
+    base: JsonPosition<'a>,
+    revision: JsonPosition<'a>,
     path: &'a str,
-    operations: &'a [Reach],
+    operations: &'a [AffectedOperation],
     fingerprint: &'a str,
     waived: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct Place<'a> {
+struct JsonPosition<'a> {
     file: &'a str,
     line: usize,
     column: usize,
 }
 
 #[derive(Serialize)]
-struct Total<'a> {
+struct JsonTotals<'a> {
     breaking: usize,
     warnings: usize,
     harmless: usize,
@@ -41,36 +41,36 @@ struct Total<'a> {
     waiver_faults: &'a [String],
 }
 
-pub(super) fn lines(compared: &Compared, findings: &[&Finding]) -> String {
-    let mut text: String = findings.iter().map(|finding| line(&printed(compared, finding))).collect();
-    let sums = compared.sums();
-    text += &line(&Total {
-        breaking: sums.breaking,
-        warnings: sums.warnings,
-        harmless: sums.harmless,
-        waived: sums.waived,
-        waiver_faults: &compared.faults,
+pub(super) fn lines(result: &ComparisonResult, findings: &[&Finding]) -> String {
+    let mut text: String = findings.iter().map(|finding| json_line(&json_finding(result, finding))).collect();
+    let totals = result.totals();
+    text += &json_line(&JsonTotals {
+        breaking: totals.breaking,
+        warnings: totals.warnings,
+        harmless: totals.harmless,
+        waived: totals.waived,
+        waiver_faults: &result.waiver_errors,
     });
     text
 }
 
-fn printed<'a>(compared: &'a Compared, finding: &'a Finding) -> Printed<'a> {
-    Printed {
+fn json_finding<'a>(result: &'a ComparisonResult, finding: &'a Finding) -> JsonFinding<'a> {
+    JsonFinding {
         id: &finding.id,
         level: finding.level,
         message: &finding.message,
-        who: &finding.who,
-        instead: &finding.instead,
-        base: place(&compared.base, finding.base),
-        revision: place(&compared.revision, finding.revision),
+        who: &finding.impact,
+        instead: &finding.remedy,
+        base: position_of(&result.base, finding.base),
+        revision: position_of(&result.revision, finding.revision),
         path: &finding.path,
-        operations: &finding.reach,
+        operations: &finding.operations,
         fingerprint: &finding.fingerprint,
         waived: finding.waived.as_deref(),
     }
 }
 
-fn place(document: &Document, span: Span) -> Place<'_> {
-    let place = document.source.place(span);
-    Place { file: &document.source.name, line: place.line, column: place.column }
+fn position_of(document: &OpenApiDocument, span: Span) -> JsonPosition<'_> {
+    let position = document.source.position(span);
+    JsonPosition { file: &document.source.name, line: position.line, column: position.column }
 }

@@ -1,33 +1,33 @@
-//! For a comment or a release note.
+//! Markdown for a comment or a release note.
 
 use super::super::finding::Finding;
-use super::{Compared, groups, reached, verdict};
+use super::{ComparisonResult, affected_operations, groups, verdict};
 
-pub(super) fn gate(compared: &Compared, findings: &[&Finding]) -> String {
-    let mut text = format!("{}\n", verdict(compared));
+pub(super) fn gate(result: &ComparisonResult, findings: &[&Finding]) -> String {
+    let mut text = format!("{}\n", verdict(result));
     for finding in findings {
         text += &format!("\n### {}: {}\n\n", finding.level, finding.message);
         text += &format!(
-            "`{}` at `{}`, before at `{}`\n\n",
+            "`{}` at `{}` (base: `{}`)\n\n",
             finding.id,
-            compared.revision_place(finding),
-            compared.base_place(finding)
+            result.revision_place(finding),
+            result.base_place(finding)
         );
-        text += &format!("- Reached by: {}\n", code(&reached(finding)));
-        text += &format!("- Who breaks: {}\n- Instead: {}\n", finding.who, finding.instead);
+        text += &format!("- Affects: {}\n", code(&affected_operations(finding)));
+        text += &format!("- Impact: {}\n- Remedy: {}\n", finding.impact, finding.remedy);
         text += &format!("- Fingerprint: `{}`\n", finding.fingerprint);
         if let Some(reason) = &finding.waived {
             text += &format!("- Waived: {reason}\n");
         }
     }
-    for fault in &compared.faults {
-        text += &format!("\n- {fault}\n");
+    for waiver_error in &result.waiver_errors {
+        text += &format!("\n- {waiver_error}\n");
     }
     text
 }
 
-pub(super) fn changelog(compared: &Compared) -> String {
-    let groups = groups(compared);
+pub(super) fn changelog(result: &ComparisonResult) -> String {
+    let groups = groups(result);
     if groups.is_empty() {
         return "No changes.\n".to_owned();
     }
@@ -35,9 +35,9 @@ pub(super) fn changelog(compared: &Compared) -> String {
     for (heading, findings) in groups {
         text += &format!("{}## {heading}\n\n", if text.is_empty() { "" } else { "\n" });
         for finding in findings {
-            text += &format!("- {}: {}", code(&reached(finding)), finding.message);
-            if !finding.instead.is_empty() {
-                text += &format!(". {}", finding.who);
+            text += &format!("- {}: {}", code(&affected_operations(finding)), finding.message);
+            if !finding.remedy.is_empty() {
+                text += &format!(". {}", finding.impact);
             }
             text += &format!(" (`{}`)\n", finding.id);
         }
@@ -45,7 +45,7 @@ pub(super) fn changelog(compared: &Compared) -> String {
     text
 }
 
-/// A way through the contract, set as code.
+/// Formats a path through the contract as code.
 fn code(path: &str) -> String {
     match path.rsplit_once(" and ").filter(|(_, rest)| rest.ends_with(" more")) {
         Some((path, rest)) => format!("`{path}` and {rest}"),

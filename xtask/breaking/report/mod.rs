@@ -1,98 +1,96 @@
-//! How differences are printed.
-//!
-//! Owns the forms: for people, for programs, for CI, for a release note. It never judges.
+//! Renders findings: as text with source excerpts, JSON, GitHub workflow commands or Markdown.
 
 mod github;
 mod json;
 mod markdown;
 mod text;
 
-use super::Format;
-use super::document::Document;
+use super::ReportFormat;
+use super::document::OpenApiDocument;
 use super::finding::Finding;
 use super::rule::Level;
 
-/// Two documents and what differs.
+/// The result of a comparison.
 #[derive(Debug)]
-pub(crate) struct Compared {
-    /// What was promised.
-    pub base: Document,
-    /// What is promised now.
-    pub revision: Document,
-    /// The differences.
+pub(crate) struct ComparisonResult {
+    /// The base.
+    pub base: OpenApiDocument,
+    /// The revision.
+    pub revision: OpenApiDocument,
+    /// The findings, including waived ones.
     pub findings: Vec<Finding>,
-    /// What is wrong with the waivers.
-    pub faults: Vec<String>,
+    /// Messages about unused and expired waivers.
+    pub waiver_errors: Vec<String>,
 }
 
-/// How many findings there are of each kind.
+/// The number of findings of each kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sums {
-    /// Findings that close the gate.
+pub(crate) struct Totals {
+    /// Breaking changes that are not waived.
     pub breaking: usize,
-    /// Findings that may break someone.
+    /// Warnings.
     pub warnings: usize,
-    /// Findings that break nobody.
+    /// Harmless changes.
     pub harmless: usize,
-    /// Findings that a waiver lets pass.
+    /// Waived findings.
     pub waived: usize,
 }
 
-impl Compared {
-    fn sums(&self) -> Sums {
-        let mut sums = Sums::default();
+impl ComparisonResult {
+    fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
         for finding in &self.findings {
             match (finding.waived.is_some(), finding.level) {
-                (true, _) => sums.waived += 1,
-                (false, Level::Error) => sums.breaking += 1,
-                (false, Level::Warning) => sums.warnings += 1,
-                (false, Level::Info) => sums.harmless += 1,
+                (true, _) => totals.waived += 1,
+                (false, Level::Error) => totals.breaking += 1,
+                (false, Level::Warning) => totals.warnings += 1,
+                (false, Level::Info) => totals.harmless += 1,
             }
         }
-        sums
+        totals
     }
 
-    /// A place in the base, as `file:line:column`.
+    /// Formats the position in the base as `file:line:column`.
     fn base_place(&self, finding: &Finding) -> String {
-        place(&self.base, finding.base)
+        position_of(&self.base, finding.base)
     }
 
-    /// A place in the revision, as `file:line:column`.
+    /// Formats the position in the revision as `file:line:column`.
     fn revision_place(&self, finding: &Finding) -> String {
-        place(&self.revision, finding.revision)
+        position_of(&self.revision, finding.revision)
     }
 }
 
-fn place(document: &Document, span: contract::source::Span) -> String {
-    let place = document.source.place(span);
-    format!("{}:{}:{}", document.source.name, place.line, place.column)
+fn position_of(document: &OpenApiDocument, span: contract::source::Span) -> String {
+    let position = document.source.position(span);
+    format!("{}:{}:{}", document.source.name, position.line, position.column)
 }
 
-/// What the gate says: all that breaks or may break.
-pub(crate) fn gate(compared: &Compared, format: Format) -> String {
+/// Renders breaking changes and warnings.
+pub(crate) fn gate(result: &ComparisonResult, format: ReportFormat) -> String {
     let shown: Vec<&Finding> =
-        compared.findings.iter().filter(|finding| finding.level != Level::Info).collect();
+        result.findings.iter().filter(|finding| finding.level != Level::Info).collect();
     match format {
-        Format::Text => text::gate(compared, &shown),
-        Format::Json => json::lines(compared, &shown),
-        Format::Github => github::commands(compared, &shown),
-        Format::Markdown => markdown::gate(compared, &shown),
+        ReportFormat::Text => text::gate(result, &shown),
+        ReportFormat::Json => json::lines(result, &shown),
+        ReportFormat::Github => github::commands(result, &shown),
+        ReportFormat::Markdown => markdown::gate(result, &shown),
     }
 }
 
-/// What a changelog says: every difference that a client can notice.
-pub(crate) fn changelog(compared: &Compared, format: Format) -> String {
-    let shown: Vec<&Finding> = compared.findings.iter().collect();
+/// Renders every change that clients can notice.
+pub(crate) fn changelog(result: &ComparisonResult, format: ReportFormat) -> String {
+    let shown: Vec<&Finding> = result.findings.iter().collect();
     match format {
-        Format::Text => text::changelog(compared),
-        Format::Json => json::lines(compared, &shown),
-        Format::Github => github::commands(compared, &shown),
-        Format::Markdown => markdown::changelog(compared),
+        ReportFormat::Text => text::changelog(result),
+        ReportFormat::Json => json::lines(result, &shown),
+        ReportFormat::Github => github::commands(result, &shown),
+        ReportFormat::Markdown => markdown::changelog(result),
     }
 }
 
-/// The headings of a changelog, with what stands under each.
-fn groups(compared: &Compared) -> Vec<(&'static str, Vec<&Finding>)> {
+/// Groups the findings under the headings of a changelog.
+fn groups(result: &ComparisonResult) -> Vec<(&'static str, Vec<&Finding>)> {
     let heading = |finding: &Finding| match finding.level {
         Level::Error => 0,
         Level::Warning => 1,
@@ -107,40 +105,40 @@ fn groups(compared: &Compared) -> Vec<(&'static str, Vec<&Finding>)> {
     };
     let headings = ["Breaking", "May break", "Deprecations", "Added", "Removed", "Changed"];
     let mut groups: Vec<(&str, Vec<&Finding>)> = headings.iter().map(|name| (*name, Vec::new())).collect();
-    for finding in &compared.findings {
+    for finding in &result.findings {
         groups[heading(finding)].1.push(finding);
     }
     groups.retain(|(_, findings)| !findings.is_empty());
     groups
 }
 
-/// Where a finding is, in words: the way of the first operation, and how many others there are.
-fn reached(finding: &Finding) -> String {
-    match finding.reach.as_slice() {
-        [] => "nothing reaches it".to_owned(),
+/// Describes the affected operations: the path in the first one, and the number of others.
+fn affected_operations(finding: &Finding) -> String {
+    match finding.operations.as_slice() {
+        [] => "no operation".to_owned(),
         [one] => one.path.clone(),
         [one, rest @ ..] => format!("{} and {} more", one.path, rest.len()),
     }
 }
 
-/// A count with its noun.
+/// Formats a count with its noun.
 fn count(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// The last line of what the gate says.
-fn verdict(compared: &Compared) -> String {
-    let sums = compared.sums();
+/// Formats the summary line with the totals.
+fn verdict(result: &ComparisonResult) -> String {
+    let totals = result.totals();
     let mut parts = vec![
-        count(sums.breaking, "breaking change", "breaking changes"),
-        count(sums.warnings, "warning", "warnings"),
-        count(sums.harmless, "harmless change", "harmless changes"),
+        count(totals.breaking, "breaking change", "breaking changes"),
+        count(totals.warnings, "warning", "warnings"),
+        count(totals.harmless, "harmless change", "harmless changes"),
     ];
-    if sums.waived > 0 {
-        parts.push(format!("{} waived", sums.waived));
+    if totals.waived > 0 {
+        parts.push(format!("{} waived", totals.waived));
     }
-    if !compared.faults.is_empty() {
-        parts.push(count(compared.faults.len(), "fault in the waivers", "faults in the waivers"));
+    if !result.waiver_errors.is_empty() {
+        parts.push(count(result.waiver_errors.len(), "waiver error", "waiver errors"));
     }
-    format!("{} against {}: {}", compared.revision.source.name, compared.base.source.name, parts.join(", "))
+    format!("{} compared with {}: {}", result.revision.source.name, result.base.source.name, parts.join(", "))
 }

@@ -1,72 +1,72 @@
-//! For people: the lines of both documents are drawn.
+//! Text: diagnostics with excerpts of both documents.
 
-use annotate_snippets::{AnnotationKind, Group, Level as Drawn, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level as ReportLevel, Renderer, Snippet};
 use contract::source::Span;
 
-use super::super::document::Document;
+use super::super::document::OpenApiDocument;
 use super::super::finding::Finding;
 use super::super::rule::Level;
-use super::{Compared, count, groups, reached, verdict};
+use super::{ComparisonResult, affected_operations, count, groups, verdict};
 
-/// Operations that are named before the rest is counted.
+/// The number of operations that are named; the others are counted.
 const NAMED: usize = 3;
-/// Characters beyond which a line is not drawn: JSON may stand on one.
+/// The length in characters from which lines are shortened. A JSON document can be one long line.
 const LONGEST_LINE: usize = 400;
 
-pub(super) fn gate(compared: &Compared, findings: &[&Finding]) -> String {
-    let mut text: String = findings.iter().map(|finding| draw(compared, finding) + "\n\n").collect();
-    for fault in &compared.faults {
-        text += &format!("error[waiver]: {fault}\n\n");
+pub(super) fn gate(result: &ComparisonResult, findings: &[&Finding]) -> String {
+    let mut text: String = findings.iter().map(|finding| render(result, finding) + "\n\n").collect();
+    for waiver_error in &result.waiver_errors {
+        text += &format!("error[waiver]: {waiver_error}\n\n");
     }
-    text + &verdict(compared) + "\n"
+    text + &verdict(result) + "\n"
 }
 
-pub(super) fn changelog(compared: &Compared) -> String {
+pub(super) fn changelog(result: &ComparisonResult) -> String {
     let mut text = String::new();
-    for (heading, findings) in groups(compared) {
+    for (heading, findings) in groups(result) {
         text += &format!("{heading}\n");
         for finding in findings {
-            text += &format!("  {}: {}\n", reached(finding), finding.message);
-            text += &format!("    {} at {}\n", finding.id, compared.revision_place(finding));
+            text += &format!("  {}: {}\n", affected_operations(finding), finding.message);
+            text += &format!("    {} at {}\n", finding.id, result.revision_place(finding));
         }
         text.push('\n');
     }
-    text + &verdict(compared) + "\n"
+    text + &verdict(result) + "\n"
 }
 
-fn draw(compared: &Compared, finding: &Finding) -> String {
+fn render(result: &ComparisonResult, finding: &Finding) -> String {
     let level = match finding.level {
-        _ if finding.waived.is_some() => Drawn::INFO.with_name("waived"),
-        Level::Error => Drawn::ERROR,
-        Level::Warning => Drawn::WARNING,
-        Level::Info => Drawn::INFO,
+        _ if finding.waived.is_some() => ReportLevel::INFO.with_name("waived"),
+        Level::Error => ReportLevel::ERROR,
+        Level::Warning => ReportLevel::WARNING,
+        Level::Info => ReportLevel::INFO,
     };
     let mut group = Group::with_title(level.primary_title(finding.message.as_str()).id(finding.id.as_str()));
-    let sides = [(&compared.revision, finding.revision, "now"), (&compared.base, finding.base, "before")];
+    let sides = [(&result.revision, finding.revision, "revision"), (&result.base, finding.base, "base")];
     for (document, span, label) in sides {
         group = group.element(snippet(document, span, label));
     }
     for (name, sentence) in notes(finding) {
-        group = group.element(Drawn::NOTE.with_name(name).message(sentence));
+        group = group.element(ReportLevel::NOTE.with_name(name).message(sentence));
     }
     Renderer::plain().render(&[group])
 }
 
-/// One line of a document, drawn by itself: a renderer reads all that it is given.
+/// Creates an excerpt of one line. Only that line is passed to the renderer, which otherwise scans the whole document.
 fn snippet<'a>(
-    document: &'a Document,
+    document: &'a OpenApiDocument,
     span: Span,
     label: &str,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let source = &document.source;
-    let place = source.place(span);
-    let range = source.on_one_line(span);
+    let position = source.position(span);
+    let range = source.first_line_range(span);
     let start = source.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     let end = source.text[range.start..].find('\n').map_or(source.text.len(), |at| range.start + at);
     let line = &source.text[start..end];
     let mut label = label.to_owned();
     let (line, within) = if line.len() > LONGEST_LINE {
-        label = format!("{label}, at column {}", place.column);
+        label = format!("{label}, at column {}", position.column);
         let end = (range.start..=range.end.min(range.start + LONGEST_LINE))
             .rev()
             .find(|at| source.text.is_char_boundary(*at));
@@ -76,20 +76,20 @@ fn snippet<'a>(
         (line, range.start - start..range.end - start)
     };
     Snippet::source(line)
-        .line_start(place.line)
+        .line_start(position.line)
         .path(source.name.as_str())
         .annotation(AnnotationKind::Primary.span(within).label(label))
 }
 
 fn notes(finding: &Finding) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
-    for reach in finding.reach.iter().take(NAMED) {
-        notes.push(("reached by", reach.path.clone()));
+    for affected in finding.operations.iter().take(NAMED) {
+        notes.push(("affects", affected.path.clone()));
     }
-    if finding.reach.len() > NAMED {
-        notes.push(("reached by", count(finding.reach.len() - NAMED, "more operation", "more operations")));
+    if finding.operations.len() > NAMED {
+        notes.push(("affects", count(finding.operations.len() - NAMED, "more operation", "more operations")));
     }
-    for (name, sentence) in [("who breaks", &finding.who), ("instead", &finding.instead)] {
+    for (name, sentence) in [("impact", &finding.impact), ("remedy", &finding.remedy)] {
         if !sentence.is_empty() {
             notes.push((name, sentence.clone()));
         }

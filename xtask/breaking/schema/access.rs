@@ -1,169 +1,169 @@
-//! Who sends a property: `readOnly` is never in a request, `writeOnly` never in a response.
+//! Compares `readOnly` and `writeOnly`: read-only properties are not in requests, write-only properties are not in responses.
 //!
-//! Owns the rules whose ids tell required properties from optional ones.
+//! Also declares the rules whose ids distinguish required from optional properties.
 
-use super::Two;
-use super::view::View;
-use crate::compare::{Comparison, Places};
-use crate::rule::{Direction, Mirror, Rule, Site};
+use super::SchemaPair;
+use super::view::SchemaView;
+use crate::compare::{Comparison, Positions};
+use crate::rule::{Direction, Inverse, Rule, SchemaSite};
 
-/// Who sends a property.
+/// The values of `readOnly` and `writeOnly`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
+pub(super) struct PropertyAccess {
     read_only: bool,
     write_only: bool,
 }
 
-const NO_CLIENT_SENDS: &str = "A client that must send the property is refused.";
-const NO_CLIENT_READS: &str = "A client that reads the property finds nothing there.";
-const ADD_OPTIONAL: &str = "Make the new property optional, with a default that does what was done before.";
+const NO_CLIENT_SENDS: &str = "Requests without the property are rejected.";
+const NO_CLIENT_READS: &str = "Clients that read the property fail.";
+const ADD_OPTIONAL: &str = "Make the property optional, with a default that preserves the old behavior.";
 const KEEP_PROPERTY: &str =
-    "Keep the property and mark it `deprecated`; leave it out in the next version of the API.";
+    "Keep the property, mark it `deprecated`, and remove it in the next version of the API.";
 
-/// The rules of this family.
+/// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
     Rule::warning(
         "request-property-removed",
-        Mirror::Of("new-optional-request-property"),
-        "A client that still sends the property is not heeded, or refused where unknown properties are.",
-        "Keep accepting the property and mark it `deprecated`; it may be ignored.",
+        Inverse::Of("new-optional-request-property"),
+        "The server ignores the property that clients send, or rejects the request if unknown properties are invalid.",
+        "Keep accepting the property, even if it is ignored, and mark it `deprecated`.",
     ),
-    Rule::info("request-read-only-property-removed", Mirror::Of("new-optional-request-property")),
+    Rule::info("request-read-only-property-removed", Inverse::Of("new-optional-request-property")),
     Rule::error(
         "new-required-request-property",
-        Mirror::Of("request-property-removed"),
-        "A client that does not send the property, as none does today, is refused.",
+        Inverse::Of("request-property-removed"),
+        "Requests without the property, which existing clients do not send, are rejected.",
         ADD_OPTIONAL,
     ),
     Rule::error(
         "new-required-request-property-with-default",
-        Mirror::Of("request-property-removed"),
-        "A client that does not send the property, as none does today, is refused: a default does not excuse from `required`.",
-        "Take the property out of `required`; its default then does what was done before.",
+        Inverse::Of("request-property-removed"),
+        "Requests without the property, which existing clients do not send, are rejected: `required` applies despite the default.",
+        "Remove the property from `required`, so that its default preserves the old behavior.",
     ),
     Rule::error(
         "new-required-request-header-property",
-        Mirror::Of("request-property-removed"),
-        "A client that does not send the property in the header is refused.",
+        Inverse::Of("request-property-removed"),
+        "Requests without the property in the header are rejected.",
         ADD_OPTIONAL,
     ),
-    Rule::info("new-optional-request-property", Mirror::Of("request-property-removed")),
+    Rule::info("new-optional-request-property", Inverse::Of("request-property-removed")),
     Rule::error(
         "response-required-property-removed",
-        Mirror::Of("response-required-property-added"),
+        Inverse::Of("response-required-property-added"),
         NO_CLIENT_READS,
         KEEP_PROPERTY,
     ),
     Rule::warning(
         "response-optional-property-removed",
-        Mirror::Of("response-optional-property-added"),
-        "A client that reads the property where it is there finds it nowhere.",
+        Inverse::Of("response-optional-property-added"),
+        "Clients that read the optional property no longer receive it.",
         KEEP_PROPERTY,
     ),
     Rule::info(
         "response-required-write-only-property-removed",
-        Mirror::Of("response-required-write-only-property-added"),
+        Inverse::Of("response-required-write-only-property-added"),
     ),
     Rule::info(
         "response-optional-write-only-property-removed",
-        Mirror::Of("response-optional-write-only-property-added"),
+        Inverse::Of("response-optional-write-only-property-added"),
     ),
-    Rule::info("response-required-property-added", Mirror::Of("response-required-property-removed")),
-    Rule::info("response-optional-property-added", Mirror::Of("response-optional-property-removed")),
+    Rule::info("response-required-property-added", Inverse::Of("response-required-property-removed")),
+    Rule::info("response-optional-property-added", Inverse::Of("response-optional-property-removed")),
     Rule::info(
         "response-required-write-only-property-added",
-        Mirror::Of("response-required-write-only-property-removed"),
+        Inverse::Of("response-required-write-only-property-removed"),
     ),
     Rule::info(
         "response-optional-write-only-property-added",
-        Mirror::Of("response-optional-write-only-property-removed"),
+        Inverse::Of("response-optional-write-only-property-removed"),
     ),
     Rule::info(
         "request-optional-property-became-write-only",
-        Mirror::Of("request-optional-property-became-not-write-only"),
+        Inverse::Of("request-optional-property-became-not-write-only"),
     ),
     Rule::info(
         "request-optional-property-became-not-write-only",
-        Mirror::Of("request-optional-property-became-write-only"),
+        Inverse::Of("request-optional-property-became-write-only"),
     ),
     Rule::info(
         "request-required-property-became-write-only",
-        Mirror::Of("request-required-property-became-not-write-only"),
+        Inverse::Of("request-required-property-became-not-write-only"),
     ),
     Rule::info(
         "request-required-property-became-not-write-only",
-        Mirror::Of("request-required-property-became-write-only"),
+        Inverse::Of("request-required-property-became-write-only"),
     ),
     Rule::warning(
         "request-optional-property-became-read-only",
-        Mirror::Of("request-optional-property-became-not-read-only"),
-        "A client that sends the property is not heeded any more.",
-        "Keep accepting the property; add another one for what the server sets.",
+        Inverse::Of("request-optional-property-became-not-read-only"),
+        "The server ignores the property that clients send.",
+        "Keep accepting the property, and add another one for the value that the server sets.",
     ),
     Rule::error(
         "request-required-property-became-read-only",
-        Mirror::Of("request-required-property-became-not-read-only"),
-        "A client sends the property, and what it says is not heeded any more.",
-        "Keep accepting the property; add another one for what the server sets.",
+        Inverse::Of("request-required-property-became-not-read-only"),
+        "The server ignores the property that clients are required to send.",
+        "Keep accepting the property, and add another one for the value that the server sets.",
     ),
     Rule::info(
         "request-optional-property-became-not-read-only",
-        Mirror::Of("request-optional-property-became-read-only"),
+        Inverse::Of("request-optional-property-became-read-only"),
     ),
     Rule::error(
         "request-required-property-became-not-read-only",
-        Mirror::Of("request-required-property-became-read-only"),
+        Inverse::Of("request-required-property-became-read-only"),
         NO_CLIENT_SENDS,
         ADD_OPTIONAL,
     ),
     Rule::warning(
         "response-optional-property-became-write-only",
-        Mirror::Of("response-optional-property-became-not-write-only"),
+        Inverse::Of("response-optional-property-became-not-write-only"),
         NO_CLIENT_READS,
         KEEP_PROPERTY,
     ),
     Rule::error(
         "response-required-property-became-write-only",
-        Mirror::Of("response-required-property-became-not-write-only"),
+        Inverse::Of("response-required-property-became-not-write-only"),
         NO_CLIENT_READS,
         KEEP_PROPERTY,
     ),
     Rule::info(
         "response-optional-property-became-not-write-only",
-        Mirror::Of("response-optional-property-became-write-only"),
+        Inverse::Of("response-optional-property-became-write-only"),
     ),
     Rule::warning(
         "response-required-property-became-not-write-only",
-        Mirror::Of("response-required-property-became-write-only"),
-        "What was kept from responses is shown; whoever logs them logs it too.",
-        "Leave it `writeOnly`, and show what may be seen under another name.",
+        Inverse::Of("response-required-property-became-write-only"),
+        "A secret value is now sent in responses, and clients may log it.",
+        "Keep it `writeOnly`, and send the public part in another property.",
     ),
     Rule::info(
         "response-optional-property-became-read-only",
-        Mirror::Of("response-optional-property-became-not-read-only"),
+        Inverse::Of("response-optional-property-became-not-read-only"),
     ),
     Rule::info(
         "response-optional-property-became-not-read-only",
-        Mirror::Of("response-optional-property-became-read-only"),
+        Inverse::Of("response-optional-property-became-read-only"),
     ),
     Rule::info(
         "response-required-property-became-read-only",
-        Mirror::Of("response-required-property-became-not-read-only"),
+        Inverse::Of("response-required-property-became-not-read-only"),
     ),
     Rule::info(
         "response-required-property-became-not-read-only",
-        Mirror::Of("response-required-property-became-read-only"),
+        Inverse::Of("response-required-property-became-read-only"),
     ),
 ];
 
-impl Access {
-    /// What a schema says of itself.
-    pub(super) fn of(view: &View<'_>) -> Self {
+impl PropertyAccess {
+    /// Reads the keywords of a schema.
+    pub(super) fn of(view: &SchemaView<'_>) -> Self {
         Self { read_only: view.flag("readOnly"), write_only: view.flag("writeOnly") }
     }
 
-    /// Whether the property is never sent that way.
-    pub(super) const fn is_unsent(self, direction: Direction) -> bool {
+    /// Whether the property is never sent in a direction.
+    pub(super) const fn is_never_sent(self, direction: Direction) -> bool {
         match direction {
             Direction::Request => self.read_only,
             Direction::Response => self.write_only,
@@ -171,47 +171,48 @@ impl Access {
     }
 }
 
-/// The id of a removed property.
-pub(super) fn removed_id(site: Site, required: bool) -> String {
+/// Returns the rule id for a removed property.
+pub(super) fn removed_id(site: SchemaSite, required: bool) -> String {
     let kind = if required { "required" } else { "optional" };
     match site {
-        Site::RequestReadOnly => "request-read-only-property-removed".to_owned(),
-        Site::ResponseProperty => format!("response-{kind}-property-removed"),
-        Site::ResponseWriteOnly => format!("response-{kind}-write-only-property-removed"),
+        SchemaSite::RequestReadOnly => "request-read-only-property-removed".to_owned(),
+        SchemaSite::ResponseProperty => format!("response-{kind}-property-removed"),
+        SchemaSite::ResponseWriteOnly => format!("response-{kind}-write-only-property-removed"),
         _ => "request-property-removed".to_owned(),
     }
 }
 
-/// Compares who sends a property that had to be there or not, and must be there now or need not.
+/// Compares `readOnly` and `writeOnly` of a property. `required_before` and `required_after` say whether it is required in base
+/// and revision.
 pub(super) fn compare<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
     name: &str,
-    (needed_was, needed): (bool, bool),
-    (view_was, was): (&View<'n>, Access),
-    (view_now, now): (&View<'n>, Access),
+    (required_before, required_after): (bool, bool),
+    (view_before, before): (&SchemaView<'n>, PropertyAccess),
+    (view_after, after): (&SchemaView<'n>, PropertyAccess),
 ) {
-    let side = match two.site.direction() {
+    let side = match pair.site.direction() {
         Direction::Request => "request",
         Direction::Response => "response",
     };
     let kind = |required| if required { "required" } else { "optional" };
-    for (keyword, words, was, now) in [
-        ("readOnly", "read-only", was.read_only, now.read_only),
-        ("writeOnly", "write-only", was.write_only, now.write_only),
+    for (keyword, words, before, after) in [
+        ("readOnly", "read-only", before.read_only, after.read_only),
+        ("writeOnly", "write-only", before.write_only, after.write_only),
     ] {
-        if was == now {
+        if before == after {
             continue;
         }
-        // Who goes without it had the promise of the base; who comes by it has that of the revision.
-        let (id, message) = if now {
-            let kind = kind(needed_was);
+        // A restriction breaks the promise of the base, a lifted one that of the revision.
+        let (id, message) = if after {
+            let kind = kind(required_before);
             (format!("{side}-{kind}-property-became-{words}"), format!("`{name}` became {words}"))
         } else {
-            let kind = kind(needed);
+            let kind = kind(required_after);
             (format!("{side}-{kind}-property-became-not-{words}"), format!("`{name}` is no longer {words}"))
         };
-        let places = Places::new(view_was.place(keyword), view_now.place(keyword));
-        on.raise_in(two.pair, &id, None, places, name, message);
+        let positions = Positions::new(view_before.position(keyword), view_after.position(keyword));
+        comparison.report_property_rule(pair.index, &id, None, positions, name, message);
     }
 }

@@ -1,58 +1,59 @@
-//! `oneOf` and `anyOf`.
+//! Compares `oneOf` and `anyOf`.
 //!
-//! Owns which alternative of the base is which of the revision: by its name, by the value that chooses it, by its text, by
-//! its title, and at last by its likeness. Their order never counts.
+//! Alternatives of base and revision are matched by name, discriminator value, content, title and finally by similarity. Their
+//! order does not matter.
 
 use contract::node::{Entry, Node};
 
-use super::value::alike;
-use super::view::{Alternatives, Parts, View};
-use super::{Two, discriminator, is_annotation};
-use crate::compare::{Comparison, Places};
-use crate::document::Side;
-use crate::rule::{Aspect, Effect, Topic};
+use super::value::is_equivalent;
+use super::view::{Alternatives, SchemaParts, SchemaView};
+use super::{SchemaPair, discriminator, is_annotation};
+use crate::compare::{Comparison, Positions};
+use crate::document::IndexedDocument;
+use crate::rule::{SchemaRule, Topic, ValueEffect};
 
-const S: Topic = Topic::Structure;
+const STRUCTURE: Topic = Topic::Structure;
 
-/// The rules of this family.
-pub(super) const ASPECTS: &[Aspect] = &[
-    Aspect::new(S, Effect::Widens, "one-of-added", "one-of-removed"),
-    Aspect::new(S, Effect::Narrows, "one-of-removed", "one-of-added"),
-    Aspect::new(S, Effect::Narrows, "one-of-set", "one-of-unset"),
-    Aspect::new(S, Effect::Widens, "one-of-unset", "one-of-set"),
-    Aspect::new(S, Effect::Widens, "any-of-added", "any-of-removed"),
-    Aspect::new(S, Effect::Narrows, "any-of-removed", "any-of-added"),
-    Aspect::new(S, Effect::Narrows, "any-of-set", "any-of-unset"),
-    Aspect::new(S, Effect::Widens, "any-of-unset", "any-of-set"),
-    Aspect::new(S, Effect::Widens, "one-of-became-any-of", "any-of-became-one-of"),
-    Aspect::new(S, Effect::Narrows, "any-of-became-one-of", "one-of-became-any-of"),
-    Aspect::new(S, Effect::Alters, "wrapped-in-one-of", "unwrapped-from-one-of"),
-    Aspect::new(S, Effect::Alters, "unwrapped-from-one-of", "wrapped-in-one-of"),
-    Aspect::new(S, Effect::Widens, "wrapped-in-any-of", "unwrapped-from-any-of"),
-    Aspect::new(S, Effect::Narrows, "unwrapped-from-any-of", "wrapped-in-any-of"),
+/// The rules of this module.
+pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
+    SchemaRule::new(STRUCTURE, ValueEffect::Widens, "one-of-added", "one-of-removed"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Narrows, "one-of-removed", "one-of-added"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Narrows, "one-of-set", "one-of-unset"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Widens, "one-of-unset", "one-of-set"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Widens, "any-of-added", "any-of-removed"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Narrows, "any-of-removed", "any-of-added"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Narrows, "any-of-set", "any-of-unset"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Widens, "any-of-unset", "any-of-set"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Widens, "one-of-became-any-of", "any-of-became-one-of"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Narrows, "any-of-became-one-of", "one-of-became-any-of"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Alters, "wrapped-in-one-of", "unwrapped-from-one-of"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Alters, "unwrapped-from-one-of", "wrapped-in-one-of"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Widens, "wrapped-in-any-of", "unwrapped-from-any-of"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Narrows, "unwrapped-from-any-of", "wrapped-in-any-of"),
 ];
 
-/// The keywords of this family.
+/// The keywords that this module compares.
 pub(super) const KEYWORDS: &[&str] = &["oneOf", "anyOf", "allOf"];
 
 /// Compares the alternatives of two schemas.
-pub(super) fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let (base, revision) = (&two.base, &two.revision);
-    if let (Some((one_of, was)), Some((other, now))) = (only(base), only(revision))
+pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let (base, revision) = (&pair.base, &pair.revision);
+    if let (Some((one_of, before)), Some((other, after))) =
+        (single_alternatives(base), single_alternatives(revision))
         && one_of != other
     {
-        let word = if one_of { "one-of-became-any-of" } else { "any-of-became-one-of" };
+        let suffix = if one_of { "one-of-became-any-of" } else { "any-of-became-one-of" };
         let message = if one_of { "`oneOf` became `anyOf`" } else { "`anyOf` became `oneOf`" };
-        two.note(on, word, Places::new(was.at, now.at), "", message.to_owned());
-        members(on, two, if one_of { "one-of" } else { "any-of" }, was, now);
+        pair.report(comparison, suffix, Positions::new(before.at, after.at), "", message.to_owned());
+        compare_members(comparison, pair, if one_of { "one-of" } else { "any-of" }, before, after);
         return;
     }
-    lists(on, two, "one-of", &base.one_of, &revision.one_of);
-    lists(on, two, "any-of", &base.any_of, &revision.any_of);
+    compare_lists(comparison, pair, "one-of", &base.one_of, &revision.one_of);
+    compare_lists(comparison, pair, "any-of", &base.any_of, &revision.any_of);
 }
 
-/// The alternatives of a schema that has them once, and whether they are `oneOf`.
-fn only<'a, 'n>(view: &'a View<'n>) -> Option<(bool, &'a Alternatives<'n>)> {
+/// Returns the alternatives of a schema with exactly one `oneOf` or `anyOf`, and whether it is `oneOf`.
+fn single_alternatives<'a, 'n>(view: &'a SchemaView<'n>) -> Option<(bool, &'a Alternatives<'n>)> {
     match (view.one_of.as_slice(), view.any_of.as_slice()) {
         ([one], []) => Some((true, one)),
         ([], [any]) => Some((false, any)),
@@ -60,36 +61,49 @@ fn only<'a, 'n>(view: &'a View<'n>) -> Option<(bool, &'a Alternatives<'n>)> {
     }
 }
 
-/// Compares lists of alternatives that hold together, each with the one that it has most in common with, the rest
-/// as they come.
-fn lists<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
-    word: &str,
+/// Compares all `oneOf` or `anyOf` keywords of two schemas. Each is matched with the one that it has most alternatives in
+/// common with; the rest is matched in order.
+fn compare_lists<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    suffix: &str,
     base: &[Alternatives<'n>],
     revision: &[Alternatives<'n>],
 ) {
-    let mut left: Vec<&Alternatives<'_>> = revision.iter().collect();
-    let mut alone = Vec::new();
-    for was in base {
-        let like = |now: &Alternatives<'_>| now.members.iter().filter(|now| was.has(now)).count();
-        // The first of equals.
-        let best = (0..left.len()).rev().max_by_key(|other| like(left[*other]));
-        match best.filter(|best| like(left[*best]) > 0) {
-            Some(best) => members(on, two, word, was, left.remove(best)),
-            None => alone.push(was),
+    let mut remaining: Vec<&Alternatives<'_>> = revision.iter().collect();
+    let mut unmatched = Vec::new();
+    for before in base {
+        let common_count =
+            |after: &Alternatives<'_>| after.members.iter().filter(|after| before.has(after)).count();
+        // The first of equally similar ones.
+        let best = (0..remaining.len()).rev().max_by_key(|other| common_count(remaining[*other]));
+        match best.filter(|best| common_count(remaining[*best]) > 0) {
+            Some(best) => compare_members(comparison, pair, suffix, before, remaining.remove(best)),
+            None => unmatched.push(before),
         }
     }
-    for (was, now) in alone.iter().zip(&left) {
-        members(on, two, word, was, now);
+    for (before, after) in unmatched.iter().zip(&remaining) {
+        compare_members(comparison, pair, suffix, before, after);
     }
-    for was in alone.iter().skip(left.len()) {
-        let message = "a value need not be one of several schemas any more".to_owned();
-        two.note(on, &format!("{word}-unset"), Places::new(was.at, two.revision.at), "", message);
+    for before in unmatched.iter().skip(remaining.len()) {
+        let message = "a list of alternatives was removed".to_owned();
+        pair.report(
+            comparison,
+            &format!("{suffix}-unset"),
+            Positions::new(before.at, pair.revision.at),
+            "",
+            message,
+        );
     }
-    for now in left.iter().skip(alone.len()) {
-        let message = "a value must now be one of several schemas as well".to_owned();
-        two.note(on, &format!("{word}-set"), Places::new(two.base.at, now.at), "", message);
+    for after in remaining.iter().skip(unmatched.len()) {
+        let message = "a list of alternatives was added".to_owned();
+        pair.report(
+            comparison,
+            &format!("{suffix}-set"),
+            Positions::new(pair.base.at, after.at),
+            "",
+            message,
+        );
     }
 }
 
@@ -97,78 +111,85 @@ impl Alternatives<'_> {
     fn has(&self, other: &Node) -> bool {
         let name = |node: &Node| node.get("$ref").and_then(Node::as_str).map(str::to_owned);
         self.members.iter().any(|member| match (name(member), name(other)) {
-            (None, None) => alike(member, other),
+            (None, None) => is_equivalent(member, other),
             (left, right) => left == right,
         })
     }
 }
 
-/// Whether one side is the other behind alternatives; then that is what is noted, and the two are compared inside.
-pub(super) fn wrapped<'n>(on: &mut Comparison<'n>, two: &Two<'n>) -> bool {
-    let word = |one_of: bool| if one_of { "one-of" } else { "any-of" };
-    if let Some((one_of, among)) =
-        only(&two.revision).filter(|_| is_plain(&two.base) && is_bare(&two.revision))
-        && let Some(member) = like(&on.revision, among, &two.base)
+/// Reports whether a schema was wrapped in alternatives or unwrapped from them. If so, records the change and compares the
+/// schema with the matching alternative.
+pub(super) fn compare_wrapped<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) -> bool {
+    let suffix = |one_of: bool| if one_of { "one-of" } else { "any-of" };
+    if let Some((one_of, alternatives)) =
+        single_alternatives(&pair.revision).filter(|_| is_plain(&pair.base) && is_bare(&pair.revision))
+        && let Some(member) = corresponding_member(&comparison.revision, alternatives, &pair.base)
     {
-        let others = match among.members.len() {
-            2 => "another stands beside it".to_owned(),
-            several => format!("{} others stand beside it", several.saturating_sub(1)),
+        let others = match alternatives.members.len() {
+            2 => "1 alternative was added".to_owned(),
+            several => format!("{} alternatives were added", several.saturating_sub(1)),
         };
-        let message = format!("the schema is now one of several: {others}");
-        two.note(
-            on,
-            &format!("wrapped-in-{}", word(one_of)),
-            Places::new(two.base.at, among.at),
+        let message = format!("the schema became one of several alternatives: {others}");
+        pair.report(
+            comparison,
+            &format!("wrapped-in-{}", suffix(one_of)),
+            Positions::new(pair.base.at, alternatives.at),
             "",
             message,
         );
-        discriminator::came(on, two);
-        let parts = on.pair(two.pair).0;
-        two.enter(on, parts, Parts::one(member, member.span), two.site, &label(member));
+        discriminator::report_all_added(comparison, pair);
+        let parts = comparison.pair(pair.index).0;
+        pair.queue(comparison, parts, SchemaParts::one(member, member.span), pair.site, &label(member));
         return true;
     }
-    if let Some((one_of, among)) = only(&two.base).filter(|_| is_plain(&two.revision) && is_bare(&two.base))
-        && let Some(member) = like(&on.base, among, &two.revision)
+    if let Some((one_of, alternatives)) =
+        single_alternatives(&pair.base).filter(|_| is_plain(&pair.revision) && is_bare(&pair.base))
+        && let Some(member) = corresponding_member(&comparison.base, alternatives, &pair.revision)
     {
-        let places = Places::new(among.at, two.revision.at);
-        let message = "one of several schemas is left".to_owned();
-        two.note(on, &format!("unwrapped-from-{}", word(one_of)), places, "", message);
-        discriminator::went(on, two);
-        let parts = on.pair(two.pair).1;
-        two.enter(on, Parts::one(member, member.span), parts, two.site, &label(member));
+        let positions = Positions::new(alternatives.at, pair.revision.at);
+        let message = "only one of several alternatives remains".to_owned();
+        pair.report(comparison, &format!("unwrapped-from-{}", suffix(one_of)), positions, "", message);
+        discriminator::report_all_removed(comparison, pair);
+        let parts = comparison.pair(pair.index).1;
+        pair.queue(comparison, SchemaParts::one(member, member.span), parts, pair.site, &label(member));
         return true;
     }
     false
 }
 
-/// Whether a schema says what it is by itself, without alternatives.
-fn is_plain(view: &View<'_>) -> bool {
-    let says = ["properties", "enum", "const", "items", "additionalProperties"];
-    let alone = view.one_of.is_empty() && view.any_of.is_empty();
-    alone && (!view.types.is_any() || view.keywords().iter().any(|keyword| says.contains(keyword)))
+/// Whether a schema constrains values without alternatives.
+fn is_plain(view: &SchemaView<'_>) -> bool {
+    let constrains = ["properties", "enum", "const", "items", "additionalProperties"];
+    let has_no_alternatives = view.one_of.is_empty() && view.any_of.is_empty();
+    has_no_alternatives
+        && (!view.types.is_any() || view.keywords().iter().any(|keyword| constrains.contains(keyword)))
 }
 
-/// Whether a schema says nothing of values but its alternatives and how to tell them apart.
-fn is_bare(view: &View<'_>) -> bool {
+/// Whether a schema consists only of alternatives and their discriminator.
+fn is_bare(view: &SchemaView<'_>) -> bool {
     let aside = ["discriminator", "readOnly", "writeOnly"];
-    let says = |keyword: &&str| !is_annotation(keyword) && !aside.contains(keyword);
-    view.types.is_any() && view.lists.is_empty() && !view.keywords().iter().any(says)
+    let constrains = |keyword: &&str| !is_annotation(keyword) && !aside.contains(keyword);
+    view.types.is_any() && view.constant_lists.is_empty() && !view.keywords().iter().any(constrains)
 }
 
-/// The alternative that a schema is most like.
-fn like<'n>(side: &Side<'n>, among: &Alternatives<'n>, view: &View<'n>) -> Option<&'n Node> {
-    let views: Vec<(&Node, View<'_>)> = among
+/// Returns the alternative that corresponds to a schema, by name or similarity.
+fn corresponding_member<'n>(
+    side: &IndexedDocument<'n>,
+    alternatives: &Alternatives<'n>,
+    view: &SchemaView<'n>,
+) -> Option<&'n Node> {
+    let views: Vec<(&Node, SchemaView<'_>)> = alternatives
         .members
         .iter()
-        .map(|member| (*member, View::of(side, &Parts::one(member, member.span))))
+        .map(|member| (*member, SchemaView::of(side, &SchemaParts::one(member, member.span))))
         .collect();
     let named = views.iter().find(|(_, member)| member.name.is_some() && member.name == view.name);
-    let alike = || views.iter().find(|(_, member)| are_alike(member, view));
-    named.or_else(alike).map(|(member, _)| *member)
+    let similar = || views.iter().find(|(_, member)| are_similar(member, view));
+    named.or_else(similar).map(|(member, _)| *member)
 }
 
-/// Whether two schemas could be one: the same types, and where they are objects a property in common.
-fn are_alike(left: &View<'_>, right: &View<'_>) -> bool {
+/// Whether two schemas are similar: the same types and, for objects, a common property.
+fn are_similar(left: &SchemaView<'_>, right: &SchemaView<'_>) -> bool {
     if left.types != right.types {
         return false;
     }
@@ -176,7 +197,7 @@ fn are_alike(left: &View<'_>, right: &View<'_>) -> bool {
     left.is_empty() && right.is_empty() || left.keys().any(|name| right.contains_key(name))
 }
 
-/// What an alternative is called in a path.
+/// Returns the name of an alternative in a path.
 fn label(member: &Node) -> String {
     let text = |key| member.get(key).and_then(Node::as_str);
     let name = text("$ref").and_then(|target| target.rsplit('/').next());
@@ -184,97 +205,124 @@ fn label(member: &Node) -> String {
     format!("({})", name.unwrap_or("alternative"))
 }
 
-/// An alternative with all that it can be known by.
-struct Member<'n> {
+/// An alternative and the keys by which it is matched.
+struct MatchableAlternative<'n> {
     node: &'n Node,
     name: Option<&'n str>,
     title: Option<&'n str>,
-    chosen_by: Option<String>,
-    view: View<'n>,
+    discriminator_value: Option<String>,
+    view: SchemaView<'n>,
 }
 
-impl<'n> Member<'n> {
-    fn all(side: &Side<'n>, among: &Alternatives<'n>, owner: &View<'n>) -> Vec<Self> {
+impl<'n> MatchableAlternative<'n> {
+    fn all(side: &IndexedDocument<'n>, alternatives: &Alternatives<'n>, owner: &SchemaView<'n>) -> Vec<Self> {
         let property =
             owner.entry("discriminator").and_then(|entry| entry.value.get("propertyName")?.as_str());
         let of = |node: &&'n Node| {
-            let view = View::of(side, &Parts::one(node, node.span));
-            let chosen_by = property.and_then(|property| chosen_by(side, &view, property));
+            let view = SchemaView::of(side, &SchemaParts::one(node, node.span));
+            let discriminator_value =
+                property.and_then(|property| discriminator_value(side, &view, property));
             let title = view.entry("title").and_then(|entry| entry.value.as_str());
-            Member { node, name: view.name, title, chosen_by, view }
+            MatchableAlternative { node, name: view.name, title, discriminator_value, view }
         };
-        among.members.iter().map(of).collect()
+        alternatives.members.iter().map(of).collect()
     }
 }
 
-/// Without a mapping and without a constant the name of an alternative is the value that chooses it.
-fn renamed<'n>(on: &mut Comparison<'n>, two: &Two<'n>, was: &Member<'n>, now: &Member<'n>) {
-    let by_name = |view: &View<'n>, member: &Member<'n>| {
+/// Reports a renamed alternative whose name is its discriminator value: it has neither a mapping nor a constant.
+fn report_renamed<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    before: &MatchableAlternative<'n>,
+    after: &MatchableAlternative<'n>,
+) {
+    let by_name = |view: &SchemaView<'n>, member: &MatchableAlternative<'n>| {
         let discriminator = view.entry("discriminator")?;
-        let name = member.name.filter(|_| member.chosen_by.is_none())?;
+        let name = member.name.filter(|_| member.discriminator_value.is_none())?;
         let mapping = discriminator.value.get("mapping").and_then(Node::entries).unwrap_or_default();
         let target = |entry: &'n Entry| entry.value.as_str()?.rsplit('/').next();
         (!mapping.iter().any(|entry| target(entry) == Some(name))).then_some(name)
     };
-    if let Some((base, revision)) = by_name(&two.base, was).zip(by_name(&two.revision, now))
+    if let Some((base, revision)) = by_name(&pair.base, before).zip(by_name(&pair.revision, after))
         && base != revision
     {
-        let places = two.places("discriminator");
-        let message = format!("the value `{base}` that chooses an alternative is called `{revision}` now");
-        two.note(on, "discriminator-mapping-changed", places, &format!("{base} to {revision}"), message);
+        let positions = pair.positions("discriminator");
+        let message = format!("the discriminator value `{base}` was renamed to `{revision}`");
+        pair.report(
+            comparison,
+            "discriminator-mapping-changed",
+            positions,
+            &format!("{base} to {revision}"),
+            message,
+        );
     }
 }
 
-/// The value of the property that says which alternative a value is of.
-pub(super) fn chosen_by<'n>(side: &Side<'n>, view: &View<'n>, property: &str) -> Option<String> {
-    let value = View::of(side, view.properties().get(property)?);
+/// Returns the discriminator value that a schema requires by a constant.
+pub(super) fn discriminator_value<'n>(
+    side: &IndexedDocument<'n>,
+    view: &SchemaView<'n>,
+    property: &str,
+) -> Option<String> {
+    let value = SchemaView::of(side, view.properties().get(property)?);
     let listed = value.entry("enum").and_then(|entry| entry.value.items()?.first());
     let fixed = value.entry("const").map(|entry| &entry.value).or(listed)?;
     fixed.as_str().map(str::to_owned)
 }
 
-fn members<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
-    word: &str,
-    was: &Alternatives<'n>,
-    now: &Alternatives<'n>,
+fn compare_members<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    suffix: &str,
+    before: &Alternatives<'n>,
+    after: &Alternatives<'n>,
 ) {
-    let places = Places::new(was.at, now.at);
-    let mut base = Member::all(&on.base, was, &two.base);
-    let mut revision = Member::all(&on.revision, now, &two.revision);
-    let known_by: [fn(&Member<'_>, &Member<'_>) -> bool; 5] = [
+    let positions = Positions::new(before.at, after.at);
+    let mut base = MatchableAlternative::all(&comparison.base, before, &pair.base);
+    let mut revision = MatchableAlternative::all(&comparison.revision, after, &pair.revision);
+    let matchers: [fn(&MatchableAlternative<'_>, &MatchableAlternative<'_>) -> bool; 5] = [
         |left, right| left.name.is_some() && left.name == right.name,
-        |left, right| left.chosen_by.is_some() && left.chosen_by == right.chosen_by,
-        |left, right| alike(left.node, right.node),
+        |left, right| {
+            left.discriminator_value.is_some() && left.discriminator_value == right.discriminator_value
+        },
+        |left, right| is_equivalent(left.node, right.node),
         |left, right| left.title.is_some() && left.title == right.title,
-        |left, right| are_alike(&left.view, &right.view),
+        |left, right| are_similar(&left.view, &right.view),
     ];
-    for is_it in known_by {
+    for matches in matchers {
         for at in (0..base.len()).rev() {
-            if let Some(other) = revision.iter().position(|member| is_it(&base[at], member)) {
-                let (was, now) = (base.remove(at), revision.remove(other));
-                renamed(on, two, &was, &now);
-                let step = label(was.node);
-                let (was, now) = (Parts::one(was.node, was.node.span), Parts::one(now.node, now.node.span));
-                two.enter(on, was, now, two.site, &step);
+            if let Some(other) = revision.iter().position(|member| matches(&base[at], member)) {
+                let (before, after) = (base.remove(at), revision.remove(other));
+                report_renamed(comparison, pair, &before, &after);
+                let step = label(before.node);
+                let (before, after) = (
+                    SchemaParts::one(before.node, before.node.span),
+                    SchemaParts::one(after.node, after.node.span),
+                );
+                pair.queue(comparison, before, after, pair.site, &step);
             }
         }
     }
     for member in &base {
         let name = label(member.node);
-        let places = Places::new(member.node.span, places.revision);
-        two.note(
-            on,
-            &format!("{word}-removed"),
-            places,
+        let positions = Positions::new(member.node.span, positions.revision);
+        pair.report(
+            comparison,
+            &format!("{suffix}-removed"),
+            positions,
             &name,
             format!("the alternative {name} was removed"),
         );
     }
     for member in &revision {
         let name = label(member.node);
-        let places = Places::new(places.base, member.node.span);
-        two.note(on, &format!("{word}-added"), places, &name, format!("the alternative {name} was added"));
+        let positions = Positions::new(positions.base, member.node.span);
+        pair.report(
+            comparison,
+            &format!("{suffix}-added"),
+            positions,
+            &name,
+            format!("the alternative {name} was added"),
+        );
     }
 }

@@ -1,68 +1,83 @@
-//! Conditions: `if` with what follows from it.
+//! Compares conditions: `if`, `then` and `else`.
 //!
-//! Owns that a condition says nothing without `then` or `else`, and they nothing without `if`. It counts the others as what
-//! must hold whenever they are tried.
+//! `if` has no effect without `then` or `else`, and they have none without `if`. `then` and `else` are compared like schemas
+//! that always apply.
 
 use contract::node::Entry;
 
-use super::Two;
-use super::structure::{come, gone, is_same, other, schema};
-use super::units::{Unit, matched};
-use super::view::{Parts, View, says_nothing};
-use crate::compare::{Comparison, Places};
-use crate::rule::Aspect;
+use super::SchemaPair;
+use super::keyword_groups::{KeywordGroup, match_groups};
+use super::structure::{altering, is_same, narrowing, schema, widening};
+use super::view::{SchemaParts, SchemaView, accepts_everything};
+use crate::compare::{Comparison, Positions};
+use crate::rule::SchemaRule;
 
-/// The rules of this family.
-pub(super) const ASPECTS: &[Aspect] = &[
-    come("if-added", "if-removed"),
-    gone("if-removed", "if-added"),
-    other("if-changed"),
-    come("then-added", "then-removed"),
-    gone("then-removed", "then-added"),
-    come("else-added", "else-removed"),
-    gone("else-removed", "else-added"),
+/// The rules of this module.
+pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
+    narrowing("if-added", "if-removed"),
+    widening("if-removed", "if-added"),
+    altering("if-changed"),
+    narrowing("then-added", "then-removed"),
+    widening("then-removed", "then-added"),
+    narrowing("else-added", "else-removed"),
+    widening("else-removed", "else-added"),
 ];
 
-/// The keywords of this family.
+/// The keywords that this module compares.
 pub(super) const KEYWORDS: &[&str] = &["if", "then", "else"];
 
 /// Compares the conditions of two schemas.
-pub(super) fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let (base, revision) = (conditions(&two.base), conditions(&two.revision));
-    for (was, now) in matched(on, base, revision) {
-        match (was, now) {
-            (Some(was), Some(now)) => condition(on, two, &was, &now),
-            (was, now) => {
-                let ending = if now.is_some() { "added" } else { "removed" };
-                let place =
-                    |unit: Option<Unit<'n>>, view: &View<'n>| unit.map_or(view.at, |unit| unit.head.key.span);
-                let places = Places::new(place(was, &two.base), place(now, &two.revision));
-                two.note(on, &format!("if-{ending}"), places, "", format!("`if` was {ending}"));
+pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let (base, revision) = (conditions(&pair.base), conditions(&pair.revision));
+    for (before, after) in match_groups(comparison, base, revision) {
+        match (before, after) {
+            (Some(before), Some(after)) => condition(comparison, pair, &before, &after),
+            (before, after) => {
+                let ending = if after.is_some() { "added" } else { "removed" };
+                let position_of = |group: Option<KeywordGroup<'n>>, view: &SchemaView<'n>| {
+                    group.map_or(view.at, |group| group.keyword.key.span)
+                };
+                let positions =
+                    Positions::new(position_of(before, &pair.base), position_of(after, &pair.revision));
+                pair.report(comparison, &format!("if-{ending}"), positions, "", format!("`if` was {ending}"));
             }
         }
     }
 }
 
-fn conditions<'n>(view: &View<'n>) -> Vec<Unit<'n>> {
-    let mut units = Unit::all(view, ["if", "then", "else"]);
-    for unit in &mut units {
-        unit.tails = unit.tails.map(|tail| tail.filter(|entry| !says_nothing(&entry.value)));
+fn conditions<'n>(view: &SchemaView<'n>) -> Vec<KeywordGroup<'n>> {
+    let mut groups = KeywordGroup::all(view, ["if", "then", "else"]);
+    for group in &mut groups {
+        group.dependents =
+            group.dependents.map(|dependent| dependent.filter(|entry| !accepts_everything(&entry.value)));
     }
-    // What is tried counts as evaluated, even if nothing follows.
-    let leaves = ["unevaluatedItems", "unevaluatedProperties"].iter().any(|key| view.entry(key).is_some());
-    units.retain(|unit| leaves || unit.tails.iter().any(Option::is_some));
-    units
+    // Properties and items that match `if` are evaluated, even without `then` and `else`.
+    let has_unevaluated =
+        ["unevaluatedItems", "unevaluatedProperties"].iter().any(|key| view.entry(key).is_some());
+    groups.retain(|group| has_unevaluated || group.dependents.iter().any(Option::is_some));
+    groups
 }
 
-fn condition<'n>(on: &mut Comparison<'n>, two: &Two<'n>, was: &Unit<'n>, now: &Unit<'n>) {
-    let (base, revision) = (Parts::under(was.head), Parts::under(now.head));
-    // What is more here is less as a whole, or the other way round: only the same is safe.
-    if !is_same(on, &base, &revision) {
-        let places = Places::new(base.at, revision.at);
-        two.note(on, "if-changed", places, "", "`if` changed".to_owned());
+fn condition<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    before: &KeywordGroup<'n>,
+    after: &KeywordGroup<'n>,
+) {
+    let (base, revision) = (SchemaParts::under(before.keyword), SchemaParts::under(after.keyword));
+    // Widening `if` can narrow the schema as a whole, so only an equal `if` is safe.
+    if !is_same(comparison, &base, &revision) {
+        let positions = Positions::new(base.at, revision.at);
+        pair.report(comparison, "if-changed", positions, "", "`if` changed".to_owned());
     }
     for (at, keyword) in ["then", "else"].into_iter().enumerate() {
-        let parts = |entry: Option<&'n Entry>| entry.map(Parts::under);
-        schema(on, two, (keyword, keyword), parts(was.tails[at]), parts(now.tails[at]));
+        let parts = |entry: Option<&'n Entry>| entry.map(SchemaParts::under);
+        schema(
+            comparison,
+            pair,
+            (keyword, keyword),
+            parts(before.dependents[at]),
+            parts(after.dependents[at]),
+        );
     }
 }

@@ -1,261 +1,327 @@
-//! The discriminator: the property whose value chooses a schema.
+//! Compares discriminators: properties whose value selects a schema.
 //!
-//! Owns which values choose which schemas, and that those are compared though nothing else refers to them. Without a mapping
-//! the name of a schema is its value, unless the schema says another by a constant.
+//! The selected schemas are compared even if nothing else refers to them. Without a mapping, the discriminator value is the
+//! name of the schema, unless the schema declares another value by a constant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::node::{Entry, Node};
 use contract::source::Span;
 
-use super::Two;
-use super::alternatives::chosen_by;
+use super::SchemaPair;
+use super::alternatives::discriminator_value;
 use super::values::distinct;
-use super::view::{Parts, View};
-use crate::compare::{Comparison, Places};
-use crate::document::Side;
-use crate::rule::{Aspect, Effect, Topic};
+use super::view::{SchemaParts, SchemaView};
+use crate::compare::{Comparison, Positions};
+use crate::document::IndexedDocument;
+use crate::rule::{SchemaRule, Topic, ValueEffect};
 
-const S: Topic = Topic::Structure;
+const STRUCTURE: Topic = Topic::Structure;
 
-/// The rules of this family.
-pub(super) const ASPECTS: &[Aspect] = &[
-    Aspect::new(S, Effect::Alters, "discriminator-added", "discriminator-removed"),
-    Aspect::new(S, Effect::Alters, "discriminator-removed", "discriminator-added"),
-    Aspect::new(
-        S,
-        Effect::Alters,
+/// The rules of this module.
+pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
+    SchemaRule::new(STRUCTURE, ValueEffect::Alters, "discriminator-added", "discriminator-removed"),
+    SchemaRule::new(STRUCTURE, ValueEffect::Alters, "discriminator-removed", "discriminator-added"),
+    SchemaRule::new(
+        STRUCTURE,
+        ValueEffect::Alters,
         "discriminator-property-name-changed",
         "discriminator-property-name-changed",
     ),
-    Aspect::new(S, Effect::Widens, "discriminator-mapping-added", "discriminator-mapping-deleted"),
-    Aspect::new(S, Effect::Alters, "discriminator-mapping-deleted", "discriminator-mapping-added"),
-    Aspect::new(S, Effect::Alters, "discriminator-mapping-changed", "discriminator-mapping-changed"),
-    Aspect::new(S, Effect::Notes, "discriminator-mapping-renamed", "discriminator-mapping-renamed"),
+    SchemaRule::new(
+        STRUCTURE,
+        ValueEffect::Widens,
+        "discriminator-mapping-added",
+        "discriminator-mapping-deleted",
+    ),
+    SchemaRule::new(
+        STRUCTURE,
+        ValueEffect::Alters,
+        "discriminator-mapping-deleted",
+        "discriminator-mapping-added",
+    ),
+    SchemaRule::new(
+        STRUCTURE,
+        ValueEffect::Alters,
+        "discriminator-mapping-changed",
+        "discriminator-mapping-changed",
+    ),
+    SchemaRule::new(
+        STRUCTURE,
+        ValueEffect::Neutral,
+        "discriminator-mapping-renamed",
+        "discriminator-mapping-renamed",
+    ),
 ];
 
-/// The keywords of this family.
+/// The keywords that this module compares.
 pub(super) const KEYWORDS: &[&str] = &["discriminator"];
 
 /// Compares the discriminators of two schemas.
-pub(super) fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let (mut base, mut revision) =
-        (distinct(&two.base, "discriminator"), distinct(&two.revision, "discriminator"));
+        (distinct(&pair.base, "discriminator"), distinct(&pair.revision, "discriminator"));
     if base.len() != 1 || revision.len() != 1 {
-        // Several hold together, each for its property.
-        base.retain(|was| {
-            let at = revision.iter().position(|now| property(now) == property(was));
-            let now = at.map(|at| revision.remove(at));
-            now.is_none_or(|now| {
-                values(on, two, was, now);
+        // If there are several discriminators, they are matched by property.
+        base.retain(|before| {
+            let at = revision.iter().position(|after| property(after) == property(before));
+            let after = at.map(|at| revision.remove(at));
+            after.is_none_or(|after| {
+                values(comparison, pair, before, after);
                 false
             })
         });
     }
-    if let ([was], [now]) = (base.as_slice(), revision.as_slice()) {
-        if property(was) != property(now) {
-            let facts = format!("{} to {}", property(was), property(now));
-            let message = format!("the property that tells the alternatives apart went from {facts}");
-            let places = Places::new(was.key.span, now.key.span);
-            two.note(on, "discriminator-property-name-changed", places, &facts, message);
+    if let ([before], [after]) = (base.as_slice(), revision.as_slice()) {
+        if property(before) != property(after) {
+            let details = format!("{} to {}", property(before), property(after));
+            let message = format!("the discriminator property changed from {details}");
+            let positions = Positions::new(before.key.span, after.key.span);
+            pair.report(comparison, "discriminator-property-name-changed", positions, &details, message);
         }
-        values(on, two, was, now);
+        values(comparison, pair, before, after);
         return;
     }
-    let places = two.places("discriminator");
-    revision.into_iter().for_each(|now| added(on, two, Places::new(places.base, now.key.span)));
-    base.into_iter().for_each(|was| removed(on, two, Places::new(was.key.span, places.revision)));
+    let positions = pair.positions("discriminator");
+    revision
+        .into_iter()
+        .for_each(|after| report_added(comparison, pair, Positions::new(positions.base, after.key.span)));
+    base.into_iter().for_each(|before| {
+        report_removed(comparison, pair, Positions::new(before.key.span, positions.revision))
+    });
 }
 
-/// Tells of the discriminators of alternatives that a schema came to be one of. What it had itself is compared inside.
-pub(super) fn came<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    for now in distinct(&two.revision, "discriminator") {
-        added(on, two, Places::new(two.base.at, now.key.span));
+/// Reports the discriminators that were added when a schema was wrapped in alternatives. Its own ones are compared with the
+/// matching alternative.
+pub(super) fn report_all_added<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    for after in distinct(&pair.revision, "discriminator") {
+        report_added(comparison, pair, Positions::new(pair.base.at, after.key.span));
     }
 }
 
-/// Tells of the discriminators of alternatives of which one schema is left.
-pub(super) fn went<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    for was in distinct(&two.base, "discriminator") {
-        removed(on, two, Places::new(was.key.span, two.revision.at));
+/// Reports the discriminators that were removed when a schema was unwrapped from alternatives.
+pub(super) fn report_all_removed<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    for before in distinct(&pair.base, "discriminator") {
+        report_removed(comparison, pair, Positions::new(before.key.span, pair.revision.at));
     }
 }
 
-fn added<'n>(on: &mut Comparison<'n>, two: &Two<'n>, places: Places) {
-    let message = "a property now tells the alternatives apart".to_owned();
-    two.note(on, "discriminator-added", places, "", message);
+fn report_added<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>, positions: Positions) {
+    let message = "a discriminator was added".to_owned();
+    pair.report(comparison, "discriminator-added", positions, "", message);
 }
 
-fn removed<'n>(on: &mut Comparison<'n>, two: &Two<'n>, places: Places) {
-    let message = "no property tells the alternatives apart any more".to_owned();
-    two.note(on, "discriminator-removed", places, "", message);
+fn report_removed<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>, positions: Positions) {
+    let message = "the discriminator was removed".to_owned();
+    pair.report(comparison, "discriminator-removed", positions, "", message);
 }
 
 fn property(discriminator: &Entry) -> &str {
     discriminator.value.get("propertyName").and_then(Node::as_str).unwrap_or_default()
 }
 
-/// What a value chooses.
+/// The schema that a discriminator value selects.
 #[derive(Clone, Copy)]
-struct Chosen<'n> {
+struct SelectedSchema<'n> {
     target: &'n str,
     at: Span,
 }
 
-impl<'n> Chosen<'n> {
-    /// A mapping may name a schema by its reference or by its name.
+impl<'n> SelectedSchema<'n> {
+    /// Returns the name of the schema. A mapping can contain a reference or a name.
     fn name(&self) -> &'n str {
         self.target.rsplit('/').next().unwrap_or(self.target)
     }
 
-    fn parts(&self, side: &Side<'n>) -> Option<Parts<'n>> {
+    fn parts(&self, side: &IndexedDocument<'n>) -> Option<SchemaParts<'n>> {
         if self.target.starts_with('#') {
-            let at = side.named_at(self.target)?;
-            return Some(Parts::one(side.resolve(self.target)?, at));
+            let at = side.target_position(self.target)?;
+            return Some(SchemaParts::one(side.resolve(self.target)?, at));
         }
         let entry = side.section("schemas").iter().find(|entry| entry.key.text == self.target)?;
-        Some(Parts::under(entry))
+        Some(SchemaParts::under(entry))
     }
 }
 
-/// Values with what they choose.
-type Values<'n> = BTreeMap<String, Chosen<'n>>;
+/// Discriminator values with the schemas that they select.
+type DiscriminatorValues<'n> = BTreeMap<String, SelectedSchema<'n>>;
 
-fn values<'n>(on: &mut Comparison<'n>, two: &Two<'n>, was: &'n Entry, now: &'n Entry) {
-    let (base, revision) = (chosen(&on.base, &two.base, was), chosen(&on.revision, &two.revision, now));
-    let (members_was, members_now) = (Members::of(&two.base), Members::of(&two.revision));
-    let members = (&members_was, &members_now);
-    let told = (was, now);
-    for (value, one) in &base {
-        if let Some(other) = revision.get(value).copied().or_else(|| members_now.by_name(value)) {
-            both(on, two, told, members, value, (*one, other));
+fn values<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>, before: &'n Entry, after: &'n Entry) {
+    let (base, revision) = (
+        selected_schemas(&comparison.base, &pair.base, before),
+        selected_schemas(&comparison.revision, &pair.revision, after),
+    );
+    let (members_before, members_after) =
+        (NamedAlternatives::of(&pair.base), NamedAlternatives::of(&pair.revision));
+    let members = (&members_before, &members_after);
+    let discriminators = (before, after);
+    for (value, selected_before) in &base {
+        if let Some(selected_after) = revision.get(value).copied().or_else(|| members_after.by_name(value)) {
+            compare_both(
+                comparison,
+                pair,
+                discriminators,
+                members,
+                value,
+                (*selected_before, selected_after),
+            );
         } else {
-            let message = format!("the value `{value}` chooses no schema any more");
-            let places = Places::new(one.at, now.key.span);
-            two.note(on, "discriminator-mapping-deleted", places, value, message);
+            let message = format!("the discriminator value `{value}` was removed");
+            let positions = Positions::new(selected_before.at, after.key.span);
+            pair.report(comparison, "discriminator-mapping-deleted", positions, value, message);
         }
     }
-    for (value, other) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
-        if let Some(one) = members_was.by_name(value) {
-            both(on, two, told, members, value, (one, *other));
+    for (value, selected_after) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
+        if let Some(selected_before) = members_before.by_name(value) {
+            compare_both(
+                comparison,
+                pair,
+                discriminators,
+                members,
+                value,
+                (selected_before, *selected_after),
+            );
         } else {
-            let message = format!("the value `{value}` chooses a schema now");
-            let places = Places::new(was.key.span, other.at);
-            two.note(on, "discriminator-mapping-added", places, value, message);
+            let message = format!("the discriminator value `{value}` was added");
+            let positions = Positions::new(before.key.span, selected_after.at);
+            pair.report(comparison, "discriminator-mapping-added", positions, value, message);
         }
     }
 }
 
-/// Compares what a value chooses on both sides.
-fn both<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
-    (told_was, told): (&'n Entry, &'n Entry),
-    members: (&Members<'n>, &Members<'n>),
+/// Compares the schemas that a value selects in base and revision.
+fn compare_both<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    (discriminator_before, discriminator_after): (&'n Entry, &'n Entry),
+    members: (&NamedAlternatives<'n>, &NamedAlternatives<'n>),
     value: &str,
-    (one, other): (Chosen<'n>, Chosen<'n>),
+    (selected_before, selected_after): (SelectedSchema<'n>, SelectedSchema<'n>),
 ) {
-    let member = (members.0.0.get(one.name()).copied(), members.1.0.get(other.name()).copied());
-    if one.name() != other.name() {
-        let facts = format!("{value}: {} to {}", one.target, other.target);
-        let places = Places::new(one.at, other.at);
-        if !is_renamed(on, two, member, (one, other)) {
-            let message =
-                format!("the value `{value}` chooses `{}`, no longer `{}`", other.name(), one.name());
-            two.note(on, "discriminator-mapping-changed", places, &facts, message);
+    let member =
+        (members.0.0.get(selected_before.name()).copied(), members.1.0.get(selected_after.name()).copied());
+    if selected_before.name() != selected_after.name() {
+        let details = format!("{value}: {} to {}", selected_before.target, selected_after.target);
+        let positions = Positions::new(selected_before.at, selected_after.at);
+        if !is_renamed(comparison, pair, member, (selected_before, selected_after)) {
+            let message = format!(
+                "the discriminator value `{value}` selects `{}` instead of `{}`",
+                selected_after.name(),
+                selected_before.name()
+            );
+            pair.report(comparison, "discriminator-mapping-changed", positions, &details, message);
             return;
         }
-        let message = format!("the schema that the value `{value}` chooses is called `{}` now", other.name());
-        two.note(on, "discriminator-mapping-renamed", places, &facts, message);
+        let message = format!(
+            "the schema of the discriminator value `{value}` was renamed to `{}`",
+            selected_after.name()
+        );
+        pair.report(comparison, "discriminator-mapping-renamed", positions, &details, message);
     }
-    // What is one of the alternatives on both sides is compared with them.
-    let is_met = member.0.is_some() && member.1.is_some();
-    // What inherits the discriminator is one of its schemas, not all of them.
-    if !is_met
-        && two.base.discriminates(told_was)
-        && two.revision.discriminates(told)
-        && let Some((was, now)) = one.parts(&on.base).zip(other.parts(&on.revision))
+    // Schemas that are alternatives in base and revision are compared as alternatives.
+    let is_compared = member.0.is_some() && member.1.is_some();
+    // A schema that inherits the discriminator is one of the selected schemas, so the others do not apply to it.
+    if !is_compared
+        && pair.base.discriminates(discriminator_before)
+        && pair.revision.discriminates(discriminator_after)
+        && let Some((before, after)) =
+            selected_before.parts(&comparison.base).zip(selected_after.parts(&comparison.revision))
     {
-        two.enter(on, was, now, two.site, &format!("({})", one.name()));
+        pair.queue(comparison, before, after, pair.site, &format!("({})", selected_before.name()));
     }
 }
 
-/// Whether another name is all that is new about what a value chooses: of alternatives where the two are compared with each
-/// other, elsewhere where the one schema went and the other came.
+/// Whether the selected schema was only renamed: either both are alternatives that are compared with each other, or the old
+/// name was removed and the new one added.
 fn is_renamed<'n>(
-    on: &Comparison<'n>,
-    two: &Two<'n>,
+    comparison: &Comparison<'n>,
+    pair: &SchemaPair<'n>,
     member: (Option<&'n Node>, Option<&'n Node>),
-    (one, other): (Chosen<'n>, Chosen<'n>),
+    (selected_before, selected_after): (SelectedSchema<'n>, SelectedSchema<'n>),
 ) -> bool {
     match member {
-        (Some(was), Some(now)) => {
-            on.has_met(&Parts::one(was, was.span), &Parts::one(now, now.span), two.site)
-        }
+        (Some(before), Some(after)) => comparison.is_queued(
+            &SchemaParts::one(before, before.span),
+            &SchemaParts::one(after, after.span),
+            pair.site,
+        ),
         (None, None) => {
-            on.revision.component("schemas", one.name()).is_none()
-                && on.base.component("schemas", other.name()).is_none()
+            comparison.revision.component("schemas", selected_before.name()).is_none()
+                && comparison.base.component("schemas", selected_after.name()).is_none()
         }
         _ => false,
     }
 }
 
-/// The alternatives that have names.
-struct Members<'n>(BTreeMap<&'n str, &'n Node>);
+/// The alternatives that are named schemas.
+struct NamedAlternatives<'n>(BTreeMap<&'n str, &'n Node>);
 
-impl<'n> Members<'n> {
-    fn of(view: &View<'n>) -> Self {
+impl<'n> NamedAlternatives<'n> {
+    fn of(view: &SchemaView<'n>) -> Self {
         let members = view.one_of.iter().chain(&view.any_of).flat_map(|among| among.members.iter());
         let named =
             members.filter_map(|member| Some((member.get("$ref")?.as_str()?.rsplit('/').next()?, *member)));
         Self(named.collect())
     }
 
-    /// What a value chooses that is the name of an alternative.
-    fn by_name(&self, value: &str) -> Option<Chosen<'n>> {
-        self.0.get_key_value(value).map(|(name, member)| Chosen { target: name, at: member.span })
+    /// Returns the alternative whose name is the value.
+    fn by_name(&self, value: &str) -> Option<SelectedSchema<'n>> {
+        self.0.get_key_value(value).map(|(name, member)| SelectedSchema { target: name, at: member.span })
     }
 }
 
-/// The values of the mapping, and those of schemas that inherit the discriminator and have none there.
-fn chosen<'n>(side: &Side<'n>, view: &View<'n>, discriminator: &'n Entry) -> Values<'n> {
+/// Returns the values of the mapping, and those of the schemas that inherit the discriminator and are not mapped.
+fn selected_schemas<'n>(
+    side: &IndexedDocument<'n>,
+    view: &SchemaView<'n>,
+    discriminator: &'n Entry,
+) -> DiscriminatorValues<'n> {
     let entries = discriminator.value.get("mapping").and_then(Node::entries).unwrap_or_default();
-    let mut values: Values<'_> = entries
+    let mut values: DiscriminatorValues<'_> = entries
         .iter()
         .filter_map(|entry| {
-            Some((entry.key.text.clone(), Chosen { target: entry.value.as_str()?, at: entry.key.span }))
+            Some((
+                entry.key.text.clone(),
+                SelectedSchema { target: entry.value.as_str()?, at: entry.key.span },
+            ))
         })
         .collect();
-    let Some(owner) = view.name.filter(|_| view.discriminates(discriminator)) else { return values };
+    let Some(ancestor) = view.name.filter(|_| view.discriminates(discriminator)) else { return values };
     if !view.one_of.is_empty() || !view.any_of.is_empty() {
         return values;
     }
-    let mapped: BTreeSet<&str> = values.values().map(Chosen::name).collect();
-    for heir in side.section("schemas").iter().filter(|entry| owners(side, &entry.value).contains(owner)) {
-        let name = heir.key.text.as_str();
+    let mapped: BTreeSet<&str> = values.values().map(SelectedSchema::name).collect();
+    for descendant in
+        side.section("schemas").iter().filter(|entry| ancestors(side, &entry.value).contains(ancestor))
+    {
+        let name = descendant.key.text.as_str();
         if !mapped.contains(name) {
-            let own = chosen_by(side, &View::of(side, &Parts::under(heir)), property(discriminator));
+            let own = discriminator_value(
+                side,
+                &SchemaView::of(side, &SchemaParts::under(descendant)),
+                property(discriminator),
+            );
             values
                 .entry(own.unwrap_or_else(|| name.to_owned()))
-                .or_insert(Chosen { target: name, at: heir.key.span });
+                .or_insert(SelectedSchema { target: name, at: descendant.key.span });
         }
     }
     values
 }
 
-/// The names of the schemas that a schema is one of by `allOf`, and of those that these are one of.
-pub(crate) fn owners<'n>(side: &Side<'n>, heir: &'n Node) -> BTreeSet<&'n str> {
+/// Returns the names of the schemas that a schema inherits by `allOf`, directly or indirectly.
+pub(crate) fn ancestors<'n>(side: &IndexedDocument<'n>, descendant: &'n Node) -> BTreeSet<&'n str> {
     let parts = |node: &'n Node| node.get("allOf").and_then(Node::items).unwrap_or_default();
-    let mut owners = BTreeSet::new();
-    let mut left: Vec<&Node> = parts(heir).iter().collect();
+    let mut ancestors = BTreeSet::new();
+    let mut left: Vec<&Node> = parts(descendant).iter().collect();
     while let Some(part) = left.pop() {
         left.extend(parts(part));
         let target = part.get("$ref").and_then(Node::as_str);
         if let Some(name) = target.and_then(|target| target.strip_prefix("#/components/schemas/"))
-            && owners.insert(name)
+            && ancestors.insert(name)
         {
             left.extend(side.component("schemas", name));
         }
     }
-    owners
+    ancestors
 }

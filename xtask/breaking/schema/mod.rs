@@ -1,23 +1,23 @@
 //! Compares two schemas, keyword by keyword.
 //!
-//! Each file owns a family of keywords: its [`Aspect`]s and what finds them. A keyword that no family knows and whose value
-//! changed is a finding of its own, so that nothing passes unseen.
+//! Each module compares a group of keywords and declares its [`SchemaRule`]s. A changed keyword that no module knows is
+//! reported as unclassified, so that no change is missed.
 
 mod access;
+mod additional_properties;
 mod alternatives;
 mod bounds;
 mod conditions;
 mod discriminator;
-mod fields;
-mod lists;
+mod items;
+mod keyword_groups;
 mod null;
-mod others;
 mod patterns;
 mod properties;
+mod property_schemas;
 mod structure;
 pub(crate) mod types;
 mod typing;
-mod units;
 pub(crate) mod value;
 mod values;
 pub(crate) mod view;
@@ -27,37 +27,37 @@ use std::rc::Rc;
 
 use contract::node::Entry;
 
-use self::view::{Parts, View};
-use super::compare::{Comparison, Origin, Places};
-use super::rule::{Aspect, Effect, Site, Topic};
+use self::view::{SchemaParts, SchemaView};
+use super::compare::{Comparison, Origin, Positions};
+use super::rule::{SchemaRule, SchemaSite, Topic, ValueEffect};
 
 pub(crate) use self::access::RULES;
-pub(crate) use self::discriminator::owners;
+pub(crate) use self::discriminator::ancestors;
 
-/// Every kind of change of a schema.
-pub(crate) fn aspects() -> impl Iterator<Item = &'static Aspect> {
+/// Returns all schema rules.
+pub(crate) fn schema_rules() -> impl Iterator<Item = &'static SchemaRule> {
     [
-        typing::ASPECTS,
-        values::ASPECTS,
-        bounds::ASPECTS,
-        properties::ASPECTS,
-        others::ASPECTS,
-        alternatives::ASPECTS,
-        discriminator::ASPECTS,
-        lists::ASPECTS,
-        conditions::ASPECTS,
-        structure::ASPECTS,
-        super::compare::LIFECYCLE_ASPECTS,
+        typing::SCHEMA_RULES,
+        values::SCHEMA_RULES,
+        bounds::SCHEMA_RULES,
+        properties::SCHEMA_RULES,
+        additional_properties::SCHEMA_RULES,
+        alternatives::SCHEMA_RULES,
+        discriminator::SCHEMA_RULES,
+        items::SCHEMA_RULES,
+        conditions::SCHEMA_RULES,
+        structure::SCHEMA_RULES,
+        super::compare::LIFECYCLE_SCHEMA_RULES,
         UNCLASSIFIED,
     ]
     .into_iter()
     .flatten()
 }
 
-const UNCLASSIFIED: &[Aspect] =
-    &[Aspect::new(Topic::Structure, Effect::Alters, "unclassified-change", "unclassified-change")];
+const UNCLASSIFIED: &[SchemaRule] =
+    &[SchemaRule::new(Topic::Structure, ValueEffect::Alters, "unclassified-change", "unclassified-change")];
 
-/// Keywords that say nothing about values.
+/// Keywords that do not constrain values.
 const ANNOTATIONS: [&str; 13] = [
     "title",
     "description",
@@ -67,7 +67,7 @@ const ANNOTATIONS: [&str; 13] = [
     "externalDocs",
     "$comment",
     "$schema",
-    // What could refer to these two is refused.
+    // Documents with references to these anchors are rejected.
     "$dynamicAnchor",
     "$recursiveAnchor",
     "$anchor",
@@ -75,115 +75,122 @@ const ANNOTATIONS: [&str; 13] = [
     "definitions",
 ];
 
-/// Whether a keyword says nothing that a client could break on.
+/// Whether a keyword is an annotation or extension, whose changes do not affect clients.
 pub(crate) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-")
 }
 
-/// Two schemas as they are compared.
-pub(crate) struct Two<'n> {
-    /// The number of the pair.
-    pub pair: usize,
-    /// Where they stand.
-    pub site: Site,
-    /// What was.
-    pub base: View<'n>,
-    /// What is.
-    pub revision: View<'n>,
+/// A pair of schemas that is being compared.
+pub(crate) struct SchemaPair<'n> {
+    /// The number of the pair in the queue.
+    pub index: usize,
+    /// Where the schemas are used.
+    pub site: SchemaSite,
+    /// The schema of the base.
+    pub base: SchemaView<'n>,
+    /// The schema of the revision.
+    pub revision: SchemaView<'n>,
 }
 
-impl<'n> Two<'n> {
-    /// The places of a keyword.
-    pub(crate) fn places(&self, keyword: &str) -> Places {
-        Places::new(self.base.place(keyword), self.revision.place(keyword))
+impl<'n> SchemaPair<'n> {
+    /// Returns the positions of a keyword in both schemas.
+    pub(crate) fn positions(&self, keyword: &str) -> Positions {
+        Positions::new(self.base.position(keyword), self.revision.position(keyword))
     }
 
-    /// Notes a change.
-    pub(crate) fn note(
+    /// Records a change of the schema.
+    pub(crate) fn report(
         &self,
-        on: &mut Comparison<'n>,
-        word: &str,
-        places: Places,
-        facts: &str,
+        comparison: &mut Comparison<'n>,
+        suffix: &str,
+        positions: Positions,
+        details: &str,
         message: String,
     ) {
-        on.note(self.pair, self.site, word, places, facts, message);
+        comparison.report_schema_change(self.index, self.site, suffix, positions, details, message);
     }
 
-    /// Has what is inside compared.
-    pub(crate) fn enter(
+    /// Queues a pair of subschemas.
+    pub(crate) fn queue(
         &self,
-        on: &mut Comparison<'n>,
-        base: Parts<'n>,
-        revision: Parts<'n>,
-        site: Site,
+        comparison: &mut Comparison<'n>,
+        base: SchemaParts<'n>,
+        revision: SchemaParts<'n>,
+        site: SchemaSite,
         step: &str,
     ) {
-        on.enter(base, revision, site, Origin::Pair(self.pair, Rc::from(step)));
+        comparison.queue(base, revision, site, Origin::Pair(self.index, Rc::from(step)));
     }
 }
 
-/// Compares the schemas of a pair.
-pub(crate) fn compare<'n>(on: &mut Comparison<'n>, pair: usize) {
-    let (base, revision, site) = on.pair(pair);
-    let two =
-        Two { pair, site, base: View::of(&on.base, &base), revision: View::of(&on.revision, &revision) };
-    if alternatives::wrapped(on, &two) {
+/// Compares a pair of schemas.
+pub(crate) fn compare<'n>(comparison: &mut Comparison<'n>, index: usize) {
+    let (base, revision, site) = comparison.pair(index);
+    let pair = SchemaPair {
+        index,
+        site,
+        base: SchemaView::of(&comparison.base, &base),
+        revision: SchemaView::of(&comparison.revision, &revision),
+    };
+    if alternatives::compare_wrapped(comparison, &pair) {
         return;
     }
-    typing::compare(on, &two);
-    values::compare(on, &two);
-    bounds::compare(on, &two);
-    properties::compare(on, &two);
-    others::compare(on, &two);
-    alternatives::compare(on, &two);
-    discriminator::compare(on, &two);
-    lists::compare(on, &two);
-    conditions::compare(on, &two);
-    structure::compare(on, &two);
-    super::compare::judge_schema(on, &two);
-    rest(on, &two);
+    typing::compare(comparison, &pair);
+    values::compare(comparison, &pair);
+    bounds::compare(comparison, &pair);
+    properties::compare(comparison, &pair);
+    additional_properties::compare(comparison, &pair);
+    alternatives::compare(comparison, &pair);
+    discriminator::compare(comparison, &pair);
+    items::compare(comparison, &pair);
+    conditions::compare(comparison, &pair);
+    structure::compare(comparison, &pair);
+    super::compare::compare_schema_lifecycle(comparison, &pair);
+    rest(comparison, &pair);
 }
 
-/// The keywords that the families know.
-fn is_known(keyword: &str, site: Site) -> bool {
+/// Whether a module compares the keyword.
+fn is_known(keyword: &str, site: SchemaSite) -> bool {
     let families = [
         typing::KEYWORDS,
         values::KEYWORDS,
         bounds::KEYWORDS,
         properties::KEYWORDS,
-        others::KEYWORDS,
+        additional_properties::KEYWORDS,
         alternatives::KEYWORDS,
         discriminator::KEYWORDS,
-        lists::KEYWORDS,
+        items::KEYWORDS,
         conditions::KEYWORDS,
         structure::KEYWORDS,
     ];
     if ["readOnly", "writeOnly"].contains(&keyword) {
-        return !(site.is_parameter() || matches!(site, Site::RequestBody | Site::ResponseBody));
+        return !(site.is_parameter() || matches!(site, SchemaSite::RequestBody | SchemaSite::ResponseBody));
     }
     ["deprecated", "$id"].contains(&keyword) || families.iter().any(|family| family.contains(&keyword))
 }
 
-/// What no family knows.
-fn rest<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let mut keywords: BTreeSet<&str> = two.base.keywords();
-    keywords.extend(two.revision.keywords());
-    keywords.retain(|keyword| !is_annotation(keyword) && !is_known(keyword, two.site));
+/// Reports changes of unknown keywords.
+fn rest<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let mut keywords: BTreeSet<&str> = pair.base.keywords();
+    keywords.extend(pair.revision.keywords());
+    keywords.retain(|keyword| !is_annotation(keyword) && !is_known(keyword, pair.site));
     for keyword in keywords {
-        let base: Vec<&Entry> = two.base.entries(keyword).collect();
-        let revision: Vec<&Entry> = two.revision.entries(keyword).collect();
+        let base: Vec<&Entry> = pair.base.entries(keyword).collect();
+        let revision: Vec<&Entry> = pair.revision.entries(keyword).collect();
         let same = base.len() == revision.len()
-            && base.iter().zip(&revision).all(|(base, revision)| value::same(&base.value, &revision.value));
+            && base
+                .iter()
+                .zip(&revision)
+                .all(|(base, revision)| value::is_equal(&base.value, &revision.value));
         if !same {
-            let message = format!("`{keyword}` changed, and no rule knows what that does");
-            let facts: Vec<String> =
-                base.iter().chain(&revision).map(|entry| value::shown(&entry.value)).collect();
-            two.note(
-                on,
+            let message = format!("`{keyword}` changed, and no rule covers this keyword");
+            let details: Vec<String> =
+                base.iter().chain(&revision).map(|entry| value::display_value(&entry.value)).collect();
+            pair.report(
+                comparison,
                 "unclassified-change",
-                two.places(keyword),
-                &format!("{keyword} {}", facts.join(" ")),
+                pair.positions(keyword),
+                &format!("{keyword} {}", details.join(" ")),
                 message,
             );
         }

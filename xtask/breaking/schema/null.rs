@@ -1,47 +1,46 @@
-//! Whether `null` is valid.
-//!
-//! Owns what each keyword says of `null` and how alternatives pass it on. It never looks at other values.
+//! Determines whether a schema accepts `null`.
 
 use std::collections::{HashMap, HashSet};
 
 use contract::node::{Entry, Node, Value};
 use contract::version::Version;
 
-use super::types::Types;
-use crate::document::Side;
+use super::types::JsonTypes;
+use crate::document::IndexedDocument;
 
-/// How deep alternatives may stand in each other before `null` is taken for refused; what is deeper is compared on its own.
+/// The maximum nesting of alternatives; below it, `null` counts as rejected. Deeper alternatives are compared on their own.
 const DEPTH: usize = 64;
 
-/// Whether `nullable` of 3.0 lets `null` in beside whatever else a text says.
-pub(super) fn is_let_in(entries: &[Entry], version: Version) -> bool {
-    let lets = |entry: &Entry| entry.key.text == "nullable" && matches!(entry.value.value, Value::Bool(true));
-    version == Version::V30 && entries.iter().any(lets)
+/// Whether `nullable: true` of OpenAPI 3.0 accepts `null` regardless of the other keywords.
+pub(super) fn is_nullable(entries: &[Entry], version: Version) -> bool {
+    let accepts =
+        |entry: &Entry| entry.key.text == "nullable" && matches!(entry.value.value, Value::Bool(true));
+    version == Version::V30 && entries.iter().any(accepts)
 }
 
-/// Whether a keyword lets `null` through, alternatives and parts of `allOf` aside.
-pub(super) fn is_let_by(side: &Side<'_>, entry: &Entry) -> bool {
+/// Whether a keyword accepts `null`; `oneOf`, `anyOf` and `allOf` are handled separately.
+pub(super) fn accepts_null(side: &IndexedDocument<'_>, entry: &Entry) -> bool {
     match entry.key.text.as_str() {
-        "not" => !is_let_through(side, &[&entry.value]),
-        _ => is_valid(entry),
+        "not" => !any_accepts_null(side, &[&entry.value]),
+        _ => constraint_accepts_null(entry),
     }
 }
 
-/// Whether a keyword lets `null` through that speaks of values itself.
-fn is_valid(entry: &Entry) -> bool {
+/// Whether a keyword that constrains values accepts `null`.
+fn constraint_accepts_null(entry: &Entry) -> bool {
     let is_null = |node: &Node| matches!(node.value, Value::Null);
     match entry.key.text.as_str() {
-        "type" => Types::of_keyword(&entry.value).holds(Types::NULL),
+        "type" => JsonTypes::of_keyword(&entry.value).contains(JsonTypes::NULL),
         "enum" => entry.value.items().is_none_or(|items| items.iter().any(is_null)),
         "const" => is_null(&entry.value),
         _ => true,
     }
 }
 
-/// Whether a schema, or what its reference leads to, lets `null` through and nothing else.
-pub(super) fn is_only(side: &Side<'_>, node: &Node) -> bool {
+/// Whether a schema, after resolving its references, accepts `null` and nothing else.
+pub(super) fn accepts_only_null(side: &IndexedDocument<'_>, node: &Node) -> bool {
     let only = |entry: &Entry| match entry.key.text.as_str() {
-        "type" => Types::of_keyword(&entry.value) == Types::NULL,
+        "type" => JsonTypes::of_keyword(&entry.value) == JsonTypes::NULL,
         "enum" => entry
             .value
             .items()
@@ -65,37 +64,39 @@ pub(super) fn is_only(side: &Side<'_>, node: &Node) -> bool {
     false
 }
 
-/// Whether one of several alternatives lets `null` through.
+/// Whether any of several alternatives accepts `null`.
 ///
-/// Schemas that name each other in a circle are asked again until no answer rests on a guess that turned out wrong.
-pub(super) fn is_let_through(side: &Side<'_>, members: &[&Node]) -> bool {
-    let mut asked = Asked { side, guessed: HashMap::new(), known: HashMap::new(), open: HashSet::new() };
+/// Circular schemas are evaluated repeatedly, until no result depends on a wrong assumption.
+pub(super) fn any_accepts_null(side: &IndexedDocument<'_>, members: &[&Node]) -> bool {
+    let mut evaluator =
+        NullEvaluator { side, assumed: HashMap::new(), known: HashMap::new(), in_progress: HashSet::new() };
     for _ in 0..DEPTH {
-        let lets = members.iter().any(|member| asked.lets(member, 0));
-        let known = std::mem::take(&mut asked.known);
-        let wrong = asked.guessed.iter().any(|(address, guess)| known.get(address) != Some(guess));
+        let accepts = members.iter().any(|member| evaluator.accepts(member, 0));
+        let known = std::mem::take(&mut evaluator.known);
+        let wrong =
+            evaluator.assumed.iter().any(|(address, assumption)| known.get(address) != Some(assumption));
         if !wrong {
-            return lets;
+            return accepts;
         }
-        asked.guessed.retain(|address, _| known.contains_key(address));
-        for (address, guess) in &mut asked.guessed {
-            *guess = known[address];
+        evaluator.assumed.retain(|address, _| known.contains_key(address));
+        for (address, assumption) in &mut evaluator.assumed {
+            *assumption = known[address];
         }
     }
     false
 }
 
-/// What is known of the schemas that were asked.
-struct Asked<'a, 'n> {
-    side: &'a Side<'n>,
-    /// What is taken for the answer of a schema that is still being asked: at first that it lets nothing through.
-    guessed: HashMap<usize, bool>,
+/// The results of evaluating schemas.
+struct NullEvaluator<'a, 'n> {
+    side: &'a IndexedDocument<'n>,
+    /// Assumed results of schemas that are still being evaluated: initially that they reject `null`.
+    assumed: HashMap<usize, bool>,
     known: HashMap<usize, bool>,
-    open: HashSet<usize>,
+    in_progress: HashSet<usize>,
 }
 
-impl Asked<'_, '_> {
-    fn lets(&mut self, node: &Node, depth: usize) -> bool {
+impl NullEvaluator<'_, '_> {
+    fn accepts(&mut self, node: &Node, depth: usize) -> bool {
         let entries = match &node.value {
             Value::Bool(all) => return *all,
             Value::Mapping(entries) => entries,
@@ -108,33 +109,33 @@ impl Asked<'_, '_> {
         if let Some(known) = self.known.get(&address) {
             return *known;
         }
-        if !self.open.insert(address) {
-            return *self.guessed.entry(address).or_insert(false);
+        if !self.in_progress.insert(address) {
+            return *self.assumed.entry(address).or_insert(false);
         }
-        let lets = self.lets_all(entries, depth + 1);
-        self.open.remove(&address);
-        self.known.insert(address, lets);
-        lets
+        let accepts = self.accepts_all(entries, depth + 1);
+        self.in_progress.remove(&address);
+        self.known.insert(address, accepts);
+        accepts
     }
 
-    fn lets_all(&mut self, entries: &[Entry], depth: usize) -> bool {
+    fn accepts_all(&mut self, entries: &[Entry], depth: usize) -> bool {
         let version = self.side.document.version;
         let reference = entries.iter().find(|entry| entry.key.text == "$ref");
         let target = reference.and_then(|entry| self.side.resolve(entry.value.as_str()?));
         if target.is_some() && version == Version::V30 {
-            return target.is_some_and(|target| self.lets(target, depth));
+            return target.is_some_and(|target| self.accepts(target, depth));
         }
-        if is_let_in(entries, version) {
+        if is_nullable(entries, version) {
             return true;
         }
-        target.is_none_or(|target| self.lets(target, depth))
+        target.is_none_or(|target| self.accepts(target, depth))
             && entries.iter().all(|entry| {
                 let items = entry.value.items().unwrap_or_default();
                 match entry.key.text.as_str() {
-                    "allOf" => items.iter().all(|item| self.lets(item, depth)),
-                    "not" => !self.lets(&entry.value, depth),
-                    "oneOf" | "anyOf" => items.iter().any(|item| self.lets(item, depth)),
-                    _ => is_valid(entry),
+                    "allOf" => items.iter().all(|item| self.accepts(item, depth)),
+                    "not" => !self.accepts(&entry.value, depth),
+                    "oneOf" | "anyOf" => items.iter().any(|item| self.accepts(item, depth)),
+                    _ => constraint_accepts_null(entry),
                 }
             })
     }

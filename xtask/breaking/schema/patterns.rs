@@ -1,11 +1,10 @@
-//! Which names patterns can share.
+//! Determines whether two patterns can match the same property name.
 //!
-//! Owns when two patterns, or a pattern and named properties, surely speak of different names. What it cannot tell may
-//! meet. It never compares schemas.
+//! If this is uncertain, they are assumed to overlap.
 
 use regex::Regex;
 
-/// Whether one name may match both patterns: not when each begins with letters of its own.
+/// Whether a name can match both patterns: not if they require different prefixes.
 pub(super) fn may_meet(left: &str, right: &str) -> bool {
     match (beginning(left), beginning(right)) {
         (Some(left), Some(right)) => left.starts_with(&right) || right.starts_with(&left),
@@ -13,18 +12,18 @@ pub(super) fn may_meet(left: &str, right: &str) -> bool {
     }
 }
 
-/// Whether a pattern can be read, so that it is known which names match.
+/// Whether a pattern is a supported regular expression.
 pub(super) fn is_readable(pattern: &str) -> bool {
     Regex::new(pattern).is_ok()
 }
 
-/// The letters that every match begins with, as far as they are plain; `None` where a match may begin anywhere.
+/// Returns the literal prefix of every match, or `None` if a match can begin with any character.
 fn beginning(pattern: &str) -> Option<String> {
     let rest = pattern.strip_prefix('^').filter(|rest| !rest.contains('|'))?;
     let is_plain = |letter: &char| letter.is_alphanumeric() || ['_', '-', ':', '/'].contains(letter);
     let mut plain: String = rest.chars().take_while(is_plain).collect();
     if rest[plain.len()..].starts_with(['*', '?', '{']) {
-        // The last of them may be missing.
+        // The quantifier makes the last character optional.
         plain.pop();
     }
     Some(plain)
@@ -35,7 +34,7 @@ mod tests {
     use super::may_meet;
 
     #[test]
-    fn only_patterns_that_begin_otherwise_never_meet() {
+    fn only_patterns_with_different_prefixes_never_overlap() {
         for (left, right, meet) in [
             ("^x-", "^y-", false),
             ("^xa", "^xb.*", false),

@@ -1,152 +1,173 @@
-//! Which properties there are, and which of them must be there.
+//! Compares `properties` and `required`.
 
 use std::collections::BTreeSet;
 
 use contract::source::Span;
 
-use super::access::Access;
-use super::fields::{Field, Fields};
-use super::view::{Parts, View};
-use super::{Two, access};
-use crate::compare::{Comparison, Places};
-use crate::rule::{Aspect, Direction, Effect, Level, Site, Topic};
+use super::access::PropertyAccess;
+use super::property_schemas::{PropertySchemas, SchemaProperties};
+use super::view::{SchemaParts, SchemaView};
+use super::{SchemaPair, access};
+use crate::compare::{Comparison, Positions};
+use crate::rule::{Direction, Level, SchemaRule, SchemaSite, Topic, ValueEffect};
 
-const P: Topic = Topic::Properties;
+const PROPERTIES: Topic = Topic::Properties;
 
-/// The rules of this family that are about one schema; those about a property are in [`access`].
-pub(super) const ASPECTS: &[Aspect] = &[
-    Aspect::new(P, Effect::Narrows, "became-required", "became-optional"),
-    Aspect::new(P, Effect::Narrows, "became-required-with-default", "became-optional"),
-    Aspect::new(P, Effect::Widens, "became-optional", "became-required"),
+/// The schema rules of this module. Those about added and removed properties are in [`access`].
+pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
+    SchemaRule::new(PROPERTIES, ValueEffect::Narrows, "became-required", "became-optional"),
+    SchemaRule::new(PROPERTIES, ValueEffect::Narrows, "became-required-with-default", "became-optional"),
+    SchemaRule::new(PROPERTIES, ValueEffect::Widens, "became-optional", "became-required"),
 ];
 
-/// The keywords of this family.
+/// The keywords that this module compares.
 pub(super) const KEYWORDS: &[&str] = &["properties", "required"];
 
 /// Compares the properties of two schemas.
-pub(super) fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let (base, revision) = (Fields::of(&two.base), Fields::of(&two.revision));
-    let (needed_was, needed) = (two.base.required(), two.revision.required());
+pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let (base, revision) = (SchemaProperties::of(&pair.base), SchemaProperties::of(&pair.revision));
+    let (required_before, required_after) = (pair.base.required(), pair.revision.required());
     let mut names: BTreeSet<&str> = base.names();
     names.extend(revision.names());
-    names.extend(needed_was.keys().filter(|name| !needed.contains_key(*name)));
-    names.extend(needed.keys().filter(|name| !needed_was.contains_key(*name)));
+    names.extend(required_before.keys().filter(|name| !required_after.contains_key(*name)));
+    names.extend(required_after.keys().filter(|name| !required_before.contains_key(*name)));
     for name in names {
-        let (was, now) = (base.get(name), revision.get(name));
-        let must = (needed_was.get(name).copied(), needed.get(name).copied());
-        let property = Property { name, must };
-        match (was.named, now.named) {
-            (true, false) if must.1.is_none() => removed(on, two, &property, was.parts, now),
-            (false, true) if must.0.is_none() => added(on, two, &property, was, now.parts),
-            (false, false) => required(on, two, &property, two.site.inner(), two.revision.at, false),
-            _ => both(on, two, &property, was.parts, now.parts),
+        let (before, after) = (base.get(name), revision.get(name));
+        let required_at = (required_before.get(name).copied(), required_after.get(name).copied());
+        let property = ComparedProperty { name, required_at };
+        match (before.named, after.named) {
+            (true, false) if required_at.1.is_none() => {
+                report_removed(comparison, pair, &property, before.parts, after)
+            }
+            (false, true) if required_at.0.is_none() => {
+                report_added(comparison, pair, &property, before, after.parts)
+            }
+            (false, false) => {
+                required(comparison, pair, &property, pair.site.inner(), pair.revision.at, false)
+            }
+            _ => compare_both(comparison, pair, &property, before.parts, after.parts),
         }
     }
 }
 
-/// A property by its name, and where either side says that it must be there.
-struct Property<'a> {
+/// A property, and the positions in `required` of both schemas.
+struct ComparedProperty<'a> {
     name: &'a str,
-    must: (Option<Span>, Option<Span>),
+    required_at: (Option<Span>, Option<Span>),
 }
 
-fn both<'n>(on: &mut Comparison<'n>, two: &Two<'n>, property: &Property<'_>, was: Parts<'n>, now: Parts<'n>) {
-    let (view_was, view_now) = (View::of(&on.base, &was), View::of(&on.revision, &now));
-    let (access_was, access_now) = (Access::of(&view_was), Access::of(&view_now));
-    let direction = two.site.direction();
-    let unsent = access_was.is_unsent(direction) && access_now.is_unsent(direction);
-    let site = if unsent { two.site.unsent() } else { two.site.inner() };
-    if !two.site.is_unsent() {
+fn compare_both<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    property: &ComparedProperty<'_>,
+    before: SchemaParts<'n>,
+    after: SchemaParts<'n>,
+) {
+    let (view_before, view_after) =
+        (SchemaView::of(&comparison.base, &before), SchemaView::of(&comparison.revision, &after));
+    let (access_before, access_after) = (PropertyAccess::of(&view_before), PropertyAccess::of(&view_after));
+    let direction = pair.site.direction();
+    let never_sent = access_before.is_never_sent(direction) && access_after.is_never_sent(direction);
+    let site = if never_sent { pair.site.never_sent() } else { pair.site.inner() };
+    if !pair.site.is_never_sent() {
         access::compare(
-            on,
-            two,
+            comparison,
+            pair,
             property.name,
-            (property.must.0.is_some(), property.must.1.is_some()),
-            (&view_was, access_was),
-            (&view_now, access_now),
+            (property.required_at.0.is_some(), property.required_at.1.is_some()),
+            (&view_before, access_before),
+            (&view_after, access_after),
         );
     }
-    let has_default = view_now.entry("default").is_some();
-    required(on, two, property, site, now.at, has_default);
-    two.enter(on, was, now, site, property.name);
+    let has_default = view_after.entry("default").is_some();
+    required(comparison, pair, property, site, after.at, has_default);
+    pair.queue(comparison, before, after, site, property.name);
 }
 
 fn required<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
-    property: &Property<'_>,
-    site: Site,
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    property: &ComparedProperty<'_>,
+    site: SchemaSite,
     at: Span,
     has_default: bool,
 ) {
     let name = property.name;
-    let base = two.base.properties().get(name).map_or(two.base.at, |parts| parts.at);
-    let (word, places, message) = match property.must {
-        (None, Some(now)) => {
-            let defaulted = has_default && site == Site::RequestProperty;
-            let word = if defaulted { "became-required-with-default" } else { "became-required" };
-            (word, Places::new(base, now), format!("`{name}` must be there now"))
+    let base = pair.base.properties().get(name).map_or(pair.base.at, |parts| parts.at);
+    let (suffix, positions, message) = match property.required_at {
+        (None, Some(after)) => {
+            let defaulted = has_default && site == SchemaSite::RequestProperty;
+            let suffix = if defaulted { "became-required-with-default" } else { "became-required" };
+            (suffix, Positions::new(base, after), format!("`{name}` became required"))
         }
-        (Some(was), None) => {
-            ("became-optional", Places::new(was, at), format!("`{name}` may be left out now"))
+        (Some(before), None) => {
+            ("became-optional", Positions::new(before, at), format!("`{name}` became optional"))
         }
         _ => return,
     };
-    on.note_inside(two.pair, site, word, name, places, message);
+    comparison.report_property_change(pair.index, site, suffix, name, positions, message);
 }
 
-fn removed<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
-    property: &Property<'_>,
-    was: Parts<'n>,
-    now: Field<'n>,
+fn report_removed<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    property: &ComparedProperty<'_>,
+    before: SchemaParts<'n>,
+    after: PropertySchemas<'n>,
 ) {
     let name = property.name;
-    let places = Places::new(was.at, two.revision.place("properties"));
+    let positions = Positions::new(before.at, pair.revision.position("properties"));
     let message = format!("the property `{name}` was removed");
-    let access = Access::of(&View::of(&on.base, &was));
-    let direction = two.site.direction();
-    let unsent = two.site.is_unsent() || access.is_unsent(direction);
+    let access = PropertyAccess::of(&SchemaView::of(&comparison.base, &before));
+    let direction = pair.site.direction();
+    let never_sent = pair.site.is_never_sent() || access.is_never_sent(direction);
     match direction {
         Direction::Request => {
-            let site = if unsent { Site::RequestReadOnly } else { Site::RequestProperty };
-            // What is not known is refused where the schema is closed; elsewhere it is merely not read.
-            let level = match (unsent, now.is_refused()) {
+            let site = if never_sent { SchemaSite::RequestReadOnly } else { SchemaSite::RequestProperty };
+            // A closed schema rejects unknown properties; otherwise they are ignored.
+            let level = match (never_sent, after.is_rejected()) {
                 (true, _) => Level::Info,
                 (false, true) => Level::Error,
                 (false, false) => Level::Warning,
             };
             let id = access::removed_id(site, false);
-            on.raise_in(two.pair, &id, Some(level), places, name, message);
+            comparison.report_property_rule(pair.index, &id, Some(level), positions, name, message);
         }
         Direction::Response => {
-            let site = if unsent { Site::ResponseWriteOnly } else { Site::ResponseProperty };
-            let id = access::removed_id(site, property.must.0.is_some());
-            on.raise_in(two.pair, &id, None, places, name, message);
+            let site = if never_sent { SchemaSite::ResponseWriteOnly } else { SchemaSite::ResponseProperty };
+            let id = access::removed_id(site, property.required_at.0.is_some());
+            comparison.report_property_rule(pair.index, &id, None, positions, name, message);
         }
     }
-    if !now.is_refused() && !now.is_free() {
-        // It can be there still, as one of those that are not named.
-        two.enter(on, was, now.parts, if unsent { two.site.unsent() } else { two.site.inner() }, name);
+    if !after.is_rejected() && !after.accepts_everything() {
+        // The property is still valid as an additional property.
+        pair.queue(
+            comparison,
+            before,
+            after.parts,
+            if never_sent { pair.site.never_sent() } else { pair.site.inner() },
+            name,
+        );
     }
 }
 
-fn added<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
-    property: &Property<'_>,
-    was: Field<'n>,
-    now: Parts<'n>,
+fn report_added<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    property: &ComparedProperty<'_>,
+    before: PropertySchemas<'n>,
+    after: SchemaParts<'n>,
 ) {
     let name = property.name;
-    let places = Places::new(two.base.place("properties"), now.at);
-    let view = View::of(&on.revision, &now);
-    let unsent = two.site.is_unsent() || Access::of(&view).is_unsent(two.site.direction());
-    let must = property.must.1.is_some();
-    let message = format!("the {} property `{name}` was added", if must { "required" } else { "optional" });
-    let id = match (two.site.direction(), must && !unsent) {
-        (Direction::Request, true) if two.site.inner() == Site::HeaderProperty => {
+    let positions = Positions::new(pair.base.position("properties"), after.at);
+    let view = SchemaView::of(&comparison.revision, &after);
+    let never_sent =
+        pair.site.is_never_sent() || PropertyAccess::of(&view).is_never_sent(pair.site.direction());
+    let required_at = property.required_at.1.is_some();
+    let message =
+        format!("the {} property `{name}` was added", if required_at { "required" } else { "optional" });
+    let id = match (pair.site.direction(), required_at && !never_sent) {
+        (Direction::Request, true) if pair.site.inner() == SchemaSite::HeaderProperty => {
             "new-required-request-header-property"
         }
         (Direction::Request, true) if view.entry("default").is_some() => {
@@ -154,16 +175,22 @@ fn added<'n>(
         }
         (Direction::Request, true) => "new-required-request-property",
         (Direction::Request, false) => "new-optional-request-property",
-        (Direction::Response, _) => match (must, unsent) {
+        (Direction::Response, _) => match (required_at, never_sent) {
             (true, false) => "response-required-property-added",
             (true, true) => "response-required-write-only-property-added",
             (false, false) => "response-optional-property-added",
             (false, true) => "response-optional-write-only-property-added",
         },
     };
-    on.raise_in(two.pair, id, None, places, name, message);
-    if !was.is_refused() && !was.is_free() {
-        // It could be there before, as one of those that were not named.
-        two.enter(on, was.parts, now, if unsent { two.site.unsent() } else { two.site.inner() }, name);
+    comparison.report_property_rule(pair.index, id, None, positions, name, message);
+    if !before.is_rejected() && !before.accepts_everything() {
+        // The property was valid before as an additional property.
+        pair.queue(
+            comparison,
+            before.parts,
+            after,
+            if never_sent { pair.site.never_sent() } else { pair.site.inner() },
+            name,
+        );
     }
 }

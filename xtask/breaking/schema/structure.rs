@@ -1,52 +1,52 @@
-//! The keywords of JSON Schema 2020-12: negation, dependencies, content.
+//! Compares negation, dependencies and content keywords of JSON Schema 2020-12.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::node::{Entry, Node, Value};
 
-use super::Two;
-use super::value::{alike, shown};
+use super::SchemaPair;
+use super::value::{display_value, is_equivalent};
 use super::values::distinct;
-use super::view::{Parts, View, says_nothing};
-use crate::compare::{Comparison, Places};
-use crate::rule::{Aspect, Effect, Topic};
+use super::view::{SchemaParts, SchemaView, accepts_everything};
+use crate::compare::{Comparison, Positions};
+use crate::rule::{SchemaRule, Topic, ValueEffect};
 
-const S: Topic = Topic::Structure;
+const STRUCTURE: Topic = Topic::Structure;
 
-/// What lets more through when it is there.
-pub(super) const fn gone(word: &'static str, mirror: &'static str) -> Aspect {
-    Aspect::new(S, Effect::Widens, word, mirror)
+/// Creates a rule for a change that widens a schema.
+pub(super) const fn widening(suffix: &'static str, inverse: &'static str) -> SchemaRule {
+    SchemaRule::new(STRUCTURE, ValueEffect::Widens, suffix, inverse)
 }
 
-/// What lets less through when it is there.
-pub(super) const fn come(word: &'static str, mirror: &'static str) -> Aspect {
-    Aspect::new(S, Effect::Narrows, word, mirror)
+/// Creates a rule for a change that narrows a schema.
+pub(super) const fn narrowing(suffix: &'static str, inverse: &'static str) -> SchemaRule {
+    SchemaRule::new(STRUCTURE, ValueEffect::Narrows, suffix, inverse)
 }
 
-/// What lets other values through.
-pub(super) const fn other(word: &'static str) -> Aspect {
-    Aspect::new(S, Effect::Alters, word, word)
+/// Creates a rule for a change that accepts other values; it is its own inverse.
+pub(super) const fn altering(suffix: &'static str) -> SchemaRule {
+    SchemaRule::new(STRUCTURE, ValueEffect::Alters, suffix, suffix)
 }
 
-/// The rules of this family.
-pub(super) const ASPECTS: &[Aspect] = &[
-    come("not-added", "not-removed"),
-    gone("not-removed", "not-added"),
-    other("not-changed"),
-    come("property-names-added", "property-names-removed"),
-    gone("property-names-removed", "property-names-added"),
-    come("content-schema-added", "content-schema-removed"),
-    gone("content-schema-removed", "content-schema-added"),
-    come("dependent-schema-added", "dependent-schema-removed"),
-    gone("dependent-schema-removed", "dependent-schema-added"),
-    come("dependent-required-added", "dependent-required-removed"),
-    gone("dependent-required-removed", "dependent-required-added"),
-    other("dependent-required-changed"),
-    other("content-media-type-changed"),
-    other("content-encoding-changed"),
+/// The rules of this module.
+pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
+    narrowing("not-added", "not-removed"),
+    widening("not-removed", "not-added"),
+    altering("not-changed"),
+    narrowing("property-names-added", "property-names-removed"),
+    widening("property-names-removed", "property-names-added"),
+    narrowing("content-schema-added", "content-schema-removed"),
+    widening("content-schema-removed", "content-schema-added"),
+    narrowing("dependent-schema-added", "dependent-schema-removed"),
+    widening("dependent-schema-removed", "dependent-schema-added"),
+    narrowing("dependent-required-added", "dependent-required-removed"),
+    widening("dependent-required-removed", "dependent-required-added"),
+    altering("dependent-required-changed"),
+    altering("content-media-type-changed"),
+    altering("content-encoding-changed"),
 ];
 
-/// The keywords of this family.
+/// The keywords that this module compares.
 pub(super) const KEYWORDS: &[&str] = &[
     "not",
     "propertyNames",
@@ -57,152 +57,197 @@ pub(super) const KEYWORDS: &[&str] = &[
     "contentEncoding",
 ];
 
-/// Keywords whose value is a schema, and how their rules are called.
+/// Keywords whose value is a schema, and the names of their rules.
 const SCHEMAS: [(&str, &str); 3] =
     [("not", "not"), ("propertyNames", "property-names"), ("contentSchema", "content-schema")];
 
 /// Compares negations, dependencies and content.
-pub(super) fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    for (keyword, word) in SCHEMAS {
-        schema(on, two, (keyword, word), parts(&two.base, keyword), parts(&two.revision, keyword));
+pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    for (keyword, suffix) in SCHEMAS {
+        schema(
+            comparison,
+            pair,
+            (keyword, suffix),
+            parts(&pair.base, keyword),
+            parts(&pair.revision, keyword),
+        );
     }
-    dependent_schemas(on, two);
-    dependent_required(on, two);
-    for (keyword, word) in
+    dependent_schemas(comparison, pair);
+    dependent_required(comparison, pair);
+    for (keyword, suffix) in
         [("contentMediaType", "content-media-type-changed"), ("contentEncoding", "content-encoding-changed")]
     {
-        let text = |view: &View<'n>| {
+        let text = |view: &SchemaView<'n>| {
             let mut texts: Vec<String> =
-                distinct(view, keyword).iter().map(|entry| shown(&entry.value)).collect();
+                distinct(view, keyword).iter().map(|entry| display_value(&entry.value)).collect();
             texts.sort_unstable();
             if texts.is_empty() { "none".to_owned() } else { texts.join(" and ") }
         };
-        let (was, now) = (text(&two.base), text(&two.revision));
-        if was != now {
-            let facts = format!("{was} to {now}");
-            two.note(on, word, two.places(keyword), &facts, format!("`{keyword}` went from {facts}"));
+        let (before, after) = (text(&pair.base), text(&pair.revision));
+        if before != after {
+            let details = format!("{before} to {after}");
+            pair.report(
+                comparison,
+                suffix,
+                pair.positions(keyword),
+                &details,
+                format!("`{keyword}` changed from {details}"),
+            );
         }
     }
 }
 
-/// Every text of a keyword, but for one that says nothing: mostly what lets all through.
-fn parts<'n>(view: &View<'n>, keyword: &str) -> Option<Parts<'n>> {
-    let says = |entry: &&Entry| match keyword {
+/// Returns the schemas of a keyword, without those that have no effect.
+fn parts<'n>(view: &SchemaView<'n>, keyword: &str) -> Option<SchemaParts<'n>> {
+    let has_effect = |entry: &&Entry| match keyword {
         "not" => !matches!(entry.value.value, Value::Bool(false)),
-        _ => !says_nothing(&entry.value),
+        _ => !accepts_everything(&entry.value),
     };
-    let nodes: Vec<&Node> = view.entries(keyword).filter(says).map(|entry| &entry.value).collect();
-    (!nodes.is_empty()).then(|| Parts { nodes, at: view.place(keyword) })
+    let nodes: Vec<&Node> = view.entries(keyword).filter(has_effect).map(|entry| &entry.value).collect();
+    (!nodes.is_empty()).then(|| SchemaParts { nodes, at: view.position(keyword) })
 }
 
-/// Compares the schemas of a keyword, or says that it came or went.
+/// Compares the schemas of a keyword, or reports that the keyword was added or removed.
 pub(super) fn schema<'n>(
-    on: &mut Comparison<'n>,
-    two: &Two<'n>,
-    (keyword, word): (&str, &str),
-    base: Option<Parts<'n>>,
-    revision: Option<Parts<'n>>,
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    (keyword, suffix): (&str, &str),
+    base: Option<SchemaParts<'n>>,
+    revision: Option<SchemaParts<'n>>,
 ) {
-    let places = two.places(keyword);
+    let positions = pair.positions(keyword);
     match (base, revision) {
         (None, None) => {}
-        (None, Some(_)) => {
-            two.note(on, &format!("{word}-added"), places, "", format!("`{keyword}` was added"))
-        }
-        (Some(_), None) => {
-            two.note(on, &format!("{word}-removed"), places, "", format!("`{keyword}` was removed"))
-        }
-        (Some(was), Some(now)) if keyword == "not" => {
-            // What is more here is less as a whole, or the other way round: only the same is safe.
-            if !is_same(on, &was, &now) {
-                two.note(on, &format!("{word}-changed"), places, "", format!("`{keyword}` changed"));
+        (None, Some(_)) => pair.report(
+            comparison,
+            &format!("{suffix}-added"),
+            positions,
+            "",
+            format!("`{keyword}` was added"),
+        ),
+        (Some(_), None) => pair.report(
+            comparison,
+            &format!("{suffix}-removed"),
+            positions,
+            "",
+            format!("`{keyword}` was removed"),
+        ),
+        (Some(before), Some(after)) if keyword == "not" => {
+            // Widening `not` narrows the schema, so only an equal schema is safe.
+            if !is_same(comparison, &before, &after) {
+                pair.report(
+                    comparison,
+                    &format!("{suffix}-changed"),
+                    positions,
+                    "",
+                    format!("`{keyword}` changed"),
+                );
             }
         }
-        (Some(was), Some(now)) => {
+        (Some(before), Some(after)) => {
             let step = if keyword == "items" { "[]" } else { keyword };
-            two.enter(on, was, now, two.site.inner(), step);
+            pair.queue(comparison, before, after, pair.site.inner(), step);
         }
     }
 }
 
-/// Whether two schemas are the same, but for what they say to readers.
-pub(super) fn is_same(on: &Comparison<'_>, was: &Parts<'_>, now: &Parts<'_>) -> bool {
-    on.same().parts(was, now) || is_noted_otherwise(was, now)
+/// Whether two schemas are equal except for annotations.
+pub(super) fn is_same(
+    comparison: &Comparison<'_>,
+    before: &SchemaParts<'_>,
+    after: &SchemaParts<'_>,
+) -> bool {
+    comparison.unchanged().parts(before, after) || differs_in_annotations(before, after)
 }
 
-/// Whether two schemas without references differ in what they say to readers alone.
-fn is_noted_otherwise(was: &Parts<'_>, now: &Parts<'_>) -> bool {
-    was.nodes.len() == now.nodes.len()
-        && was.nodes.iter().zip(&now.nodes).all(|(was, now)| alike(was, now) && !refers(was))
+/// Whether two schemas without references differ only in annotations.
+fn differs_in_annotations(before: &SchemaParts<'_>, after: &SchemaParts<'_>) -> bool {
+    before.nodes.len() == after.nodes.len()
+        && before
+            .nodes
+            .iter()
+            .zip(&after.nodes)
+            .all(|(before, after)| is_equivalent(before, after) && !has_reference(before))
 }
 
-fn refers(node: &Node) -> bool {
+fn has_reference(node: &Node) -> bool {
     match &node.value {
-        Value::Sequence(items) => items.iter().any(refers),
+        Value::Sequence(items) => items.iter().any(has_reference),
         Value::Mapping(entries) => {
-            entries.iter().any(|entry| entry.key.text == "$ref" || refers(&entry.value))
+            entries.iter().any(|entry| entry.key.text == "$ref" || has_reference(&entry.value))
         }
         _ => false,
     }
 }
 
-/// The schemas of a keyword that is a mapping, by their names, each with all that every text says.
-pub(super) fn entries<'n>(view: &View<'n>, keyword: &str) -> BTreeMap<&'n str, Parts<'n>> {
-    let mut named: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
+/// Returns the schemas of a keyword that is a mapping, by name, merged from all subschemas.
+pub(super) fn entries<'n>(view: &SchemaView<'n>, keyword: &str) -> BTreeMap<&'n str, SchemaParts<'n>> {
+    let mut named: BTreeMap<&str, SchemaParts<'_>> = BTreeMap::new();
     for entry in view.entries(keyword).filter_map(|entry| entry.value.entries()).flatten() {
         named
             .entry(entry.key.text.as_str())
             .and_modify(|parts| parts.nodes.push(&entry.value))
-            .or_insert_with(|| Parts::under(entry));
+            .or_insert_with(|| SchemaParts::under(entry));
     }
     named
 }
 
-fn dependent_schemas<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+fn dependent_schemas<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let keyword = "dependentSchemas";
-    let (was, now) = (entries(&two.base, keyword), entries(&two.revision, keyword));
-    let places = two.places(keyword);
-    for (name, parts) in &was {
-        if let Some(other) = now.get(name) {
+    let (before, after) = (entries(&pair.base, keyword), entries(&pair.revision, keyword));
+    let positions = pair.positions(keyword);
+    for (name, parts) in &before {
+        if let Some(other) = after.get(name) {
             let step = format!("{keyword} {name}");
-            two.enter(on, parts.clone(), other.clone(), two.site.inner(), &step);
+            pair.queue(comparison, parts.clone(), other.clone(), pair.site.inner(), &step);
         } else {
             let message = format!("`{name}` was removed from `{keyword}`");
-            let places = Places::new(parts.at, places.revision);
-            two.note(on, "dependent-schema-removed", places, name, message);
+            let positions = Positions::new(parts.at, positions.revision);
+            pair.report(comparison, "dependent-schema-removed", positions, name, message);
         }
     }
-    for (name, parts) in now.iter().filter(|(name, _)| !was.contains_key(*name)) {
+    for (name, parts) in after.iter().filter(|(name, _)| !before.contains_key(*name)) {
         let message = format!("`{name}` was added to `{keyword}`");
-        two.note(on, "dependent-schema-added", Places::new(places.base, parts.at), name, message);
+        pair.report(
+            comparison,
+            "dependent-schema-added",
+            Positions::new(positions.base, parts.at),
+            name,
+            message,
+        );
     }
 }
 
-fn dependent_required<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
+fn dependent_required<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let keyword = "dependentRequired";
-    let (was, now) = (entries(&two.base, keyword), entries(&two.revision, keyword));
-    let places = two.places(keyword);
-    for name in was.keys().chain(now.keys().filter(|name| !was.contains_key(*name))) {
-        let (base, revision) = (was.get(name), now.get(name));
-        let (needed_was, needed) = (needed(base), needed(revision));
-        let (ending, message) = match (needed_was.is_subset(&needed), needed.is_subset(&needed_was)) {
-            (true, true) => continue,
-            (true, false) => ("added", format!("`{name}` requires more properties beside it now")),
-            (false, true) => ("removed", format!("`{name}` requires fewer properties beside it now")),
-            (false, false) => ("changed", format!("`{name}` requires other properties beside it now")),
-        };
-        let at = |parts: Option<&Parts<'n>>, otherwise| parts.map_or(otherwise, |parts| parts.at);
-        let places = Places::new(at(base, places.base), at(revision, places.revision));
+    let (before, after) = (entries(&pair.base, keyword), entries(&pair.revision, keyword));
+    let positions = pair.positions(keyword);
+    for name in before.keys().chain(after.keys().filter(|name| !before.contains_key(*name))) {
+        let (base, revision) = (before.get(name), after.get(name));
+        let (required_before, required_after) = (required_names(base), required_names(revision));
+        let (ending, message) =
+            match (required_before.is_subset(&required_after), required_after.is_subset(&required_before)) {
+                (true, true) => continue,
+                (true, false) => ("added", format!("`{name}` requires additional properties")),
+                (false, true) => ("removed", format!("`{name}` requires fewer properties")),
+                (false, false) => ("changed", format!("`{name}` requires other properties")),
+            };
+        let at = |parts: Option<&SchemaParts<'n>>, otherwise| parts.map_or(otherwise, |parts| parts.at);
+        let positions = Positions::new(at(base, positions.base), at(revision, positions.revision));
         let only = |left: &BTreeSet<&str>, right: &BTreeSet<&str>| {
             left.difference(right).copied().collect::<Vec<_>>().join(" ")
         };
-        let facts = format!("{name}: +{} -{}", only(&needed, &needed_was), only(&needed_was, &needed));
-        two.note(on, &format!("dependent-required-{ending}"), places, &facts, message);
+        let details = format!(
+            "{name}: +{} -{}",
+            only(&required_after, &required_before),
+            only(&required_before, &required_after)
+        );
+        pair.report(comparison, &format!("dependent-required-{ending}"), positions, &details, message);
     }
 }
 
-/// The names that stand in lists.
-fn needed<'n>(lists: Option<&Parts<'n>>) -> BTreeSet<&'n str> {
+/// Returns the names in lists.
+fn required_names<'n>(lists: Option<&SchemaParts<'n>>) -> BTreeSet<&'n str> {
     let lists = lists.map(|parts| parts.nodes.as_slice()).unwrap_or_default();
     lists.iter().filter_map(|node| node.items()).flatten().filter_map(Node::as_str).collect()
 }

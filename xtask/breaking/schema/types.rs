@@ -1,10 +1,10 @@
-//! Which JSON types a schema lets through, as a set.
+//! Sets of JSON types.
 
 use contract::node::{Node, Value};
 
-/// A set of JSON types. Integers are numbers without a fraction, so `number` holds two of its members.
+/// A set of JSON types. `number` contains two members: integers and numbers with a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Types(u8);
+pub(crate) struct JsonTypes(u8);
 
 const NULL: u8 = 1;
 const BOOLEAN: u8 = 2;
@@ -14,8 +14,8 @@ const STRING: u8 = 16;
 const ARRAY: u8 = 32;
 const OBJECT: u8 = 64;
 
-/// Words and what they stand for, in the order in which they are printed.
-const WORDS: [(&str, u8); 7] = [
+/// Type names and their members, in display order.
+const TYPE_NAMES: [(&str, u8); 7] = [
     ("string", STRING),
     ("number", INTEGER | FRACTION),
     ("integer", INTEGER),
@@ -25,7 +25,7 @@ const WORDS: [(&str, u8); 7] = [
     ("null", NULL),
 ];
 
-impl Types {
+impl JsonTypes {
     /// Every type.
     pub(crate) const ANY: Self = Self(127);
     /// No type.
@@ -34,30 +34,30 @@ impl Types {
     pub(crate) const NULL: Self = Self(NULL);
     /// Strings.
     pub(crate) const STRING: Self = Self(STRING);
-    /// Numbers that have a fraction.
+    /// Numbers with a fraction.
     pub(crate) const FRACTION: Self = Self(FRACTION);
-    /// What is one word in a URL: everything but lists, objects and `null`.
+    /// Types whose values are serialized as plain text in a URL: all but arrays, objects and `null`.
     pub(crate) const PLAIN: Self = Self(BOOLEAN | INTEGER | FRACTION | STRING);
 
-    /// What the keyword `type` says: a word or a list of words.
+    /// Parses the keyword `type`: a name or a list of names.
     pub(crate) fn of_keyword(node: &Node) -> Self {
         match &node.value {
-            Value::Sequence(items) => items.iter().fold(Self(0), |types, item| types.or(Self::of_word(item))),
-            _ => Self::of_word(node),
+            Value::Sequence(items) => items.iter().fold(Self(0), |types, item| types.or(Self::of_name(item))),
+            _ => Self::of_name(node),
         }
     }
 
-    /// Whether a word is the name of a type.
-    pub(crate) fn is_word(word: &str) -> bool {
-        WORDS.iter().any(|(known, _)| *known == word)
+    /// Whether a string is the name of a type.
+    pub(crate) fn is_type_name(name: &str) -> bool {
+        TYPE_NAMES.iter().any(|(known, _)| *known == name)
     }
 
-    fn of_word(node: &Node) -> Self {
-        let word = node.as_str().unwrap_or_default();
-        WORDS.iter().find(|(known, _)| *known == word).map_or(Self(0), |(_, types)| Self(*types))
+    fn of_name(node: &Node) -> Self {
+        let name = node.as_str().unwrap_or_default();
+        TYPE_NAMES.iter().find(|(known, _)| *known == name).map_or(Self(0), |(_, types)| Self(*types))
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub(crate) const fn of_value(node: &Node) -> Self {
         Self(match &node.value {
             Value::Null => NULL,
@@ -70,65 +70,65 @@ impl Types {
         })
     }
 
-    /// Integers.
-    pub(crate) const fn of_integer() -> Self {
+    /// Returns the set of integers.
+    pub(crate) const fn integer() -> Self {
         Self(INTEGER)
     }
 
-    /// The types of either.
+    /// Returns the union of two sets.
     pub(crate) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The types of both.
+    /// Returns the intersection of two sets.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The types but for `null`.
+    /// Returns the set without `null`.
     pub(crate) const fn without_null(self) -> Self {
         Self(self.0 & !NULL)
     }
 
-    /// Whether every type of the other is one of these.
-    pub(crate) const fn holds(self, other: Self) -> bool {
+    /// Whether the other set is a subset of this one.
+    pub(crate) const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether a number may have a fraction.
+    /// Whether the set contains numbers with a fraction.
     pub(crate) const fn has_fractions(self) -> bool {
         self.0 & FRACTION != 0
     }
 
-    /// Whether it says nothing about types, `null` aside.
+    /// Whether the set contains all types, except possibly `null`.
     pub(crate) const fn is_any(self) -> bool {
         self.0 | NULL == Self::ANY.0
     }
 
-    /// Whether it takes more than one word to say it.
+    /// Whether the set has more than one type name.
     pub(crate) fn is_list(self) -> bool {
-        !self.is_any() && self.words().len() > 1
+        !self.is_any() && self.names().len() > 1
     }
 
-    fn words(self) -> Vec<&'static str> {
+    fn names(self) -> Vec<&'static str> {
         let mut left = self.0;
-        let mut words = Vec::new();
-        for (word, types) in WORDS {
+        let mut names = Vec::new();
+        for (name, types) in TYPE_NAMES {
             if left & types == types {
-                words.push(word);
+                names.push(name);
                 left &= !types;
             }
         }
-        words
+        names
     }
 }
 
-impl std::fmt::Display for Types {
+impl std::fmt::Display for JsonTypes {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.is_any() {
             return formatter.write_str("any");
         }
-        let words = self.words();
-        formatter.write_str(&if words.is_empty() { "none".to_owned() } else { words.join(" or ") })
+        let names = self.names();
+        formatter.write_str(&if names.is_empty() { "none".to_owned() } else { names.join(" or ") })
     }
 }

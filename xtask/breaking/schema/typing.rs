@@ -1,123 +1,126 @@
-//! Types, formats and `null`.
+//! Compares `type`, `format` and nullability.
 
 use std::collections::BTreeSet;
 
 use contract::node::Node;
 
-use super::Two;
-use super::types::Types;
+use super::SchemaPair;
+use super::types::JsonTypes;
 use super::value;
-use super::view::View;
-use crate::compare::{Comparison, Places};
-use crate::rule::{Aspect, Direction, Effect, Site, Topic};
+use super::view::SchemaView;
+use crate::compare::{Comparison, Positions};
+use crate::rule::{Direction, SchemaRule, SchemaSite, Topic, ValueEffect};
 
-const T: Topic = Topic::Types;
+const TYPES: Topic = Topic::JsonTypes;
 
-/// The rules of this family.
-pub(super) const ASPECTS: &[Aspect] = &[
-    Aspect::new(T, Effect::Alters, "type-changed", "type-changed"),
-    Aspect::new(T, Effect::Widens, "type-generalized", "type-specialized"),
-    Aspect::new(T, Effect::Narrows, "type-specialized", "type-generalized"),
-    Aspect::new(T, Effect::Notes, "type-compatible", "type-compatible"),
-    Aspect::new(T, Effect::Widens, "list-of-types-widened", "list-of-types-narrowed"),
-    Aspect::new(T, Effect::Narrows, "list-of-types-narrowed", "list-of-types-widened"),
-    Aspect::new(T, Effect::Widens, "became-nullable", "became-not-nullable"),
-    Aspect::new(T, Effect::Narrows, "became-not-nullable", "became-nullable"),
+/// The rules of this module.
+pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
+    SchemaRule::new(TYPES, ValueEffect::Alters, "type-changed", "type-changed"),
+    SchemaRule::new(TYPES, ValueEffect::Widens, "type-generalized", "type-specialized"),
+    SchemaRule::new(TYPES, ValueEffect::Narrows, "type-specialized", "type-generalized"),
+    SchemaRule::new(TYPES, ValueEffect::Neutral, "type-compatible", "type-compatible"),
+    SchemaRule::new(TYPES, ValueEffect::Widens, "list-of-types-widened", "list-of-types-narrowed"),
+    SchemaRule::new(TYPES, ValueEffect::Narrows, "list-of-types-narrowed", "list-of-types-widened"),
+    SchemaRule::new(TYPES, ValueEffect::Widens, "became-nullable", "became-not-nullable"),
+    SchemaRule::new(TYPES, ValueEffect::Narrows, "became-not-nullable", "became-nullable"),
 ];
 
-/// The keywords of this family.
+/// The keywords that this module compares.
 pub(super) const KEYWORDS: &[&str] = &["type", "format", "nullable"];
 
 /// Compares types, then formats, then `null`.
-pub(super) fn compare<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let (base, revision) = (&two.base, &two.revision);
-    if base.never != revision.never {
-        let (word, message) = if revision.never {
-            (specialized(two.site), "no value is valid any more")
+pub(super) fn compare<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let (base, revision) = (&pair.base, &pair.revision);
+    if base.rejects_everything != revision.rejects_everything {
+        let (suffix, message) = if revision.rejects_everything {
+            (specialized(pair.site), "no value is valid")
         } else {
-            ("type-generalized", "values are valid where none was")
+            ("type-generalized", "values became valid; none was valid before")
         };
-        two.note(on, word, Places::new(base.at, revision.at), "never", message.to_owned());
+        pair.report(comparison, suffix, Positions::new(base.at, revision.at), "never", message.to_owned());
         return;
     }
-    let places = Places::new(base.types_at.unwrap_or(base.at), revision.types_at.unwrap_or(revision.at));
+    let positions =
+        Positions::new(base.type_position.unwrap_or(base.at), revision.type_position.unwrap_or(revision.at));
     let mut compatible = false;
     if base.types != revision.types {
-        let word = word(two);
-        compatible = word == "type-compatible";
-        let facts = format!("{} to {}", base.types, revision.types);
-        two.note(
-            on,
-            word,
-            places,
-            &facts,
-            format!("the type went from {} to {}", base.types, revision.types),
+        let suffix = type_rule(pair);
+        compatible = suffix == "type-compatible";
+        let details = format!("{} to {}", base.types, revision.types);
+        pair.report(
+            comparison,
+            suffix,
+            positions,
+            &details,
+            format!("the type changed from {} to {}", base.types, revision.types),
         );
     }
-    format(on, two);
-    let along = |all: &View<'_>, some: &View<'_>| {
+    format(comparison, pair);
+    let along = |all: &SchemaView<'_>, some: &SchemaView<'_>| {
         all.types.is_any() && !some.types.is_any() && all.null && !some.null && !compatible
     };
     if along(base, revision) || along(revision, base) {
-        // A schema without a type lets `null` through along with all else.
+        // A schema without a type accepts `null` too, so the change of type already covers it.
         return;
     }
     match (base.null, revision.null) {
         (false, true) => {
-            two.note(on, "became-nullable", places, "", "it can be null now".to_owned());
+            pair.report(comparison, "became-nullable", positions, "", "became nullable".to_owned());
         }
         (true, false) => {
-            two.note(on, "became-not-nullable", places, "", "it cannot be null any more".to_owned());
+            pair.report(comparison, "became-not-nullable", positions, "", "is no longer nullable".to_owned());
         }
         _ => {}
     }
 }
 
-/// What the change of types is called.
-fn word(two: &Two<'_>) -> &'static str {
-    let (base, revision) = (two.base.types, two.revision.types);
-    let implied =
-        |view: &View<'_>, types: Types| view.values_types().is_some_and(|values| types.holds(values));
-    if implied(&two.base, base.and(revision)) && implied(&two.revision, base.and(revision)) {
+/// Returns the rule for a change of types.
+fn type_rule(pair: &SchemaPair<'_>) -> &'static str {
+    let (base, revision) = (pair.base.types, pair.revision.types);
+    let implied = |view: &SchemaView<'_>, types: JsonTypes| {
+        view.values_types().is_some_and(|values| types.contains(values))
+    };
+    if implied(&pair.base, base.and(revision)) && implied(&pair.revision, base.and(revision)) {
         return "type-compatible";
     }
-    // In a URL or a header every plain value is a string already.
-    let is_text = two.site.is_text() && Types::PLAIN.holds(base);
-    if is_text && revision == Types::STRING && is_any_text(two) {
+    // In a URL or a header, every plain value is a string.
+    let is_plain_text = pair.site.is_plain_text() && JsonTypes::PLAIN.contains(base);
+    if is_plain_text && revision == JsonTypes::STRING && is_any_text(pair) {
         return "type-generalized";
     }
     let listed = base.is_list() || revision.is_list();
-    if revision.holds(base) {
+    if revision.contains(base) {
         return if listed { "list-of-types-widened" } else { "type-generalized" };
     }
-    if base.holds(revision) {
-        return if listed { "list-of-types-narrowed" } else { specialized(two.site) };
+    if base.contains(revision) {
+        return if listed { "list-of-types-narrowed" } else { specialized(pair.site) };
     }
     "type-changed"
 }
 
-/// Keywords that speak of strings alone.
+/// Keywords that constrain only strings.
 const STRING_KEYWORDS: [&str; 6] =
     ["pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType", "contentSchema"];
 
-/// Whether a string may be whatever was written for a value that is none: what is said of strings was not said of that.
-fn is_any_text(two: &Two<'_>) -> bool {
-    let was = formats(&two.base, Types::ANY);
-    let says = |format: &&str| types_of(format).holds(Types::STRING) || !was.contains(format);
-    STRING_KEYWORDS.iter().all(|keyword| two.revision.entry(keyword).is_none())
-        && !formats(&two.revision, Types::ANY).iter().any(says)
+/// Whether the revision accepts every string that represents a value of the old type: no new keyword constrains strings.
+fn is_any_text(pair: &SchemaPair<'_>) -> bool {
+    let before = formats(&pair.base, JsonTypes::ANY);
+    let says = |format: &&str| types_of(format).contains(JsonTypes::STRING) || !before.contains(format);
+    STRING_KEYWORDS.iter().all(|keyword| pair.revision.entry(keyword).is_none())
+        && !formats(&pair.revision, JsonTypes::ANY).iter().any(says)
 }
 
-/// What fewer values are called: oasdiff tells them from other changes in responses only, and inside of parameters.
-fn specialized(site: Site) -> &'static str {
+/// Returns the rule for narrowed types. oasdiff distinguishes it from `type-changed` only in responses and in properties of
+/// parameters.
+fn specialized(site: SchemaSite) -> &'static str {
     match site {
-        Site::ParameterProperty => "type-specialized",
+        SchemaSite::ParameterProperty => "type-specialized",
         _ if site.direction() == Direction::Request => "type-changed",
         _ => "type-specialized",
     }
 }
 
-/// Formats of strings.
+/// Formats that apply to strings.
 const STRING_FORMATS: [&str; 22] = [
     "date-time",
     "date",
@@ -143,68 +146,68 @@ const STRING_FORMATS: [&str; 22] = [
     "password",
 ];
 
-/// The types whose values a format speaks of: all of them, when nobody knows it.
-fn types_of(format: &str) -> Types {
+/// Returns the types to which a format applies: all types if the format is unknown.
+fn types_of(format: &str) -> JsonTypes {
     match format {
         "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64" => {
-            Types::of_integer()
+            JsonTypes::integer()
         }
-        // A number without a fraction is the same in both.
-        "float" | "double" => Types::FRACTION,
-        _ if STRING_FORMATS.contains(&format) => Types::STRING,
-        _ => Types::ANY,
+        // A number without a fraction is the same in both formats.
+        "float" | "double" => JsonTypes::FRACTION,
+        _ if STRING_FORMATS.contains(&format) => JsonTypes::STRING,
+        _ => JsonTypes::ANY,
     }
 }
 
-/// The formats that speak of a value of these types.
-fn formats<'n>(view: &View<'n>, types: Types) -> BTreeSet<&'n str> {
+/// Returns the formats that apply to any of the types.
+fn formats<'n>(view: &SchemaView<'n>, types: JsonTypes) -> BTreeSet<&'n str> {
     let names = view.entries("format").filter_map(|entry| entry.value.as_str());
-    names.filter(|name| types_of(name).and(types) != Types::NONE).collect()
+    names.filter(|name| types_of(name).and(types) != JsonTypes::NONE).collect()
 }
 
-/// Compares formats: where the type changed, those that speak of the values which it left valid.
-fn format<'n>(on: &mut Comparison<'n>, two: &Two<'n>) {
-    let same = two.base.types == two.revision.types;
-    let types = if same { Types::ANY } else { two.base.types.and(two.revision.types) };
-    let (base, revision) = (formats(&two.base, types), formats(&two.revision, types));
+/// Compares formats. If the type changed, only the formats that apply to the common types are compared.
+fn format<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
+    let same = pair.base.types == pair.revision.types;
+    let types = if same { JsonTypes::ANY } else { pair.base.types.and(pair.revision.types) };
+    let (base, revision) = (formats(&pair.base, types), formats(&pair.revision, types));
     if base == revision {
         return;
     }
-    let pair = (Vec::from_iter(base.iter().copied()), Vec::from_iter(revision.iter().copied()));
-    let word = match (pair.0.as_slice(), pair.1.as_slice()) {
+    let names = (Vec::from_iter(base.iter().copied()), Vec::from_iter(revision.iter().copied()));
+    let suffix = match (names.0.as_slice(), names.1.as_slice()) {
         (["int32"], ["int64"]) | (["float"], ["double"]) => "type-generalized",
-        (["int64"], ["int32"]) | (["double"], ["float"]) => specialized(two.site),
+        (["int64"], ["int32"]) | (["double"], ["float"]) => specialized(pair.site),
         _ if revision.is_subset(&base) => "type-generalized",
-        _ if base.is_subset(&revision) => specialized(two.site),
+        _ if base.is_subset(&revision) => specialized(pair.site),
         _ => "type-changed",
     };
-    let shown = |names: &[&str]| {
-        if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("` and `")) }
+    let display_value = |formats: &[&str]| {
+        if formats.is_empty() { "none".to_owned() } else { format!("`{}`", formats.join("` and `")) }
     };
-    let change = format!("{} to {}", shown(&pair.0), shown(&pair.1));
-    two.note(
-        on,
-        word,
-        two.places("format"),
+    let change = format!("{} to {}", display_value(&names.0), display_value(&names.1));
+    pair.report(
+        comparison,
+        suffix,
+        pair.positions("format"),
         &format!("format {change}"),
-        format!("the format went from {change}"),
+        format!("the format changed from {change}"),
     );
 }
 
-impl View<'_> {
-    /// The types of the only values that are valid, when those are listed.
-    fn values_types(&self) -> Option<Types> {
+impl SchemaView<'_> {
+    /// Returns the types of the listed values, if the schema lists its values.
+    fn values_types(&self) -> Option<JsonTypes> {
         let listed = self.entries("enum").filter_map(|entry| entry.value.items()).flatten();
-        let listed = listed.chain(self.lists.iter().flat_map(|list| list.values.iter().copied()));
+        let listed = listed.chain(self.constant_lists.iter().flat_map(|list| list.values.iter().copied()));
         let fixed = self.entries("const").map(|entry| &entry.value);
         let values: Vec<&Node> = listed.chain(fixed).collect();
         let (first, rest) = values.split_first()?;
         let of = |value: &&Node| {
             if value::number(value).is_some_and(|number| number.fract() == 0.0) {
-                // 1.0 is an integer too.
-                Types::of_integer()
+                // JSON Schema treats 1.0 as an integer.
+                JsonTypes::integer()
             } else {
-                Types::of_value(value)
+                JsonTypes::of_value(value)
             }
         };
         Some(rest.iter().fold(of(first), |types, value| types.or(of(value))).without_null())

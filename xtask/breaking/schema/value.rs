@@ -1,11 +1,11 @@
-//! When two values say the same.
+//! Equality of JSON values and schemas.
 
 use contract::node::{Entry, Node, Value};
 
 use super::is_annotation;
 
-/// Whether two values are the same JSON: the order of keys is none, and 1 is 1.0.
-pub(crate) fn same(left: &Node, right: &Node) -> bool {
+/// Whether two JSON values are equal, regardless of the order of keys; 1 equals 1.0.
+pub(crate) fn is_equal(left: &Node, right: &Node) -> bool {
     match (&left.value, &right.value) {
         (Value::Null, Value::Null) => true,
         (Value::Bool(left), Value::Bool(right)) => left == right,
@@ -15,27 +15,28 @@ pub(crate) fn same(left: &Node, right: &Node) -> bool {
             number(left).map(f64::to_bits) == number(right).map(f64::to_bits)
         }
         (Value::Sequence(left), Value::Sequence(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_equal(left, right))
         }
         (Value::Mapping(left), Value::Mapping(rights)) => {
             left.len() == rights.len()
                 && left.iter().enumerate().all(|(at, entry)| {
-                    // Most often the order is the same too.
-                    let there = rights.get(at).filter(|other| other.key.text == entry.key.text);
-                    let there = there.map(|other| &other.value).or_else(|| right.get(&entry.key.text));
-                    there.is_some_and(|other| same(&entry.value, other))
+                    // In most cases the order of keys is the same.
+                    let right_value = rights.get(at).filter(|other| other.key.text == entry.key.text);
+                    let right_value =
+                        right_value.map(|other| &other.value).or_else(|| right.get(&entry.key.text));
+                    right_value.is_some_and(|other| is_equal(&entry.value, other))
                 })
         }
         _ => false,
     }
 }
 
-/// Whether two schemas are the same but for what they say to readers.
-pub(crate) fn alike(left: &Node, right: &Node) -> bool {
+/// Whether two schemas are equal except for annotations.
+pub(crate) fn is_equivalent(left: &Node, right: &Node) -> bool {
     schemas(left, right, false)
 }
 
-/// Keywords whose keys are names that someone chose.
+/// Keywords whose value is a mapping with user-defined names.
 const NAMES: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 
 fn schemas(left: &Node, right: &Node, names: bool) -> bool {
@@ -53,12 +54,12 @@ fn schemas(left: &Node, right: &Node, names: bool) -> bool {
                 lefts.len() == rights.len()
                     && lefts.iter().zip(rights).all(|(left, right)| schemas(left, right, false))
             }
-            _ => same(left, right),
+            _ => is_equal(left, right),
         },
     }
 }
 
-/// The number that a node is.
+/// Returns the number in a node.
 #[allow(clippy::cast_precision_loss)] // JSON's numbers are doubles.
 pub(crate) fn number(node: &Node) -> Option<f64> {
     match node.value {
@@ -68,8 +69,8 @@ pub(crate) fn number(node: &Node) -> Option<f64> {
     }
 }
 
-/// A value as a sentence shows it: short, on one line.
-pub(crate) fn shown(node: &Node) -> String {
+/// Formats a value for a message: on one line, shortened to 60 characters.
+pub(crate) fn display_value(node: &Node) -> String {
     let text = serde_json::to_string(node).unwrap_or_default();
     match text.char_indices().nth(60) {
         None => text,

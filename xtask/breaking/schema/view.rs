@@ -1,6 +1,6 @@
-//! A schema as it works: references followed, `allOf` merged, the spellings of 3.0 turned into those of 3.1.
+//! The effective schema: references resolved, `allOf` merged, and keywords of OpenAPI 3.0 converted to those of 3.1.
 //!
-//! Owns what is the same in spite of another spelling. It never compares.
+//! Schemas that differ only in notation have the same view.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,201 +8,208 @@ use contract::node::{Entry, Node, Value};
 use contract::source::Span;
 use contract::version::Version;
 
-use super::types::Types;
-use super::value::same;
+use super::types::JsonTypes;
+use super::value::is_equal;
 use super::{is_annotation, null};
-use crate::document::Side;
+use crate::document::IndexedDocument;
 
-/// The texts that make up one schema: more than one where `allOf` brings the same property twice; none lets all through.
+/// The nodes that together form a schema. There are several if `allOf` defines a property repeatedly, and none for a schema
+/// that accepts every value.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts<'n> {
-    /// The texts.
+pub(crate) struct SchemaParts<'n> {
+    /// The nodes.
     pub nodes: Vec<&'n Node>,
-    /// Where the schema is named.
+    /// The position of the schema.
     pub at: Span,
 }
 
-impl<'n> Parts<'n> {
-    /// A schema that one text says.
+impl<'n> SchemaParts<'n> {
+    /// Creates a schema of one node.
     pub(crate) fn one(node: &'n Node, at: Span) -> Self {
         Self { nodes: vec![node], at }
     }
 
-    /// A schema under a key.
+    /// Creates the schema under a key.
     pub(crate) fn under(entry: &'n Entry) -> Self {
         Self::one(&entry.value, entry.key.span)
     }
 
-    /// What lets everything through.
+    /// Creates a schema that accepts every value.
     pub(crate) const fn any(at: Span) -> Self {
         Self { nodes: Vec::new(), at }
     }
 
-    /// The same schemas have the same address.
+    /// Returns the identity of the schema: the addresses of its nodes.
     pub(crate) fn address(&self) -> Vec<usize> {
         self.nodes.iter().map(|node| std::ptr::from_ref(*node) as usize).collect()
     }
 }
 
-/// Alternatives: `oneOf` or `anyOf`, but for `null`.
+/// Alternatives of `oneOf` or `anyOf`, without `null`.
 #[derive(Clone, Debug)]
 pub(crate) struct Alternatives<'n> {
-    /// The members.
+    /// The alternatives.
     pub members: Vec<&'n Node>,
-    /// Where the keyword stands.
+    /// The position of the keyword.
     pub at: Span,
 }
 
-/// Alternatives that are constants each: an enum.
+/// Alternatives that are all constants, which are equivalent to an enum.
 #[derive(Clone, Debug)]
-pub(crate) struct List<'n> {
+pub(crate) struct ConstantList<'n> {
     /// The values.
     pub values: Vec<&'n Node>,
-    /// Where the keyword stands.
+    /// The position of the keyword.
     pub at: Span,
 }
 
-/// A schema as it works.
+/// An effective schema.
 #[derive(Debug)]
-pub(crate) struct View<'n> {
-    /// Where it is named.
+pub(crate) struct SchemaView<'n> {
+    /// The position of the schema.
     pub at: Span,
-    /// The component that it is, when it is one.
+    /// The name of the component, if it is one.
     pub name: Option<&'n str>,
-    /// Whether it is `false`.
-    pub never: bool,
-    /// Its types, without `null`.
-    pub types: Types,
-    /// Where they are said.
-    pub types_at: Option<Span>,
+    /// Whether the schema is `false`, which rejects every value.
+    pub rejects_everything: bool,
+    /// The accepted types, without `null`.
+    pub types: JsonTypes,
+    /// The position of `type`.
+    pub type_position: Option<Span>,
     /// Whether `null` is valid.
     pub null: bool,
-    /// Each `oneOf`: what is valid is so under all of them.
+    /// All `oneOf` keywords; a value must match each of them.
     pub one_of: Vec<Alternatives<'n>>,
-    /// Each `anyOf`.
+    /// All `anyOf` keywords; a value must match each of them.
     pub any_of: Vec<Alternatives<'n>>,
-    /// `oneOf` and `anyOf` that are enums.
-    pub lists: Vec<List<'n>>,
-    /// The discriminators that choose between the schemas that this one stands for.
+    /// `oneOf` and `anyOf` keywords that are equivalent to enums.
+    pub constant_lists: Vec<ConstantList<'n>>,
+    /// The schema's own discriminators, without inherited ones.
     discriminators: Vec<&'n Entry>,
-    /// All other keywords, each with the number of the text that it is from.
+    /// All other keywords, each with the number of its subschema.
     keywords: Vec<(usize, &'n Entry)>,
 }
 
-impl<'n> View<'n> {
-    /// Looks at a schema.
-    pub(crate) fn of(side: &Side<'n>, parts: &Parts<'n>) -> Self {
-        let mut reading = Reading {
+impl<'n> SchemaView<'n> {
+    /// Computes the effective schema.
+    pub(crate) fn of(side: &IndexedDocument<'n>, parts: &SchemaParts<'n>) -> Self {
+        let mut reading = SchemaReader {
             side,
             view: Self {
                 at: parts.at,
                 name: None,
-                never: false,
-                types: Types::ANY,
-                types_at: None,
+                rejects_everything: false,
+                types: JsonTypes::ANY,
+                type_position: None,
                 null: true,
                 one_of: Vec::new(),
                 any_of: Vec::new(),
-                lists: Vec::new(),
+                constant_lists: Vec::new(),
                 discriminators: Vec::new(),
                 keywords: Vec::new(),
             },
-            types: Types::ANY,
-            left: parts
+            types: JsonTypes::ANY,
+            pending: parts
                 .nodes
                 .iter()
                 .rev()
-                .map(|node| Left { node, excused: false, inherited: false })
+                .map(|node| PendingNode { node, null_allowed: false, inherited: false })
                 .collect(),
-            seen: HashMap::new(),
+            read: HashMap::new(),
         };
         reading.run();
         reading.finish()
     }
 
-    /// Every entry of a keyword.
+    /// Returns all entries of a keyword.
     pub(crate) fn entries<'a>(&'a self, keyword: &'a str) -> impl Iterator<Item = &'n Entry> + use<'a, 'n> {
         self.keywords.iter().map(|(_, entry)| *entry).filter(move |entry| entry.key.text == keyword)
     }
 
-    /// The first entry of a keyword.
+    /// Returns the first entry of a keyword.
     pub(crate) fn entry(&self, keyword: &str) -> Option<&'n Entry> {
         self.keywords.iter().map(|(_, entry)| *entry).find(|entry| entry.key.text == keyword)
     }
 
-    /// Whether a keyword is `true` somewhere.
+    /// Whether a keyword is `true` in any subschema.
     pub(crate) fn flag(&self, keyword: &str) -> bool {
         self.entries(keyword).any(|entry| matches!(entry.value.value, Value::Bool(true)))
     }
 
-    /// The texts that make up the schema, each with its own keywords.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = Text<'_, 'n>> {
-        self.keywords.chunk_by(|(left, _), (right, _)| left == right).map(Text)
+    /// Returns the subschemas, each with its own keywords.
+    pub(crate) fn subschemas(&self) -> impl Iterator<Item = Subschema<'_, 'n>> {
+        self.keywords.chunk_by(|(pending, _), (right, _)| pending == right).map(Subschema)
     }
 
-    /// Every schema under a keyword, but for those that let all through.
-    pub(crate) fn parts(&self, keyword: &str) -> Option<Parts<'n>> {
-        let nodes: Vec<&Node> =
-            self.entries(keyword).map(|entry| &entry.value).filter(|node| !says_nothing(node)).collect();
-        (!nodes.is_empty()).then(|| Parts { nodes, at: self.place(keyword) })
+    /// Returns the schemas under a keyword, without those that accept every value.
+    pub(crate) fn parts(&self, keyword: &str) -> Option<SchemaParts<'n>> {
+        let nodes: Vec<&Node> = self
+            .entries(keyword)
+            .map(|entry| &entry.value)
+            .filter(|node| !accepts_everything(node))
+            .collect();
+        (!nodes.is_empty()).then(|| SchemaParts { nodes, at: self.position(keyword) })
     }
 
-    /// Every keyword there is.
+    /// Returns the names of all keywords.
     pub(crate) fn keywords(&self) -> BTreeSet<&'n str> {
         self.keywords.iter().map(|(_, entry)| entry.key.text.as_str()).collect()
     }
 
-    /// Where a keyword stands, or else where the schema is named.
-    pub(crate) fn place(&self, keyword: &str) -> Span {
+    /// Returns the position of a keyword, or that of the schema if it lacks the keyword.
+    pub(crate) fn position(&self, keyword: &str) -> Span {
         self.entry(keyword).map_or(self.at, |entry| entry.key.span)
     }
 
-    /// Whether a bound counts its own value out, as 3.0 says it: `exclusiveMinimum: true` beside `minimum`.
+    /// Whether a bound is exclusive in the notation of OpenAPI 3.0: `exclusiveMinimum: true` next to `minimum`.
     pub(crate) fn is_flagged(&self, bound: &Entry, flag: &str) -> bool {
-        let part = self.keywords.iter().find(|(_, entry)| std::ptr::eq(*entry, bound)).map(|(part, _)| *part);
+        let subschema = self
+            .keywords
+            .iter()
+            .find(|(_, entry)| std::ptr::eq(*entry, bound))
+            .map(|(subschema, _)| *subschema);
         self.keywords.iter().any(|(of, entry)| {
-            Some(*of) == part && entry.key.text == flag && matches!(entry.value.value, Value::Bool(true))
+            Some(*of) == subschema && entry.key.text == flag && matches!(entry.value.value, Value::Bool(true))
         })
     }
 
-    /// Whether a discriminator chooses between the schemas that this one stands for; one that is taken over from another
-    /// schema does not.
+    /// Whether a discriminator is the schema's own rather than inherited.
     pub(crate) fn discriminates(&self, discriminator: &Entry) -> bool {
         self.discriminators.iter().any(|own| std::ptr::eq(*own, discriminator))
     }
 
-    /// The names of the properties, each with the schemas that it must meet.
-    pub(crate) fn properties(&self) -> BTreeMap<&'n str, Parts<'n>> {
-        let mut properties: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
+    /// Returns the properties with their schemas.
+    pub(crate) fn properties(&self) -> BTreeMap<&'n str, SchemaParts<'n>> {
+        let mut properties: BTreeMap<&str, SchemaParts<'_>> = BTreeMap::new();
         for entry in self.entries("properties").filter_map(|entry| entry.value.entries()).flatten() {
             properties
                 .entry(entry.key.text.as_str())
                 .and_modify(|parts| parts.nodes.push(&entry.value))
-                .or_insert_with(|| Parts::under(entry));
+                .or_insert_with(|| SchemaParts::under(entry));
         }
         properties
     }
 
-    /// The names of the properties that must be there, each with the place that says so.
+    /// Returns the names of the required properties, each with its position.
     pub(crate) fn required(&self) -> BTreeMap<&'n str, Span> {
         let names = self.entries("required").filter_map(|entry| entry.value.items()).flatten();
         names.filter_map(|name| Some((name.as_str()?, name.span))).collect()
     }
 }
 
-/// One text of a schema.
+/// One subschema of a schema.
 #[derive(Clone, Copy)]
-pub(crate) struct Text<'a, 'n>(&'a [(usize, &'n Entry)]);
+pub(crate) struct Subschema<'a, 'n>(&'a [(usize, &'n Entry)]);
 
-impl<'n> Text<'_, 'n> {
-    /// The entry of a keyword.
+impl<'n> Subschema<'_, 'n> {
+    /// Returns the entry of a keyword.
     pub(crate) fn entry(&self, keyword: &str) -> Option<&'n Entry> {
         self.0.iter().map(|(_, entry)| *entry).find(|entry| entry.key.text == keyword)
     }
 }
 
-/// Whether a schema lets everything through.
-pub(crate) fn says_nothing(node: &Node) -> bool {
+/// Whether a schema accepts every value.
+pub(crate) fn accepts_everything(node: &Node) -> bool {
     match &node.value {
         Value::Bool(all) => *all,
         Value::Mapping(entries) => entries.is_empty(),
@@ -210,72 +217,79 @@ pub(crate) fn says_nothing(node: &Node) -> bool {
     }
 }
 
-struct Reading<'a, 'n> {
-    side: &'a Side<'n>,
-    view: View<'n>,
-    types: Types,
-    /// Texts that are still to be read, the next one last: a chain of references must not cost stack.
-    left: Vec<Left<'n>>,
-    /// The texts that were read, by their address, and whether each was excused.
-    seen: HashMap<usize, bool>,
+struct SchemaReader<'a, 'n> {
+    side: &'a IndexedDocument<'n>,
+    view: SchemaView<'n>,
+    types: JsonTypes,
+    /// Nodes that are not read yet, the next one last. An explicit stack is used so that long chains of references do not
+    /// overflow the call stack.
+    pending: Vec<PendingNode<'n>>,
+    /// The nodes that were read, by address, each with its `null_allowed` flag.
+    read: HashMap<usize, bool>,
 }
 
-/// A text to be read.
-struct Left<'n> {
+/// A node that is not read yet.
+struct PendingNode<'n> {
     node: &'n Node,
-    /// Whether `null` is let in from outside, so that it does not matter what the text says of it.
-    excused: bool,
-    /// Whether a schema with a name of its own takes it over from another by `allOf`.
+    /// Whether an enclosing schema accepts `null`, so that the node's own constraints on `null` do not apply.
+    null_allowed: bool,
+    /// Whether a named schema inherits the node by `allOf`.
     inherited: bool,
 }
 
-impl<'n> Reading<'_, 'n> {
+impl<'n> SchemaReader<'_, 'n> {
     fn run(&mut self) {
-        let mut part = 0;
-        while let Some(Left { node, excused, inherited }) = self.left.pop() {
+        let mut subschema = 0;
+        while let Some(PendingNode { node, null_allowed, inherited }) = self.pending.pop() {
             let address = std::ptr::from_ref(node) as usize;
-            let again = match self.seen.get(&address) {
+            let null_only = match self.read.get(&address) {
                 None => false,
-                Some(was_excused) if *was_excused && !excused => true,
-                // It has been read no less strictly.
+                Some(was_null_allowed) if *was_null_allowed && !null_allowed => true,
+                // The node was already read with at least the same constraints.
                 Some(_) => continue,
             };
-            self.seen.insert(address, excused);
+            self.read.insert(address, null_allowed);
             match &node.value {
-                Value::Bool(false) => self.view.never = true,
-                Value::Mapping(entries) => self.mapping(part, entries, (excused, inherited), again),
+                Value::Bool(false) => self.view.rejects_everything = true,
+                Value::Mapping(entries) => {
+                    self.mapping(subschema, entries, (null_allowed, inherited), null_only)
+                }
                 _ => {}
             }
-            part += usize::from(!again);
+            subschema += usize::from(!null_only);
         }
     }
 
-    /// Reads a text; `again` when only what it says of `null` is still to be read.
+    /// Reads a mapping. With `null_only`, only its constraints on `null` are read.
     fn mapping(
         &mut self,
-        part: usize,
+        subschema: usize,
         entries: &'n [Entry],
-        (excused, inherited): (bool, bool),
-        again: bool,
+        (null_allowed, inherited): (bool, bool),
+        null_only: bool,
     ) {
         let version = self.side.document.version;
         if let Some(reference) = entries.iter().find(|entry| entry.key.text == "$ref")
             && let Some(target) = reference.value.as_str()
         {
-            if part == 0 && !again {
+            if subschema == 0 && !null_only {
                 self.view.name = target.rsplit('/').next();
-                // What a shared schema lacks, it lacks once, whoever uses it.
-                self.view.at = self.side.named_at(target).unwrap_or(self.view.at);
+                // A missing keyword of a shared schema is reported once, at the schema.
+                self.view.at = self.side.target_position(target).unwrap_or(self.view.at);
             }
-            self.left.extend(self.side.resolve(target).map(|node| Left { node, excused, inherited }));
-            // In 3.0 what stands beside a reference is not read.
+            self.pending.extend(self.side.resolve(target).map(|node| PendingNode {
+                node,
+                null_allowed,
+                inherited,
+            }));
+            // OpenAPI 3.0 ignores siblings of `$ref`.
             if version == Version::V30 {
                 return;
             }
         }
-        let excused = excused || null::is_let_in(entries, version);
-        if !excused {
-            self.view.null &= entries.iter().all(|entry| null::is_let_by(self.side, entry));
+        let null_allowed = null_allowed || null::is_nullable(entries, version);
+        if !null_allowed {
+            self.view.null &= entries.iter().all(|entry| null::accepts_null(self.side, entry));
         }
         for entry in entries {
             match entry.key.text.as_str() {
@@ -284,41 +298,47 @@ impl<'n> Reading<'_, 'n> {
                     let items = entry.value.items().unwrap_or_default();
                     let own = items.len() > 1 || entries.iter().any(|entry| entry.key.text == "properties");
                     let inherited = inherited || own && self.view.name.is_some();
-                    self.left.extend(items.iter().rev().map(|node| Left { node, excused, inherited }));
+                    self.pending.extend(items.iter().rev().map(|node| PendingNode {
+                        node,
+                        null_allowed,
+                        inherited,
+                    }));
                 }
-                "oneOf" | "anyOf" => self.alternatives(entry, (excused, inherited), again),
-                _ if again => {}
+                "oneOf" | "anyOf" => self.alternatives(entry, (null_allowed, inherited), null_only),
+                _ if null_only => {}
                 "type" => {
-                    self.types = self.types.and(Types::of_keyword(&entry.value));
-                    self.view.types_at = Some(entry.key.span);
+                    self.types = self.types.and(JsonTypes::of_keyword(&entry.value));
+                    self.view.type_position = Some(entry.key.span);
                 }
                 "nullable" if version == Version::V30 => {}
                 keyword => {
                     if keyword == "discriminator" && !inherited {
                         self.view.discriminators.push(entry);
                     }
-                    self.view.keywords.push((part, entry));
+                    self.view.keywords.push((subschema, entry));
                 }
             }
         }
     }
 
-    /// An alternative that is only `null` is a flag; a single one that is left is the schema itself; constants are an enum.
-    fn alternatives(&mut self, entry: &'n Entry, (excused, inherited): (bool, bool), again: bool) {
+    /// Reads `oneOf` or `anyOf`: a `null` alternative sets a flag, a single remaining alternative is merged, and constants
+    /// become an enum.
+    fn alternatives(&mut self, entry: &'n Entry, (null_allowed, inherited): (bool, bool), null_only: bool) {
         let all = entry.value.items().unwrap_or_default();
-        let members: Vec<&Node> = all.iter().filter(|member| !null::is_only(self.side, member)).collect();
-        let excused = excused || members.len() < all.len();
+        let members: Vec<&Node> =
+            all.iter().filter(|member| !null::accepts_only_null(self.side, member)).collect();
+        let null_allowed = null_allowed || members.len() < all.len();
         match members.as_slice() {
-            [only] => self.left.push(Left { node: only, excused, inherited }),
-            [] if !all.is_empty() => self.types = self.types.and(Types::NULL),
+            [only] => self.pending.push(PendingNode { node: only, null_allowed, inherited }),
+            [] if !all.is_empty() => self.types = self.types.and(JsonTypes::NULL),
             members => {
-                self.view.null &= excused || null::is_let_through(self.side, members);
-                if again {
+                self.view.null &= null_allowed || null::any_accepts_null(self.side, members);
+                if null_only {
                     return;
                 }
                 if let Some((values, types)) = constants(members, entry.key.text == "oneOf") {
                     self.types = self.types.and(types);
-                    self.view.lists.push(List { values, at: entry.key.span });
+                    self.view.constant_lists.push(ConstantList { values, at: entry.key.span });
                     return;
                 }
                 let alternatives =
@@ -328,37 +348,38 @@ impl<'n> Reading<'_, 'n> {
         }
     }
 
-    fn finish(mut self) -> View<'n> {
-        self.view.null &= !self.view.never;
+    fn finish(mut self) -> SchemaView<'n> {
+        self.view.null &= !self.view.rejects_everything;
         self.view.types = self.types.without_null();
         self.view
     }
 }
 
-/// The values of alternatives that are constants each, and the types that they say; of `oneOf` no value stands in two.
-fn constants<'n>(members: &[&'n Node], once: bool) -> Option<(Vec<&'n Node>, Types)> {
+/// Returns the values of alternatives that are all constants, and their declared types. With `once`, as for `oneOf`, returns
+/// `None` if a value occurs twice.
+fn constants<'n>(members: &[&'n Node], once: bool) -> Option<(Vec<&'n Node>, JsonTypes)> {
     let mut values: Vec<&Node> = Vec::new();
-    let mut types = Some(Types::NONE);
+    let mut types = Some(JsonTypes::NONE);
     for member in members {
-        let (said, own) = constant(member)?;
-        types = types.zip(said).map(|(types, said)| types.or(said));
+        let (declared, own) = constant(member)?;
+        types = types.zip(declared).map(|(types, declared)| types.or(declared));
         for value in own {
-            let known = values.iter().any(|known| same(known, value));
+            let known = values.iter().any(|known| is_equal(known, value));
             if known && once {
                 return None;
             }
             values.push(value);
         }
     }
-    Some((values, types.unwrap_or(Types::ANY)))
+    Some((values, types.unwrap_or(JsonTypes::ANY)))
 }
 
-/// The values of a schema that lists them and says nothing else but a type that they have.
-fn constant(member: &Node) -> Option<(Option<Types>, Vec<&Node>)> {
+/// Returns the declared types and the values of a schema that has only `type` and `enum` or `const`.
+fn constant(member: &Node) -> Option<(Option<JsonTypes>, Vec<&Node>)> {
     let mut found = (None, None);
     for entry in member.entries()? {
         match entry.key.text.as_str() {
-            "type" => found.0 = Some(Types::of_keyword(&entry.value)),
+            "type" => found.0 = Some(JsonTypes::of_keyword(&entry.value)),
             "const" if found.1.is_none() => found.1 = Some(vec![&entry.value]),
             "enum" if found.1.is_none() => found.1 = Some(entry.value.items()?.iter().collect()),
             key if is_annotation(key) => {}
@@ -366,6 +387,7 @@ fn constant(member: &Node) -> Option<(Option<Types>, Vec<&Node>)> {
         }
     }
     let values = found.1?;
-    let fit = found.0.is_none_or(|types| values.iter().all(|value| types.holds(Types::of_value(value))));
+    let fit =
+        found.0.is_none_or(|types| values.iter().all(|value| types.contains(JsonTypes::of_value(value))));
     fit.then_some((found.0, values))
 }

@@ -1,192 +1,195 @@
-//! What OpenAPI says that must stand under which keyword.
+//! The keywords of each OpenAPI object and the types of their values.
 //!
-//! Owns the tables; it never reads a document. Keywords that are not named here may have any shape.
+//! Keywords that are not listed may have any type.
 
-/// What a part of a document is.
+/// The kind of an OpenAPI object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ObjectKind {
     Document,
     Info,
     Paths,
     Components,
-    Item,
+    PathItem,
     Operation,
     Parameter,
     Header,
-    Body,
+    RequestBody,
     Response,
-    Media,
+    MediaType,
     Encoding,
     Callback,
     Link,
-    Requirement,
-    Scheme,
-    Flows,
-    Flow,
+    SecurityRequirement,
+    SecurityScheme,
+    OAuthFlows,
+    OAuthFlow,
     Server,
-    Variable,
+    ServerVariable,
     Schema,
     Discriminator,
 }
 
-/// What must stand under a keyword.
+/// The type of a keyword's value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
-    /// A part.
-    One(Part),
-    /// A list of parts.
-    List(Part),
-    /// Parts by names that someone chose.
-    Named(Part),
-    /// Responses by their statuses, and extensions among them.
-    Statuses,
-    Text,
-    /// Strings by names that someone chose.
-    Texts,
-    Flag,
+pub(super) enum ValueType {
+    /// An object.
+    Object(ObjectKind),
+    /// A list of objects.
+    ListOf(ObjectKind),
+    /// A mapping from user-defined names to objects.
+    MapOf(ObjectKind),
+    /// A mapping from statuses to responses, with extensions.
+    Responses,
+    StringValue,
+    /// A mapping from user-defined names to strings.
+    StringMap,
+    Boolean,
     Number,
-    /// A number, or a boolean as in 3.0.
-    Limit,
+    /// A number, or a boolean as in OpenAPI 3.0.
+    NumberOrBoolean,
     /// A list of strings.
-    Words,
-    /// Lists of strings by names that someone chose.
-    NamedWords,
-    /// Whatever, by names that someone chose.
-    NamedValues,
-    /// A list of whatever.
-    Values,
+    StringList,
+    /// A mapping from user-defined names to lists of strings.
+    StringListMap,
+    /// A mapping from user-defined names to any values.
+    AnyMap,
+    /// A list of any values.
+    AnyList,
     /// The name of a JSON type, or a list of names.
-    Type,
+    TypeNames,
 }
 
-use Shape::{
-    Flag, Limit, List, Named, NamedValues, NamedWords, Number, One, Statuses, Text, Texts, Type, Values,
-    Words,
+use ValueType::{
+    AnyList, AnyMap, Boolean, ListOf, MapOf, Number, NumberOrBoolean, Object, Responses, StringList,
+    StringListMap, StringMap, StringValue, TypeNames,
 };
 
-/// Keywords with what must stand under them.
-pub(super) type Keywords = &'static [(&'static str, Shape)];
+/// Keywords with the types of their values.
+pub(super) type Keywords = &'static [(&'static str, ValueType)];
 
 const DOCUMENT: Keywords = &[
-    ("info", One(Part::Info)),
-    ("paths", One(Part::Paths)),
-    ("webhooks", Named(Part::Item)),
-    ("components", One(Part::Components)),
-    ("security", List(Part::Requirement)),
-    ("servers", List(Part::Server)),
-    ("tags", Values),
+    ("info", Object(ObjectKind::Info)),
+    ("paths", Object(ObjectKind::Paths)),
+    ("webhooks", MapOf(ObjectKind::PathItem)),
+    ("components", Object(ObjectKind::Components)),
+    ("security", ListOf(ObjectKind::SecurityRequirement)),
+    ("servers", ListOf(ObjectKind::Server)),
+    ("tags", AnyList),
 ];
 const COMPONENTS: Keywords = &[
-    ("schemas", Named(Part::Schema)),
-    ("responses", Named(Part::Response)),
-    ("parameters", Named(Part::Parameter)),
-    ("requestBodies", Named(Part::Body)),
-    ("headers", Named(Part::Header)),
-    ("securitySchemes", Named(Part::Scheme)),
-    ("links", Named(Part::Link)),
-    ("callbacks", Named(Part::Callback)),
-    ("pathItems", Named(Part::Item)),
+    ("schemas", MapOf(ObjectKind::Schema)),
+    ("responses", MapOf(ObjectKind::Response)),
+    ("parameters", MapOf(ObjectKind::Parameter)),
+    ("requestBodies", MapOf(ObjectKind::RequestBody)),
+    ("headers", MapOf(ObjectKind::Header)),
+    ("securitySchemes", MapOf(ObjectKind::SecurityScheme)),
+    ("links", MapOf(ObjectKind::Link)),
+    ("callbacks", MapOf(ObjectKind::Callback)),
+    ("pathItems", MapOf(ObjectKind::PathItem)),
 ];
 const ITEM: Keywords = &[
-    ("get", One(Part::Operation)),
-    ("put", One(Part::Operation)),
-    ("post", One(Part::Operation)),
-    ("delete", One(Part::Operation)),
-    ("options", One(Part::Operation)),
-    ("head", One(Part::Operation)),
-    ("patch", One(Part::Operation)),
-    ("trace", One(Part::Operation)),
-    ("parameters", List(Part::Parameter)),
-    ("servers", List(Part::Server)),
+    ("get", Object(ObjectKind::Operation)),
+    ("put", Object(ObjectKind::Operation)),
+    ("post", Object(ObjectKind::Operation)),
+    ("delete", Object(ObjectKind::Operation)),
+    ("options", Object(ObjectKind::Operation)),
+    ("head", Object(ObjectKind::Operation)),
+    ("patch", Object(ObjectKind::Operation)),
+    ("trace", Object(ObjectKind::Operation)),
+    ("parameters", ListOf(ObjectKind::Parameter)),
+    ("servers", ListOf(ObjectKind::Server)),
 ];
 const OPERATION: Keywords = &[
-    ("operationId", Text),
-    ("tags", Words),
-    ("parameters", List(Part::Parameter)),
-    ("requestBody", One(Part::Body)),
-    ("responses", Statuses),
-    ("callbacks", Named(Part::Callback)),
-    ("security", List(Part::Requirement)),
-    ("servers", List(Part::Server)),
-    ("deprecated", Flag),
+    ("operationId", StringValue),
+    ("tags", StringList),
+    ("parameters", ListOf(ObjectKind::Parameter)),
+    ("requestBody", Object(ObjectKind::RequestBody)),
+    ("responses", Responses),
+    ("callbacks", MapOf(ObjectKind::Callback)),
+    ("security", ListOf(ObjectKind::SecurityRequirement)),
+    ("servers", ListOf(ObjectKind::Server)),
+    ("deprecated", Boolean),
 ];
 const PARAMETER: Keywords = &[
-    ("name", Text),
-    ("in", Text),
-    ("required", Flag),
-    ("schema", One(Part::Schema)),
-    ("content", Named(Part::Media)),
-    ("style", Text),
-    ("explode", Flag),
-    ("allowReserved", Flag),
-    ("allowEmptyValue", Flag),
-    ("deprecated", Flag),
+    ("name", StringValue),
+    ("in", StringValue),
+    ("required", Boolean),
+    ("schema", Object(ObjectKind::Schema)),
+    ("content", MapOf(ObjectKind::MediaType)),
+    ("style", StringValue),
+    ("explode", Boolean),
+    ("allowReserved", Boolean),
+    ("allowEmptyValue", Boolean),
+    ("deprecated", Boolean),
 ];
-const BODY: Keywords = &[("required", Flag), ("content", Named(Part::Media))];
-const RESPONSE: Keywords =
-    &[("headers", Named(Part::Header)), ("content", Named(Part::Media)), ("links", Named(Part::Link))];
-const MEDIA: Keywords = &[("schema", One(Part::Schema)), ("encoding", Named(Part::Encoding))];
+const BODY: Keywords = &[("required", Boolean), ("content", MapOf(ObjectKind::MediaType))];
+const RESPONSE: Keywords = &[
+    ("headers", MapOf(ObjectKind::Header)),
+    ("content", MapOf(ObjectKind::MediaType)),
+    ("links", MapOf(ObjectKind::Link)),
+];
+const MEDIA: Keywords = &[("schema", Object(ObjectKind::Schema)), ("encoding", MapOf(ObjectKind::Encoding))];
 const ENCODING: Keywords = &[
-    ("headers", Named(Part::Header)),
-    ("contentType", Text),
-    ("style", Text),
-    ("explode", Flag),
-    ("allowReserved", Flag),
+    ("headers", MapOf(ObjectKind::Header)),
+    ("contentType", StringValue),
+    ("style", StringValue),
+    ("explode", Boolean),
+    ("allowReserved", Boolean),
 ];
 const SCHEME: Keywords = &[
-    ("type", Text),
-    ("scheme", Text),
-    ("in", Text),
-    ("name", Text),
-    ("openIdConnectUrl", Text),
-    ("flows", One(Part::Flows)),
+    ("type", StringValue),
+    ("scheme", StringValue),
+    ("in", StringValue),
+    ("name", StringValue),
+    ("openIdConnectUrl", StringValue),
+    ("flows", Object(ObjectKind::OAuthFlows)),
 ];
 const FLOWS: Keywords = &[
-    ("implicit", One(Part::Flow)),
-    ("password", One(Part::Flow)),
-    ("clientCredentials", One(Part::Flow)),
-    ("authorizationCode", One(Part::Flow)),
+    ("implicit", Object(ObjectKind::OAuthFlow)),
+    ("password", Object(ObjectKind::OAuthFlow)),
+    ("clientCredentials", Object(ObjectKind::OAuthFlow)),
+    ("authorizationCode", Object(ObjectKind::OAuthFlow)),
 ];
 const FLOW: Keywords = &[
-    ("authorizationUrl", Text),
-    ("tokenUrl", Text),
-    ("refreshUrl", Text),
-    // What a scope is for may be left out.
-    ("scopes", NamedValues),
+    ("authorizationUrl", StringValue),
+    ("tokenUrl", StringValue),
+    ("refreshUrl", StringValue),
+    // The description of a scope can be missing.
+    ("scopes", AnyMap),
 ];
-const SERVER: Keywords = &[("url", Text), ("variables", Named(Part::Variable))];
-const VARIABLE: Keywords = &[("enum", Values)];
+const SERVER: Keywords = &[("url", StringValue), ("variables", MapOf(ObjectKind::ServerVariable))];
+const VARIABLE: Keywords = &[("enum", AnyList)];
 const SCHEMA: Keywords = &[
-    ("type", Type),
-    ("properties", Named(Part::Schema)),
-    ("patternProperties", Named(Part::Schema)),
-    ("dependentSchemas", Named(Part::Schema)),
-    ("$defs", Named(Part::Schema)),
-    ("additionalProperties", One(Part::Schema)),
-    ("unevaluatedProperties", One(Part::Schema)),
-    ("propertyNames", One(Part::Schema)),
-    ("items", One(Part::Schema)),
-    ("unevaluatedItems", One(Part::Schema)),
-    ("contains", One(Part::Schema)),
-    ("contentSchema", One(Part::Schema)),
-    ("not", One(Part::Schema)),
-    ("if", One(Part::Schema)),
-    ("then", One(Part::Schema)),
-    ("else", One(Part::Schema)),
-    ("allOf", List(Part::Schema)),
-    ("anyOf", List(Part::Schema)),
-    ("oneOf", List(Part::Schema)),
-    ("prefixItems", List(Part::Schema)),
-    ("required", Words),
-    ("dependentRequired", NamedWords),
-    ("discriminator", One(Part::Discriminator)),
-    ("enum", Values),
-    ("format", Text),
-    ("pattern", Text),
+    ("type", TypeNames),
+    ("properties", MapOf(ObjectKind::Schema)),
+    ("patternProperties", MapOf(ObjectKind::Schema)),
+    ("dependentSchemas", MapOf(ObjectKind::Schema)),
+    ("$defs", MapOf(ObjectKind::Schema)),
+    ("additionalProperties", Object(ObjectKind::Schema)),
+    ("unevaluatedProperties", Object(ObjectKind::Schema)),
+    ("propertyNames", Object(ObjectKind::Schema)),
+    ("items", Object(ObjectKind::Schema)),
+    ("unevaluatedItems", Object(ObjectKind::Schema)),
+    ("contains", Object(ObjectKind::Schema)),
+    ("contentSchema", Object(ObjectKind::Schema)),
+    ("not", Object(ObjectKind::Schema)),
+    ("if", Object(ObjectKind::Schema)),
+    ("then", Object(ObjectKind::Schema)),
+    ("else", Object(ObjectKind::Schema)),
+    ("allOf", ListOf(ObjectKind::Schema)),
+    ("anyOf", ListOf(ObjectKind::Schema)),
+    ("oneOf", ListOf(ObjectKind::Schema)),
+    ("prefixItems", ListOf(ObjectKind::Schema)),
+    ("required", StringList),
+    ("dependentRequired", StringListMap),
+    ("discriminator", Object(ObjectKind::Discriminator)),
+    ("enum", AnyList),
+    ("format", StringValue),
+    ("pattern", StringValue),
     ("minimum", Number),
     ("maximum", Number),
-    ("exclusiveMinimum", Limit),
-    ("exclusiveMaximum", Limit),
+    ("exclusiveMinimum", NumberOrBoolean),
+    ("exclusiveMaximum", NumberOrBoolean),
     ("multipleOf", Number),
     ("minLength", Number),
     ("maxLength", Number),
@@ -196,49 +199,49 @@ const SCHEMA: Keywords = &[
     ("maxContains", Number),
     ("minProperties", Number),
     ("maxProperties", Number),
-    ("uniqueItems", Flag),
-    ("nullable", Flag),
-    ("readOnly", Flag),
-    ("writeOnly", Flag),
-    ("deprecated", Flag),
+    ("uniqueItems", Boolean),
+    ("nullable", Boolean),
+    ("readOnly", Boolean),
+    ("writeOnly", Boolean),
+    ("deprecated", Boolean),
 ];
-const DISCRIMINATOR: Keywords = &[("propertyName", Text), ("mapping", Texts)];
+const DISCRIMINATOR: Keywords = &[("propertyName", StringValue), ("mapping", StringMap)];
 
-impl Part {
-    /// The keywords that are looked at.
+impl ObjectKind {
+    /// Returns the keywords that are validated.
     pub(super) const fn keywords(self) -> Keywords {
         match self {
             Self::Document => DOCUMENT,
             Self::Components => COMPONENTS,
-            Self::Item => ITEM,
+            Self::PathItem => ITEM,
             Self::Operation => OPERATION,
             Self::Parameter | Self::Header => PARAMETER,
-            Self::Body => BODY,
+            Self::RequestBody => BODY,
             Self::Response => RESPONSE,
-            Self::Media => MEDIA,
+            Self::MediaType => MEDIA,
             Self::Encoding => ENCODING,
-            Self::Scheme => SCHEME,
-            Self::Flows => FLOWS,
-            Self::Flow => FLOW,
+            Self::SecurityScheme => SCHEME,
+            Self::OAuthFlows => FLOWS,
+            Self::OAuthFlow => FLOW,
             Self::Server => SERVER,
-            Self::Variable => VARIABLE,
+            Self::ServerVariable => VARIABLE,
             Self::Schema => SCHEMA,
             Self::Discriminator => DISCRIMINATOR,
-            Self::Info | Self::Paths | Self::Callback | Self::Link | Self::Requirement => &[],
+            Self::Info | Self::Paths | Self::Callback | Self::Link | Self::SecurityRequirement => &[],
         }
     }
 
-    /// What stands under every key, where the keys are no keywords.
-    pub(super) const fn each(self) -> Option<Shape> {
+    /// Returns the type of all values of an object whose keys are not keywords.
+    pub(super) const fn default_value_type(self) -> Option<ValueType> {
         match self {
-            Self::Paths | Self::Callback => Some(One(Self::Item)),
-            Self::Requirement => Some(Words),
+            Self::Paths | Self::Callback => Some(Object(Self::PathItem)),
+            Self::SecurityRequirement => Some(StringList),
             _ => None,
         }
     }
 
-    /// Keywords without which the part cannot be told from others.
-    pub(super) const fn needed(self) -> &'static [&'static str] {
+    /// Returns the required keywords that identify an object.
+    pub(super) const fn required_keywords(self) -> &'static [&'static str] {
         match self {
             Self::Parameter => &["name", "in"],
             Self::Server => &["url"],

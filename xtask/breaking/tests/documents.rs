@@ -1,14 +1,14 @@
-//! Every rule that is not about a schema alone, on a small document.
+//! Tests every rule that is not a schema rule, on a small document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::catalogue;
+use super::super::catalog;
 use super::super::rule::Level;
-use super::{differences, told, yaml};
+use super::{differences, ids_and_levels, yaml};
 
-/// What stands for a long pointer in the cases.
+/// Abbreviations of JSON pointers in the test cases.
 const SHORT: [(&str, &str); 5] = [
     ("ITEM", "/paths/~1a~1{id}"),
     ("CX", "/paths/~1c~1{x}"),
@@ -17,30 +17,30 @@ const SHORT: [(&str, &str); 5] = [
     ("ANSWER", "/paths/~1a~1{id}/get/responses/200/content/application~1json/schema"),
 ];
 
-/// Changes by their pointers; null takes away.
+/// New values by JSON pointer; null removes a value.
 type Changes = serde_json::Map<String, Value>;
 
-struct Case {
+struct RuleCase {
     id: String,
     before: Changes,
     change: Changes,
-    twin: Option<Changes>,
+    harmless: Option<Changes>,
 }
 
-fn cases() -> (Value, Vec<Case>) {
+fn cases() -> (Value, Vec<RuleCase>) {
     let file = yaml(include_str!("cases/documents.yaml"));
     let changes = |case: &Value, key: &str| case.get(key).and_then(Value::as_object).cloned();
     let all = file["cases"].as_object().expect("cases by their rules");
-    let cases = all.iter().map(|(id, case)| Case {
+    let cases = all.iter().map(|(id, case)| RuleCase {
         id: id.clone(),
         before: changes(case, "before").unwrap_or_default(),
-        change: changes(case, "change").unwrap_or_else(|| panic!("{id} changes nothing")),
-        twin: changes(case, "twin"),
+        change: changes(case, "change").unwrap_or_else(|| panic!("{id} has no `change`")),
+        harmless: changes(case, "harmless"),
     });
     (file["base"].clone(), cases.collect())
 }
 
-/// A document with changes made to it.
+/// Applies changes to a document.
 pub(super) fn changed(document: &Value, changes: &Changes) -> Value {
     let mut document = document.clone();
     for (pointer, value) in changes {
@@ -48,11 +48,11 @@ pub(super) fn changed(document: &Value, changes: &Changes) -> Value {
         for (short, long) in SHORT {
             pointer = pointer.replace(short, long);
         }
-        let (parent, key) = pointer.rsplit_once('/').expect("a pointer has a step");
+        let (parent, key) = pointer.rsplit_once('/').expect("a pointer has at least one step");
         let key = key.replace("~1", "/").replace("~0", "~");
-        match document.pointer_mut(parent).unwrap_or_else(|| panic!("{parent} leads nowhere")) {
+        match document.pointer_mut(parent).unwrap_or_else(|| panic!("{parent} does not exist")) {
             Value::Array(items) => {
-                let at: usize = key.parse().expect("a number of an item");
+                let at: usize = key.parse().expect("an index");
                 if value.is_null() { drop(items.remove(at)) } else { items[at] = value.clone() }
             }
             Value::Object(object) => {
@@ -62,7 +62,7 @@ pub(super) fn changed(document: &Value, changes: &Changes) -> Value {
                     drop(object.insert(key, value.clone()))
                 }
             }
-            _ => panic!("{parent} holds nothing"),
+            _ => panic!("{parent} is neither an array nor an object"),
         }
     }
     document
@@ -70,54 +70,54 @@ pub(super) fn changed(document: &Value, changes: &Changes) -> Value {
 
 fn found(base: &Value, revision: &Value) -> Vec<(String, Level)> {
     let text = |value: &Value| serde_json::to_string_pretty(value).expect("JSON");
-    told(&differences(&text(base), &text(revision)))
+    ids_and_levels(&differences(&text(base), &text(revision)))
 }
 
 #[test]
-fn every_rule_fires_with_its_level_and_its_twin_is_harmless() {
+fn every_rule_is_reported_with_its_level_and_its_counterpart_is_harmless() {
     let (document, cases) = cases();
     let mut wrong = Vec::new();
     for case in &cases {
-        let rule = catalogue::rule(&case.id).unwrap_or_else(|| panic!("{} is no rule", case.id));
+        let rule = catalog::rule(&case.id).unwrap_or_else(|| panic!("{} is not a rule", case.id));
         let base = changed(&document, &case.before);
         let found_here = found(&base, &changed(&base, &case.change));
         if !found_here.contains(&(case.id.clone(), rule.level)) {
-            wrong.push(format!("{} is not among {found_here:?}", case.id));
+            wrong.push(format!("{}: got {found_here:?}", case.id));
         }
-        let news = rule.level == Level::Info;
+        let is_info = rule.level == Level::Info;
         let breaks = |found: &[(String, Level)]| found.iter().any(|(_, level)| *level == Level::Error);
-        match &case.twin {
-            Some(twin) => {
-                let twin = found(&base, &changed(&base, twin));
-                if breaks(&twin) || twin.iter().any(|(id, _)| *id == case.id) {
-                    wrong.push(format!("the twin of {} is {twin:?}", case.id));
+        match &case.harmless {
+            Some(harmless) => {
+                let reported = found(&base, &changed(&base, harmless));
+                if breaks(&reported) || reported.iter().any(|(id, _)| *id == case.id) {
+                    wrong.push(format!("the counterpart of {} reports {reported:?}", case.id));
                 }
             }
-            None if !news => wrong.push(format!("{} has no twin", case.id)),
+            None if !is_info => wrong.push(format!("{} has no harmless counterpart", case.id)),
             None => {}
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Rules without a case, and why.
-const UNTRIED: [(&str, &str); 1] = [(
+/// Rules without a test case, and the reason.
+const UNTESTED: [(&str, &str); 1] = [(
     "new-request-path-parameter",
-    "a path with other braces is another path: the old one is removed, a new one added",
+    "a path with other parameters is a different path: the old one is removed, a new one added",
 )];
 
 #[test]
 fn every_rule_has_a_case() {
-    let tried: BTreeSet<String> = cases().1.into_iter().map(|case| case.id).collect();
-    let untried: Vec<&str> = catalogue::rules()
+    let tested: BTreeSet<String> = cases().1.into_iter().map(|case| case.id).collect();
+    let untested: Vec<&str> = catalog::rules()
         .map(|rule| rule.id)
-        .filter(|id| !tried.contains(*id) && !UNTRIED.iter().any(|(known, _)| known == id))
+        .filter(|id| !tested.contains(*id) && !UNTESTED.iter().any(|(known, _)| known == id))
         .collect();
-    assert!(untried.is_empty(), "{untried:?}");
+    assert!(untested.is_empty(), "{untested:?}");
 }
 
 #[test]
-fn what_is_added_one_way_is_removed_the_other() {
+fn the_inverse_of_an_addition_is_a_removal() {
     let (document, cases) = cases();
     let pairs: BTreeMap<&str, &str> = BTreeMap::from([
         ("endpoint-added", "api-path-removed-without-deprecation"),
@@ -133,9 +133,13 @@ fn what_is_added_one_way_is_removed_the_other() {
         ("response-required-property-added", "response-required-property-removed"),
     ]);
     for case in &cases {
-        let Some(mirror) = pairs.get(case.id.as_str()) else { continue };
+        let Some(inverse) = pairs.get(case.id.as_str()) else { continue };
         let base = changed(&document, &case.before);
         let back = found(&changed(&base, &case.change), &base);
-        assert!(back.iter().any(|(id, _)| id == mirror), "{} mirrors {mirror}, not {back:?}", case.id);
+        assert!(
+            back.iter().any(|(id, _)| id == inverse),
+            "inverse of {}: expected {inverse}, got {back:?}",
+            case.id
+        );
     }
 }

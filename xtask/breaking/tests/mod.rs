@@ -1,53 +1,54 @@
-//! The gate, tried: that it has every rule, that each rule fires and its harmless twin does not, and that nothing it is
-//! given makes it fail.
+//! Tests of the breaking-change gate: every rule exists, each rule reports its change and not a harmless counterpart, and no
+//! input makes the gate fail.
 
-mod answered;
-mod broken;
-mod catalogue;
+mod behavior;
+mod catalog;
+mod document_changes;
 mod documents;
+mod exhaustive;
 mod gate;
+mod malformed;
 mod mutations;
-mod noticed;
 mod pairs;
 mod random;
-mod refusals;
+mod rejected_documents;
 mod schemas;
 mod semantics;
-mod stories;
-mod unseen;
+mod webhook_responses;
 
 use contract::source::Source;
-use contract::yaml::{Aliases, read_with};
+use contract::yaml::{AliasPolicy, read_with};
 use jiff::civil::{Date, date};
 
 use super::compare::compare;
-use super::document::{self, Document};
+use super::document::{self, OpenApiDocument};
 use super::finding::Finding;
 use super::rule::Level;
 
-/// The day on which the tests compare.
+/// The current date in tests.
 const TODAY: Date = date(2026, 3, 1);
 
-/// Reads a document that must be sound.
-fn read(name: &str, text: &str) -> Document {
-    document::read(Source::new(name, text))
-        .unwrap_or_else(|refused| panic!("{}\n{text}", refused.render(contract::diagnostic::Format::Text)))
+/// Parses a valid document.
+fn read(name: &str, text: &str) -> OpenApiDocument {
+    document::read(Source::new(name, text)).unwrap_or_else(|refused| {
+        panic!("{}\n{text}", refused.render(contract::diagnostic::DiagnosticFormat::Text))
+    })
 }
 
-/// What differs between two texts.
+/// Compares two documents.
 fn differences(base: &str, revision: &str) -> Vec<Finding> {
     compare(&read("base.yaml", base), &read("revision.yaml", revision), TODAY)
 }
 
-/// The ids and levels of findings.
-fn told(findings: &[Finding]) -> Vec<(String, Level)> {
+/// Returns the ids and levels of findings.
+fn ids_and_levels(findings: &[Finding]) -> Vec<(String, Level)> {
     findings.iter().map(|finding| (finding.id.clone(), finding.level)).collect()
 }
 
-/// A file of cases.
+/// Parses a file of test cases.
 fn yaml(text: &str) -> serde_json::Value {
     let mut findings = Vec::new();
-    let tree = read_with(&Source::new("cases.yaml", text), Aliases::Copied, &mut findings);
+    let tree = read_with(&Source::new("cases.yaml", text), AliasPolicy::Expand, &mut findings);
     assert!(findings.is_empty(), "{findings:?}");
-    tree.expect("a file of cases is YAML").to_json()
+    tree.expect("test cases are valid YAML").to_json()
 }

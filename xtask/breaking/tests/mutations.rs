@@ -1,4 +1,4 @@
-//! The real contract, changed in many ways: what the gate says to each.
+//! Changes of this project's contract and their findings.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,25 +14,25 @@ fn contract() -> String {
     std::fs::read_to_string(path).expect("the contract can be read")
 }
 
-/// The contract with one change.
+/// Applies a change to the contract.
 fn mutated(contract: &str, case: &Value) -> String {
     let text = |case: &Value, key: &str| {
-        case[key].as_str().unwrap_or_else(|| panic!("{case} needs `{key}`")).to_owned()
+        case[key].as_str().unwrap_or_else(|| panic!("{case} has no `{key}`")).to_owned()
     };
     let under = text(case, "under");
     let start =
-        contract.find(&format!("\n{under}")).unwrap_or_else(|| panic!("no line begins with `{under}`"));
+        contract.find(&format!("\n{under}")).unwrap_or_else(|| panic!("no line starts with `{under}`"));
     let (head, tail) = contract.split_at(start);
     let mut tail = tail.to_owned();
     for change in [Some(case), case.get("also")].into_iter().flatten() {
         let cut = text(change, "cut");
-        assert!(tail.contains(&cut), "`{cut}` does not stand under `{under}`");
+        assert!(tail.contains(&cut), "`{cut}` does not follow `{under}`");
         tail = tail.replacen(&cut, &text(change, "put"), 1);
     }
     format!("{head}{tail}")
 }
 
-/// One line of the table for each finding that counts.
+/// Renders a table with one line for each finding.
 fn table(kind: &str) -> String {
     let contract = contract();
     let base = read("base.yaml", &contract);
@@ -50,13 +50,13 @@ fn table(kind: &str) -> String {
         writeln!(table, "{}: {verdict}", case["name"].as_str().expect("a name")).expect("text");
         let about = ["api-version-not-bumped", "api-major-version-not-bumped"];
         for finding in findings.iter().filter(|finding| !about.contains(&finding.id.as_str())) {
-            let place = revision.source.place(finding.revision);
-            let way = finding.reach.first().map_or("-", |reach| reach.path.as_str());
-            let others = finding.reach.len().saturating_sub(1);
+            let position = revision.source.position(finding.revision);
+            let path = finding.operations.first().map_or("-", |affected| affected.path.as_str());
+            let others = finding.operations.len().saturating_sub(1);
             writeln!(
                 table,
-                "  {} {} {}:{} {way} (+{others}): {}",
-                finding.level, finding.id, place.line, place.column, finding.message
+                "  {} {} {}:{} {path} (+{others}): {}",
+                finding.level, finding.id, position.line, position.column, finding.message
             )
             .expect("text");
         }

@@ -1,4 +1,4 @@
-//! Pairs of schemas whose parts work together: what breaks between them, named one by one.
+//! Pairs of schemas in which several keywords interact, with the breaking rules that are expected.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::rule::Level;
 use super::{differences, yaml};
 
-/// A document whose one operation takes the schema, in its body or in a parameter, or answers with it.
+/// Creates a document with one operation that uses the schema in its request body, a parameter or its response.
 fn document(pair: &Value, side: &str) -> String {
     let content = json!({"application/json": {"schema": pair[side]}});
     let operation = match pair["as"].as_str() {
@@ -19,7 +19,7 @@ fn document(pair: &Value, side: &str) -> String {
             json!({"operationId": "a", "parameters": [{"name": "q", "in": "query", "content": content}]})
         }
         Some("response") => json!({"operationId": "a", "responses": {"200": {"content": content}}}),
-        other => panic!("{} is a {other:?}", pair["name"]),
+        other => panic!("{}: unknown use {other:?}", pair["name"]),
     };
     let version = pair["openapi"].as_str().unwrap_or("3.1.0");
     let schemas = pair.get(format!("{side}-schemas")).or_else(|| pair.get("schemas"));
@@ -28,7 +28,7 @@ fn document(pair: &Value, side: &str) -> String {
 }
 
 #[test]
-fn a_pair_breaks_by_the_rules_it_names_and_no_others() {
+fn each_pair_has_exactly_the_expected_breaking_changes() {
     let pairs = yaml(include_str!("cases/pairs.yaml"));
     let mut wrong = Vec::new();
     for (family, pairs) in pairs.as_object().expect("families of pairs") {
@@ -39,7 +39,7 @@ fn a_pair_breaks_by_the_rules_it_names_and_no_others() {
             let named = pair["breaks"].as_array().expect("a list of rules");
             let named: BTreeSet<&str> = named.iter().filter_map(Value::as_str).collect();
             if found != named {
-                wrong.push(format!("{family}: {} breaks by {found:?}, not {named:?}", pair["name"]));
+                wrong.push(format!("{family}: {}: expected {named:?}, got {found:?}", pair["name"]));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Whatever two documents say, there is a verdict; and a document against itself has no difference.
+//! Property tests: any two documents can be compared, and a document compared with itself has no changes.
 
 use contract::diagnostic::Code;
 use contract::source::Source;
@@ -9,7 +9,7 @@ use super::super::compare::compare;
 use super::super::document;
 use super::TODAY;
 
-/// Schemas over all keywords, with references to named ones.
+/// Generates schemas with all keywords, including references.
 fn schema() -> impl Strategy<Value = Value> {
     let word =
         prop::sample::select(vec!["string", "integer", "number", "boolean", "array", "object", "null"]);
@@ -47,15 +47,15 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whether a document is refused because something in it is made of itself.
+/// Whether a document is rejected because of circular references.
 fn is_circular(text: &str) -> bool {
     let read = document::read(Source::new("a.json", text));
-    read.is_err_and(|refused| refused.findings.iter().all(|finding| finding.code == Code::CyclicRef))
+    read.is_err_and(|refused| refused.diagnostics.iter().all(|finding| finding.code == Code::CyclicRef))
 }
 
-/// Documents with the schemas in every place.
+/// Generates documents with schemas at several sites.
 fn contract() -> impl Strategy<Value = String> {
-    documents().prop_filter("what is made of itself is refused", |text| !is_circular(text))
+    documents().prop_filter("documents with circular references are rejected", |text| !is_circular(text))
 }
 
 fn documents() -> impl Strategy<Value = String> {
@@ -87,9 +87,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_two_contracts_have_a_verdict(base in contract(), revision in contract()) {
-        let base = document::read(Source::new("base.json", base)).expect("a sound document");
-        let revision = document::read(Source::new("revision.json", revision)).expect("a sound document");
+    fn any_two_contracts_can_be_compared(base in contract(), revision in contract()) {
+        let base = document::read(Source::new("base.json", base)).expect("a valid document");
+        let revision = document::read(Source::new("revision.json", revision)).expect("a valid document");
         for finding in compare(&base, &revision, TODAY) {
             prop_assert!(!finding.message.is_empty() && finding.fingerprint.len() == 12);
         }
@@ -97,28 +97,28 @@ proptest! {
 
     #[test]
     fn a_contract_against_itself_has_no_difference(text in contract()) {
-        let base = document::read(Source::new("base.json", text.clone())).expect("a sound document");
-        let revision = document::read(Source::new("revision.json", text)).expect("a sound document");
+        let base = document::read(Source::new("base.json", text.clone())).expect("a valid document");
+        let revision = document::read(Source::new("revision.json", text)).expect("a valid document");
         let findings = compare(&base, &revision, TODAY);
         prop_assert!(findings.is_empty(), "{findings:#?}");
     }
 
-    /// The same, with the look that spares the comparison taken away: the texts differ in what says nothing.
+    /// The documents differ in annotations, so the shortcut for identical schemas does not apply.
     #[test]
     fn a_contract_with_another_description_has_no_difference(text in contract()) {
-        // Where a schema refers within `not` or `if`, only the same text is safe.
+        // In `not` and `if`, schemas with references must be identical.
         prop_assume!(!text.contains("\"not\":") && !text.contains("\"if\":"));
-        let noted = text.replace("{\"type\":", "{\"title\":\"T\",\"type\":").replace("\"enum\":", "\"description\":\"D\",\"enum\":");
-        let base = document::read(Source::new("base.json", text)).expect("a sound document");
-        let revision = document::read(Source::new("revision.json", noted)).expect("a sound document");
+        let annotated = text.replace("{\"type\":", "{\"title\":\"T\",\"type\":").replace("\"enum\":", "\"description\":\"D\",\"enum\":");
+        let base = document::read(Source::new("base.json", text)).expect("a valid document");
+        let revision = document::read(Source::new("revision.json", annotated)).expect("a valid document");
         let findings = compare(&base, &revision, TODAY);
         prop_assert!(findings.is_empty(), "{findings:#?}");
     }
 
     #[test]
-    fn no_text_makes_the_reader_fail(text in "(openapi: 3.1.0\n)?[a-z:\\-{}\\[\\]&*#\"' \n|>%@`!?,$/0-9\u{e9}]{0,80}") {
+    fn no_input_makes_the_parser_panic(text in "(openapi: 3.1.0\n)?[a-z:\\-{}\\[\\]&*#\"' \n|>%@`!?,$/0-9\u{e9}]{0,80}") {
         if let Err(refused) = document::read(Source::new("any.yaml", text)) {
-            prop_assert!(!refused.render(contract::diagnostic::Format::Text).is_empty());
+            prop_assert!(!refused.render(contract::diagnostic::DiagnosticFormat::Text).is_empty());
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What the gate says, held against what schemas mean: whoever a validator shows to break must be told of.
+//! Compares the findings with a JSON Schema validator: every incompatibility that the validator shows must be reported.
 //!
-//! A schema and a changed one are tried on many values. In a request a value that was valid and is so no more, in a response
-//! one that is valid and was not, must have a finding that closes the gate.
+//! A schema and a changed one validate many values. A value that was valid and no longer is must be reported as a breaking
+//! change of a request; a value that became valid, as one of a response.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -14,7 +14,7 @@ fn typed() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["string", "integer", "number", "boolean", "array", "object", "null"])
 }
 
-/// Schemas without others in them.
+/// Generates schemas without subschemas.
 fn leaf() -> impl Strategy<Value = Value> {
     let values = json!([null, 1, 2, "a", "b", true]).as_array().cloned().unwrap_or_default();
     let range = vec!["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
@@ -39,12 +39,12 @@ fn names() -> impl Strategy<Value = Vec<&'static str>> {
     prop::sample::subsequence(vec!["a", "b", "c"], 0..=2)
 }
 
-/// Patterns: names and more, so that several match one name.
+/// Generates patterns, several of which match the same name.
 fn pattern() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["a", "b", "c", "", "a|b", "^.$", "^a", "c$"])
 }
 
-/// Keywords that hold one schema.
+/// Keywords with one schema.
 const WITH_ONE: [&str; 9] = [
     "items",
     "not",
@@ -56,9 +56,9 @@ const WITH_ONE: [&str; 9] = [
     "then",
     "if",
 ];
-/// Keywords that hold a list of schemas.
+/// Keywords with a list of schemas.
 const WITH_LIST: [&str; 4] = ["allOf", "oneOf", "anyOf", "prefixItems"];
-/// Keywords that hold schemas by names or patterns.
+/// Keywords with schemas by name or pattern.
 const WITH_NAMES: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 
 fn schema() -> impl Strategy<Value = Value> {
@@ -97,7 +97,7 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The pointers of a schema and of all schemas in it.
+/// Collects the JSON pointers of a schema and its subschemas.
 fn places(schema: &Value, pointer: &str, into: &mut Vec<String>) {
     into.push(pointer.to_owned());
     for (key, value) in schema.as_object().into_iter().flatten() {
@@ -119,48 +119,48 @@ fn places(schema: &Value, pointer: &str, into: &mut Vec<String>) {
     }
 }
 
-/// One change of a schema.
+/// A change of a schema.
 #[derive(Clone, Debug)]
-enum Change {
-    /// Another schema in its place.
+enum SchemaChange {
+    /// Replaces the schema.
     Replace(Value),
-    /// A keyword less.
+    /// Removes a keyword.
     Without(prop::sample::Index),
-    /// Keywords more.
+    /// Adds keywords.
     With(Value),
-    /// An item of a list less, or one more.
+    /// Removes or adds an item of a list.
     List(prop::sample::Index, Option<Value>),
-    /// A name more or less in `required`.
+    /// Adds or removes a name in `required`.
     Required(&'static str),
-    /// A pattern more or less.
+    /// Adds or removes a pattern.
     Pattern(&'static str, Value),
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> impl Strategy<Value = SchemaChange> {
     prop_oneof![
-        2 => schema().prop_map(Change::Replace),
-        2 => any::<prop::sample::Index>().prop_map(Change::Without),
-        2 => leaf().prop_map(Change::With),
-        2 => schema().prop_map(Change::With),
-        2 => (any::<prop::sample::Index>(), prop::option::of(schema())).prop_map(|(at, new)| Change::List(at, new)),
-        1 => name().prop_map(Change::Required),
-        1 => (pattern(), leaf()).prop_map(|(pattern, schema)| Change::Pattern(pattern, schema)),
+        2 => schema().prop_map(SchemaChange::Replace),
+        2 => any::<prop::sample::Index>().prop_map(SchemaChange::Without),
+        2 => leaf().prop_map(SchemaChange::With),
+        2 => schema().prop_map(SchemaChange::With),
+        2 => (any::<prop::sample::Index>(), prop::option::of(schema())).prop_map(|(at, new)| SchemaChange::List(at, new)),
+        1 => name().prop_map(SchemaChange::Required),
+        1 => (pattern(), leaf()).prop_map(|(pattern, schema)| SchemaChange::Pattern(pattern, schema)),
     ]
 }
 
-fn changed(schema: &Value, at: &prop::sample::Index, change: &Change) -> Value {
+fn changed(schema: &Value, at: &prop::sample::Index, change: &SchemaChange) -> Value {
     let mut schema = schema.clone();
     let mut pointers = Vec::new();
     places(&schema, "", &mut pointers);
     let here =
-        schema.pointer_mut(&pointers[at.index(pointers.len())]).expect("the pointer leads to a schema");
+        schema.pointer_mut(&pointers[at.index(pointers.len())]).expect("the pointer refers to a schema");
     match (change, here) {
-        (Change::Without(key), Value::Object(keywords)) if !keywords.is_empty() => {
+        (SchemaChange::Without(key), Value::Object(keywords)) if !keywords.is_empty() => {
             let key = key.get(keywords.keys().cloned().collect::<Vec<_>>().as_slice()).clone();
             keywords.remove(&key);
         }
-        (Change::With(Value::Object(more)), Value::Object(keywords)) => keywords.extend(more.clone()),
-        (Change::List(at, new), Value::Object(keywords)) => {
+        (SchemaChange::With(Value::Object(more)), Value::Object(keywords)) => keywords.extend(more.clone()),
+        (SchemaChange::List(at, new), Value::Object(keywords)) => {
             let lists = keywords.iter_mut().filter(|(key, _)| WITH_LIST.contains(&key.as_str()));
             for items in lists.filter_map(|(_, list)| list.as_array_mut()) {
                 match new {
@@ -170,30 +170,30 @@ fn changed(schema: &Value, at: &prop::sample::Index, change: &Change) -> Value {
                 }
             }
         }
-        (Change::Required(name), Value::Object(keywords)) => {
+        (SchemaChange::Required(name), Value::Object(keywords)) => {
             let mut required =
                 keywords.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-            let there = required.iter().position(|known| known == name);
-            match there {
+            let position = required.iter().position(|known| known == name);
+            match position {
                 Some(at) => drop(required.remove(at)),
                 None => required.push(json!(name)),
             }
             keywords.insert("required".to_owned(), json!(required));
         }
-        (Change::Pattern(pattern, schema), Value::Object(keywords)) => {
+        (SchemaChange::Pattern(pattern, schema), Value::Object(keywords)) => {
             let patterns = keywords.entry("patternProperties").or_insert_with(|| json!({}));
             let patterns = patterns.as_object_mut().expect("patterns are a mapping");
             if patterns.remove(*pattern).is_none() {
                 patterns.insert((*pattern).to_owned(), schema.clone());
             }
         }
-        (Change::Replace(new), here) => *here = new.clone(),
+        (SchemaChange::Replace(new), here) => *here = new.clone(),
         _ => {}
     }
     schema
 }
 
-/// Values to try: plain ones, and lists and objects of them.
+/// Returns values to validate: plain ones, and arrays and objects of them.
 fn values() -> Vec<Value> {
     let plain = json!([null, true, false, 0, 1, 2, 3, 4, -1, 1.5, "", "a", "b", "c", "abc", [], {}, [1], ["a"], {"a": 1}, {"b": null}]);
     let plain = plain.as_array().cloned().unwrap_or_default();
@@ -215,7 +215,7 @@ fn values() -> Vec<Value> {
     values
 }
 
-/// A document that takes the first schema and answers with the second.
+/// Creates a document with a request body and a response body.
 fn document(takes: &Value, answers: &Value) -> String {
     let content = |schema: &Value| json!({"application/json": {"schema": schema}});
     json!({"openapi": "3.1.0", "paths": {"/a": {"post": {
@@ -225,12 +225,13 @@ fn document(takes: &Value, answers: &Value) -> String {
     .to_string()
 }
 
-/// A schema as others read it.
+/// Creates a validator of the `jsonschema` crate.
 fn validator(schema: &Value) -> jsonschema::Validator {
-    jsonschema::draft202012::new(schema).unwrap_or_else(|fault| panic!("{schema}: {fault}"))
+    jsonschema::draft202012::new(schema).unwrap_or_else(|error| panic!("{schema}: {error}"))
 }
 
-/// Whether two members of a `oneOf` let the same value through; then more is less, and what it takes is nobody's to say.
+/// Whether a value matches two alternatives of a `oneOf`. Widening one of them then narrows the schema, which the rules do not
+/// model.
 fn overlaps(schema: &Value, values: &[Value]) -> bool {
     let mut pointers = Vec::new();
     places(schema, "", &mut pointers);
@@ -241,9 +242,9 @@ fn overlaps(schema: &Value, values: &[Value]) -> bool {
     })
 }
 
-/// Rules about new properties: that a client ignores what it does not know, and that nobody sends what nobody knew, is the
-/// custom of APIs and not of schemas.
-fn is_custom(id: &str) -> bool {
+/// Whether a rule is about added or removed properties. That clients ignore unknown properties is a convention of APIs, not of
+/// schemas.
+fn is_convention(id: &str) -> bool {
     [
         "new-optional-request-property",
         "request-property-removed",
@@ -254,12 +255,12 @@ fn is_custom(id: &str) -> bool {
     .contains(&id)
 }
 
-/// The cases of the suite are the same on each run; `SEMANTICS_CASES` says another number, and draws new ones.
+/// By default the cases are the same on each run. `SEMANTICS_CASES` specifies another number of cases, with a random seed.
 fn config() -> ProptestConfig {
-    let wanted = std::env::var("SEMANTICS_CASES").ok().and_then(|cases| cases.parse().ok());
+    let expected = std::env::var("SEMANTICS_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
-        cases: wanted.unwrap_or(96),
-        rng_seed: wanted.map_or(RngSeed::Fixed(1), |_| RngSeed::Random),
+        cases: expected.unwrap_or(96),
+        rng_seed: expected.map_or(RngSeed::Fixed(1), |_| RngSeed::Random),
         failure_persistence: None,
         max_global_rejects: 1_000_000,
         ..ProptestConfig::default()
@@ -270,24 +271,24 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn whoever_breaks_is_told_of(schema in schema(), at in any::<prop::sample::Index>(), change in change()) {
+    fn every_incompatibility_is_reported(schema in schema(), at in any::<prop::sample::Index>(), change in change()) {
         let revision = changed(&schema, &at, &change);
         let values = values();
         prop_assume!(schema != revision && !overlaps(&schema, &values) && !overlaps(&revision, &values));
-        let (was, now) = (validator(&schema), validator(&revision));
+        let (before, after) = (validator(&schema), validator(&revision));
         let breaks = |from: &jsonschema::Validator, to: &jsonschema::Validator| {
             values.iter().find(|value| from.is_valid(value) && !to.is_valid(value)).cloned()
         };
         let any = json!(true);
         for (base, changed, value) in [
-            (document(&schema, &any), document(&revision, &any), breaks(&was, &now)),
-            (document(&any, &schema), document(&any, &revision), breaks(&now, &was)),
+            (document(&schema, &any), document(&revision, &any), breaks(&before, &after)),
+            (document(&any, &schema), document(&any, &revision), breaks(&after, &before)),
         ] {
             let findings = differences(&base, &changed);
-            let told = findings.iter().any(|finding| finding.level == Level::Error || is_custom(&finding.id));
-            let told_of: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
-            let way = if base.contains("\"schema\":true}},\"required\"") { "response" } else { "request" };
-            prop_assert!(value.is_none() || told, "{way}: {value:?} is told by {told_of:?} alone\n{schema}\n{revision}");
+            let is_reported = findings.iter().any(|finding| finding.level == Level::Error || is_convention(&finding.id));
+            let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+            let direction = if base.contains("\"schema\":true}},\"required\"") { "response" } else { "request" };
+            prop_assert!(value.is_none() || is_reported, "{direction}: {value:?} breaks, but only {ids:?} are reported\n{schema}\n{revision}");
         }
     }
 }

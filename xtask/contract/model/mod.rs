@@ -1,6 +1,6 @@
-//! The contract as the generator understands it: operations, webhooks and schemas, each with its place.
+//! The model of a contract: operations, webhooks and schemas, each with its span.
 //!
-//! Owns the shapes; those of schemas stand in `schema`. [`super::read`] fills them; nothing here judges.
+//! `read` creates the model and `rules` validates it. The types of schemas are in `schema`.
 
 mod schema;
 
@@ -8,10 +8,10 @@ pub use schema::*;
 
 use std::collections::BTreeSet;
 
-use super::node::{Node, Text};
+use super::node::{Node, SpannedString};
 use super::source::Span;
 
-/// Everything that the contract says.
+/// The contract document.
 #[derive(Debug)]
 pub struct Document {
     /// `info.title`.
@@ -27,33 +27,33 @@ pub struct Document {
     /// `components.schemas`, in document order.
     pub schemas: Vec<NamedSchema>,
     /// `components.securitySchemes`, in document order.
-    pub schemes: Vec<Scheme>,
+    pub security_schemes: Vec<SecurityScheme>,
 }
 
 impl Document {
-    /// The schema under a name of `components.schemas`.
+    /// Returns the schema with this name in `components.schemas`.
     pub fn schema(&self, name: &str) -> Option<&Schema> {
         self.schemas.iter().find(|schema| schema.name.text == name).map(|schema| &schema.schema)
     }
 
-    /// The schema that another one stands for, once its references are followed. `None` when one of them leads to a schema
-    /// that was refused, or in a circle.
+    /// Returns the schema after following its references. Returns `None` if a reference leads to an invalid schema or
+    /// the references form a cycle.
     pub fn resolve<'a>(&'a self, schema: &'a Schema) -> Option<&'a Schema> {
         self.chain(schema).find(|schema| !matches!(schema.shape, Shape::Reference(_)))
     }
 
-    /// The shape of the schema that another one stands for.
+    /// Returns the shape of the schema after following its references.
     pub fn shape<'a>(&'a self, schema: &'a Schema) -> Option<&'a Shape> {
         Some(&self.resolve(schema)?.shape)
     }
 
-    /// The default of a schema, or of what it stands for.
+    /// Returns the default of the schema, or of the schemas that it references.
     pub fn default_of<'a>(&'a self, schema: &'a Schema) -> Option<&'a Node> {
         self.chain(schema).find_map(|schema| schema.default.as_ref())
     }
 
-    /// A schema and those that its references lead to, one after another. A chain that is longer than there are schemas
-    /// leads in a circle, and ends.
+    /// Returns the schema and the schemas that its references lead to, in order. A chain longer than the number of
+    /// schemas is a cycle and ends.
     fn chain<'a>(&'a self, schema: &'a Schema) -> impl Iterator<Item = &'a Schema> {
         let next = |schema: &&'a Schema| match &schema.shape {
             Shape::Reference(name) => self.schema(name),
@@ -62,7 +62,8 @@ impl Document {
         std::iter::successors(Some(schema), next).take(self.schemas.len() + 1)
     }
 
-    /// Every property of an object, in the order of its parts. What two of its parts extend is there once.
+    /// Returns every property of an object, including those of its bases, in the order of its parts. The properties of
+    /// a base that is extended twice are returned once.
     pub fn properties<'a>(&'a self, object: &'a ObjectShape) -> Vec<&'a Property> {
         let (mut properties, mut extended) = (Vec::new(), BTreeSet::new());
         let mut open = vec![object.parts.iter()];
@@ -82,38 +83,38 @@ impl Document {
     }
 }
 
-/// A security scheme: how callers send their keys.
+/// A security scheme: how callers send their API keys.
 #[derive(Debug)]
-pub struct Scheme {
-    /// Its name.
-    pub name: Text,
-    /// Where the key stands.
+pub struct SecurityScheme {
+    /// The name.
+    pub name: SpannedString,
+    /// Where requests contain the key.
     pub credential: Credential,
 }
 
-/// Where a key stands in a request.
+/// Where a request contains the API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credential {
     /// `Authorization: Bearer`.
     Bearer,
-    /// `Authorization: Basic`, as the user's name.
+    /// `Authorization: Basic`, with the key as the user name.
     Basic,
-    /// In a header of its own.
+    /// A custom header.
     Header(String),
-    /// In a cookie.
+    /// A cookie.
     Cookie(String),
 }
 
-/// A tag: one trait and one file of generated code.
+/// A tag. The generator creates one trait and one file for each.
 #[derive(Debug)]
 pub struct Tag {
-    /// Its name.
-    pub name: Text,
-    /// What belongs to it.
+    /// The name.
+    pub name: SpannedString,
+    /// `description`.
     pub description: Option<String>,
 }
 
-/// A method of HTTP that a contract may use.
+/// An HTTP method that a contract can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// GET.
@@ -129,14 +130,14 @@ pub enum Method {
 }
 
 impl Method {
-    /// The method that a key of a path names.
+    /// Returns the method for a key of a path item.
     pub(crate) fn from_key(key: &str) -> Option<Self> {
         [Self::Get, Self::Put, Self::Post, Self::Delete, Self::Patch]
             .into_iter()
             .find(|method| method.key() == key)
     }
 
-    /// As it is written in the contract.
+    /// Returns the key of a path item.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -152,79 +153,79 @@ impl Method {
 #[derive(Debug)]
 pub struct Operation {
     /// `operationId`.
-    pub id: Text,
-    /// Its method.
+    pub id: SpannedString,
+    /// The HTTP method.
     pub method: Method,
-    /// Its path, parameters in braces.
-    pub path: Text,
-    /// Its first tag.
-    pub tag: Text,
-    /// One line on what it does.
+    /// The path template, with parameters in braces.
+    pub path: SpannedString,
+    /// The tag.
+    pub tag: SpannedString,
+    /// `summary`.
     pub summary: Option<String>,
-    /// Everything else on it.
+    /// `description`.
     pub description: Option<String>,
-    /// Whether it is going away.
+    /// `deprecated`.
     pub deprecated: bool,
-    /// The security scheme of its keys.
-    pub scheme: Text,
-    /// The scope that a key needs.
-    pub scope: Text,
-    /// Its parameters, in document order.
+    /// The security scheme.
+    pub scheme: SpannedString,
+    /// The scope that the key must have.
+    pub scope: SpannedString,
+    /// The parameters, in document order.
     pub parameters: Vec<Parameter>,
-    /// Its body, when it takes one.
+    /// The request body, if any.
     pub body: Option<Body>,
-    /// Its responses, in document order.
+    /// The responses, in document order.
     pub responses: Vec<Response>,
-    /// Where its method stands.
+    /// The span of the method's key.
     pub span: Span,
 }
 
-/// Where a parameter is sent.
+/// Where a request contains a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Location {
-    /// In the path.
+pub enum ParameterLocation {
+    /// The path.
     Path,
-    /// In the query string.
+    /// The query string.
     Query,
-    /// As a header.
+    /// A header.
     Header,
-    /// In a cookie.
+    /// A cookie.
     Cookie,
 }
 
 /// A parameter.
 #[derive(Debug)]
 pub struct Parameter {
-    /// Its name as it is sent.
-    pub name: Text,
-    /// Where it is sent.
-    pub location: Location,
-    /// Whether a request without it is refused.
+    /// The name in requests.
+    pub name: SpannedString,
+    /// Where requests contain it.
+    pub location: ParameterLocation,
+    /// Whether a request without the parameter is rejected.
     pub required: bool,
-    /// What it is for.
+    /// `description`.
     pub description: Option<String>,
-    /// Whether it is going away.
+    /// `deprecated`.
     pub deprecated: bool,
-    /// Whether a list is sent as one value for each item, and not as one value with commas.
+    /// `explode`: whether a list is sent as one parameter per item instead of one value with commas.
     pub explode: bool,
-    /// What it may be.
+    /// The schema of its values.
     pub schema: Schema,
 }
 
-/// A request body: one media type.
+/// A request body with one media type.
 #[derive(Debug)]
 pub struct Body {
-    /// Whether a request without it is refused.
+    /// Whether a request without a body is rejected.
     pub required: bool,
-    /// Its media type and schema.
+    /// The media type and schema.
     pub content: Content,
-    /// Where it is named.
+    /// The span of its key.
     pub span: Span,
 }
 
-/// The media types that have a payload of their own.
+/// The supported media types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Media {
+pub enum MediaType {
     /// `application/json`.
     Json,
     /// `text/plain`.
@@ -233,11 +234,11 @@ pub enum Media {
     Bytes,
 }
 
-impl Media {
-    /// Every one.
+impl MediaType {
+    /// Every supported media type.
     pub const ALL: [Self; 3] = [Self::Json, Self::Text, Self::Bytes];
 
-    /// As it is written.
+    /// Returns the name of the media type.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Json => "application/json",
@@ -247,62 +248,62 @@ impl Media {
     }
 }
 
-/// A media type and what it holds.
+/// A media type with the schema of its values.
 #[derive(Debug)]
 pub struct Content {
     /// The media type.
-    pub media: Media,
-    /// Where it is named.
+    pub media_type: MediaType,
+    /// The span of its key.
     pub span: Span,
-    /// What it holds.
+    /// The schema.
     pub schema: Schema,
 }
 
 /// A response of an operation.
 #[derive(Debug)]
 pub struct Response {
-    /// Its status.
+    /// The status code.
     pub status: u16,
-    /// Where that is named.
+    /// The span of the status code.
     pub span: Span,
-    /// When it is the answer.
+    /// `description`.
     pub description: String,
-    /// Its headers, in document order.
+    /// The headers, in document order.
     pub headers: Vec<Header>,
-    /// Its body, when it has one.
+    /// The body, if any.
     pub content: Option<Content>,
-    /// False when some of it could not be read, which was reported.
-    pub whole: bool,
+    /// Whether the whole response was read. If not, a diagnostic was reported.
+    pub complete: bool,
 }
 
 /// A response header.
 #[derive(Debug)]
 pub struct Header {
-    /// Its name.
-    pub name: Text,
-    /// Whether the response always has it.
+    /// The name.
+    pub name: SpannedString,
+    /// Whether every response has the header.
     pub required: bool,
-    /// What it says.
+    /// `description`.
     pub description: Option<String>,
-    /// Whether it is going away.
+    /// `deprecated`.
     pub deprecated: bool,
-    /// What it may be.
+    /// The schema of its values.
     pub schema: Schema,
 }
 
-/// A webhook: one type of event and its body.
+/// A webhook: an event type and its body.
 #[derive(Debug)]
 pub struct Webhook {
     /// The event type.
-    pub name: Text,
+    pub name: SpannedString,
     /// `operationId`.
-    pub id: Text,
-    /// Its tags, for readers.
-    pub tags: Vec<Text>,
-    /// One line on when it is sent.
+    pub id: SpannedString,
+    /// The tags, for documentation only.
+    pub tags: Vec<SpannedString>,
+    /// `summary`.
     pub summary: Option<String>,
-    /// Whether it is going away.
+    /// `deprecated`.
     pub deprecated: bool,
-    /// Its body.
+    /// The body.
     pub content: Content,
 }

@@ -1,13 +1,13 @@
-//! Schemas: what a value may be.
+//! The types of schemas.
 
-use super::super::node::{Node, Text};
+use super::super::node::{Node, SpannedString};
 use super::super::source::Span;
 
-/// A schema under its name.
+/// A schema of `components.schemas`.
 #[derive(Debug)]
 pub struct NamedSchema {
     /// The name.
-    pub name: Text,
+    pub name: SpannedString,
     /// The schema.
     pub schema: Schema,
 }
@@ -15,46 +15,46 @@ pub struct NamedSchema {
 /// A schema.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// Where it stands.
+    /// The span of its key.
     pub span: Span,
-    /// The JSON pointer to it.
+    /// The JSON pointer of the schema.
     pub pointer: String,
-    /// Whether `null` is a value of it.
+    /// Whether `null` is valid.
     pub nullable: bool,
-    /// What it means.
+    /// `description`.
     pub description: Option<String>,
-    /// Whether it is going away.
+    /// `deprecated`.
     pub deprecated: bool,
-    /// Where it says that it stands in answers alone.
+    /// The span of `readOnly`, if it is `true`.
     pub read_only: Option<Span>,
-    /// Its default.
+    /// `default`.
     pub default: Option<Node>,
-    /// Its kind, with what belongs to that.
+    /// The kind of schema, with its keywords.
     pub shape: Shape,
 }
 
 /// The kinds of schemas.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// Anything.
+    /// Any value.
     Any,
-    /// A schema of `components.schemas`.
-    Reference(Text),
+    /// A reference to a schema of `components.schemas`.
+    Reference(SpannedString),
     /// An object with named properties.
     Object(ObjectShape),
-    /// An object with keys of the caller's choice.
+    /// An object with arbitrary keys.
     Map(MapShape),
-    /// A list.
+    /// An array.
     Array(ArrayShape),
     /// A string.
     String(StringShape),
-    /// A string out of a list.
+    /// A string enum.
     Enum(EnumShape),
-    /// A whole number out of a list.
+    /// An integer enum.
     IntegerEnum(IntegerEnumShape),
-    /// One of several shapes.
+    /// A union of schemas.
     Union(UnionShape),
-    /// A whole number.
+    /// An integer.
     Integer(NumberShape),
     /// A number.
     Number(NumberShape),
@@ -65,23 +65,23 @@ pub enum Shape {
 /// An object with named properties.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectShape {
-    /// What it is put together of, in document order; one part unless it is an `allOf`.
+    /// The parts, in document order. There is one part, except for `allOf`.
     pub parts: Vec<ObjectPart>,
-    /// Whether other properties are refused.
+    /// Whether other properties are rejected.
     pub closed: bool,
 }
 
 impl ObjectShape {
-    /// The properties written here, not those of other schemas.
-    pub fn own(&self) -> impl Iterator<Item = &Property> {
+    /// Returns the properties declared here, without those of bases.
+    pub fn own_properties(&self) -> impl Iterator<Item = &Property> {
         self.parts.iter().flat_map(|part| match part {
             ObjectPart::Own(own) => own.as_slice(),
             ObjectPart::Base(_) => &[],
         })
     }
 
-    /// The objects of `components.schemas` whose properties it has too.
-    pub fn bases(&self) -> impl Iterator<Item = &Text> {
+    /// Returns the names of the schemas that the object extends.
+    pub fn bases(&self) -> impl Iterator<Item = &SpannedString> {
         self.parts.iter().filter_map(|part| match part {
             ObjectPart::Base(name) => Some(name),
             ObjectPart::Own(_) => None,
@@ -92,27 +92,27 @@ impl ObjectShape {
 /// A part of an object.
 #[derive(Clone, Debug)]
 pub enum ObjectPart {
-    /// Every property of an object of `components.schemas`.
-    Base(Text),
-    /// Properties written here.
+    /// A schema of `components.schemas` that the object extends.
+    Base(SpannedString),
+    /// Properties declared in the object itself.
     Own(Vec<Property>),
 }
 
 /// A property of an object.
 #[derive(Clone, Debug)]
 pub struct Property {
-    /// Its name.
-    pub name: Text,
-    /// Whether it must be there.
+    /// The name.
+    pub name: SpannedString,
+    /// Whether the property is required.
     pub required: bool,
-    /// What it may be.
+    /// The schema of its values.
     pub schema: Schema,
 }
 
-/// An object with keys of the caller's choice.
+/// An object with arbitrary keys.
 #[derive(Clone, Debug)]
 pub struct MapShape {
-    /// What each value may be.
+    /// The schema of the values.
     pub values: Box<Schema>,
     /// `minProperties`.
     pub min_properties: Option<u64>,
@@ -120,10 +120,10 @@ pub struct MapShape {
     pub max_properties: Option<u64>,
 }
 
-/// A list.
+/// An array.
 #[derive(Clone, Debug)]
 pub struct ArrayShape {
-    /// What each item may be.
+    /// The schema of the items.
     pub items: Box<Schema>,
     /// `minItems`.
     pub min_items: Option<u64>,
@@ -137,9 +137,9 @@ pub struct ArrayShape {
 #[derive(Clone, Debug, Default)]
 pub struct StringShape {
     /// `format`.
-    pub format: Option<Text>,
+    pub format: Option<SpannedString>,
     /// `pattern`.
-    pub pattern: Option<Text>,
+    pub pattern: Option<SpannedString>,
     /// `minLength`.
     pub min_length: Option<u64>,
     /// `maxLength`.
@@ -147,8 +147,8 @@ pub struct StringShape {
 }
 
 impl StringShape {
-    /// The type that Rust knows a string of this format by, when it has one of its own.
-    pub fn scalar(&self) -> Option<&'static str> {
+    /// Returns the Rust type for strings of this format, or `None` for a plain `String`.
+    pub fn rust_type(&self) -> Option<&'static str> {
         match self.format.as_deref()? {
             "date-time" => Some("Timestamp"),
             "date" => Some("Date"),
@@ -159,35 +159,35 @@ impl StringShape {
     }
 }
 
-/// A string out of a list.
+/// A string enum.
 #[derive(Clone, Debug)]
 pub struct EnumShape {
-    /// The values, in document order; one for `const`.
-    pub values: Vec<Text>,
+    /// The values, in document order. `const` has one value.
+    pub values: Vec<SpannedString>,
 }
 
-/// A whole number out of a list.
+/// An integer enum.
 #[derive(Clone, Debug)]
 pub struct IntegerEnumShape {
-    /// The values, in document order; one for `const`.
+    /// The values with their spans, in document order. `const` has one value.
     pub values: Vec<(i64, Span)>,
 }
 
-/// One of several shapes, told apart by a property of theirs or by the kind of value that they are.
+/// A union of schemas, distinguished by a discriminator or by the JSON types of the values.
 #[derive(Clone, Debug)]
 pub struct UnionShape {
-    /// The property that tells objects apart; `None` when the kinds of values do.
-    pub discriminator: Option<Text>,
-    /// The shapes, in document order.
-    pub members: Vec<Member>,
+    /// The discriminator property. `None` if the JSON types distinguish the members.
+    pub discriminator: Option<SpannedString>,
+    /// The members, in document order.
+    pub members: Vec<UnionMember>,
 }
 
-/// One shape of a union.
+/// A member of a union.
 #[derive(Clone, Debug)]
-pub struct Member {
-    /// What it is called among the others: its value of the discriminator, the schema's name, or its kind.
-    pub name: Text,
-    /// Its schema.
+pub struct UnionMember {
+    /// The name of the variant: the value of the discriminator, the name of the schema, or the JSON type.
+    pub name: SpannedString,
+    /// The schema.
     pub schema: Schema,
 }
 
@@ -195,7 +195,7 @@ pub struct Member {
 #[derive(Clone, Debug, Default)]
 pub struct NumberShape {
     /// `format`.
-    pub format: Option<Text>,
+    pub format: Option<SpannedString>,
     /// `minimum`.
     pub minimum: Option<f64>,
     /// `maximum`.

@@ -1,10 +1,10 @@
-//! Bounds: some value lies between them.
+//! Bounds: minimum and maximum must allow at least one value.
 
 use super::super::node::{Node, Value};
-use super::super::reader::{At, Reader};
+use super::super::reader::{Cursor, NodeReader};
 use crate::diagnostic::{Code, Diagnostic};
 
-/// A lower bound, an upper one, and whether a value can be both.
+/// The lower bound, the upper bound, and whether both can be equal.
 const PAIRS: [(&str, &str, bool); 7] = [
     ("minLength", "maxLength", true),
     ("minItems", "maxItems", true),
@@ -15,24 +15,26 @@ const PAIRS: [(&str, &str, bool); 7] = [
     ("exclusiveMinimum", "exclusiveMaximum", false),
 ];
 
-/// Reports bounds that nothing can meet.
-pub(super) fn judge(reader: &mut Reader<'_>, at: &At<'_>) {
+/// Reports bounds that no value satisfies.
+pub(super) fn check(reader: &mut NodeReader<'_>, cursor: &Cursor<'_>) {
     for (lower, upper, same) in PAIRS {
-        let (Some(least), Some(most)) = (at.node.entry(lower), at.node.entry(upper)) else { continue };
+        let (Some(least), Some(most)) = (cursor.node.entry(lower), cursor.node.entry(upper)) else {
+            continue;
+        };
         let (Some(low), Some(high)) = (number(&least.value), number(&most.value)) else { continue };
         if low < high || (same && low <= high) {
             continue;
         }
-        let message = format!("nothing meets `{lower}: {low}` and `{upper}: {high}`");
-        let help = "correct one of the two: whatever is sent or answered would be refused";
-        let finding = Diagnostic::error(Code::UnsupportedKeyword, most.key.span, message, help);
-        reader.findings.push(finding.related(least.key.span, "the other bound"));
+        let message = format!("no value satisfies `{lower}: {low}` and `{upper}: {high}`");
+        let help = "correct one of the two bounds";
+        let diagnostic = Diagnostic::error(Code::UnsupportedKeyword, most.key.span, message, help);
+        reader.diagnostics.push(diagnostic.with_related(least.key.span, "the other bound"));
     }
-    if let Some(step) = at.node.entry("multipleOf")
+    if let Some(step) = cursor.node.entry("multipleOf")
         && number(&step.value).is_some_and(|step| step <= 0.0)
     {
-        let message = "nothing is a multiple of a number that is not positive";
-        let help = "write a number above 0, or leave `multipleOf` out";
+        let message = "`multipleOf` must be greater than 0";
+        let help = "write a positive number, or remove `multipleOf`";
         reader.error(Code::UnsupportedKeyword, step.key.span, message, help);
     }
 }

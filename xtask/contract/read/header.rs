@@ -1,15 +1,15 @@
-//! Headers: how they may be called, and those of responses.
+//! Reads response headers and validates header names.
 
 use super::super::keywords;
 use super::super::model::Header;
-use super::super::node::Text;
-use super::super::reader::{At, Reader};
+use super::super::node::SpannedString;
+use super::super::reader::{Cursor, NodeReader};
 use super::super::rust_name;
 use super::{schema, shared, sunset};
 use crate::diagnostic::{Code, Diagnostic};
 
-/// Headers that whoever sends the bytes decides on: those of one connection (RFC 9110, 7.6.1), and the body's length.
-const OF_THE_CONNECTION: [&str; 8] = [
+/// Headers that the sender controls for each connection (RFC 9110, 7.6.1), and `Content-Length`.
+const CONNECTION_HEADERS: [&str; 8] = [
     "connection",
     "content-length",
     "keep-alive",
@@ -20,79 +20,85 @@ const OF_THE_CONNECTION: [&str; 8] = [
     "upgrade",
 ];
 
-/// Whether HTTP can send a header of this name: a token (RFC 9110, 5.6.2).
+/// Returns whether the name is a valid header name: a token (RFC 9110, 5.6.2).
 fn is_token(name: &str) -> bool {
-    let may_stand = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty() && name.bytes().all(may_stand)
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(allowed)
 }
 
-/// Reports a name that HTTP cannot send, and whether it can.
-pub(super) fn sendable(reader: &mut Reader<'_>, name: &Text) -> bool {
-    let sendable = is_token(name);
-    if !sendable {
-        let message = format!("`{}` is no name of a header", name.text);
-        let help = "write it without blanks, in letters, digits and hyphens: `X-Total`";
+/// Reports an invalid header name. Returns whether it is valid.
+pub(super) fn check_name(reader: &mut NodeReader<'_>, name: &SpannedString) -> bool {
+    let valid = is_token(name);
+    if !valid {
+        let message = format!("`{}` is not a valid header name", name.text);
+        let help = "use letters, digits and hyphens without spaces, such as `X-Total`";
         reader.error(Code::UnsupportedKeyword, name.span, message, help);
     }
-    sendable
+    valid
 }
 
-/// The headers of one response.
-pub(super) fn list<'n>(reader: &mut Reader<'n>, response: &At<'n>) -> Vec<Header> {
+/// Reads the headers of a response.
+pub(super) fn list<'n>(reader: &mut NodeReader<'n>, response: &Cursor<'n>) -> Vec<Header> {
     let Some(list) = reader.child(response, "headers") else { return Vec::new() };
     let mut read = Vec::new();
-    let mut names: Vec<&Text> = Vec::new();
+    let mut names: Vec<&SpannedString> = Vec::new();
     for (name, item) in reader.children(&list) {
-        judge(reader, name, &names);
+        check_response_header(reader, name, &names);
         names.push(name);
-        read.extend(shared::once(reader, item, "headers", |reader, at| header(reader, name, at)));
+        read.extend(shared::inline_or_shared(reader, item, "headers", |reader, cursor| {
+            header(reader, name, cursor)
+        }));
     }
     read
 }
 
-/// Reports a name that is none, is not the contract's to give, or is that of a header before it.
-fn judge(reader: &mut Reader<'_>, name: &Text, before: &[&Text]) {
-    if !sendable(reader, name) {
+/// Reports a header name that is invalid, reserved or a duplicate.
+fn check_response_header(reader: &mut NodeReader<'_>, name: &SpannedString, before: &[&SpannedString]) {
+    if !check_name(reader, name) {
         return;
     }
     let lower = name.to_ascii_lowercase();
     if lower == "content-type" {
-        let message = "OpenAPI ignores a header called `Content-Type`";
-        let help = "leave it out: the media type stands under `content`";
+        let message = "OpenAPI ignores a response header named `Content-Type`";
+        let help = "remove it: `content` declares the media type";
         reader.error(Code::UnsupportedKeyword, name.span, message, help);
-    } else if OF_THE_CONNECTION.contains(&&*lower) {
-        let message = format!("`{}` is written by the server for each connection", name.text);
-        let help = "leave it out: a contract has no say in how an answer is framed and sent";
+    } else if CONNECTION_HEADERS.contains(&&*lower) {
+        let message = format!("the server sets `{}` for each connection", name.text);
+        let help = "remove it: a contract cannot define headers of the connection";
         reader.error(Code::UnsupportedKeyword, name.span, message, help);
     }
-    let rust = rust_name::lower(name);
-    if let Some(other) = before.iter().find(|other| rust_name::lower(other) == rust) {
-        let message = format!("`{}` and `{}` of one response are one header", name.text, other.text);
+    let rust = rust_name::snake_case(name);
+    if let Some(other) = before.iter().find(|other| rust_name::snake_case(other) == rust) {
+        let message = format!("duplicate response header: `{}` and `{}`", name.text, other.text);
         let message = if lower == other.to_ascii_lowercase() {
             message
         } else {
-            format!("`{}` and `{}` would both be called `{rust}` in Rust (headers)", name.text, other.text)
+            format!("`{}` and `{}` would both be named `{rust}` in Rust (headers)", name.text, other.text)
         };
-        let help = "rename one of the two, or leave it out: HTTP does not tell `X-Total` from `x-total`";
-        let finding = Diagnostic::error(Code::RustNameCollision, name.span, message, help);
-        reader.findings.push(finding.related(other.span, "the other one"));
+        let help = "rename or remove one of them: header names are case-insensitive";
+        let diagnostic = Diagnostic::error(Code::RustNameCollision, name.span, message, help);
+        reader.diagnostics.push(diagnostic.with_related(other.span, "first used here"));
     }
 }
 
-/// One header of a response.
-pub(super) fn header<'n>(reader: &mut Reader<'n>, name: &Text, at: &At<'n>) -> Option<Header> {
-    if !reader.object(at, &keywords::HEADER) {
+/// Reads a response header.
+pub(super) fn header<'n>(
+    reader: &mut NodeReader<'n>,
+    name: &SpannedString,
+    cursor: &Cursor<'n>,
+) -> Option<Header> {
+    if !reader.check_keywords(cursor, &keywords::HEADER) {
         return None;
     }
-    shared::examples(reader, at);
-    sunset(reader, at);
-    let place = reader.needed(at, "schema", "a header")?;
-    let schema = schema::read(reader, &place)?;
+    shared::examples(reader, cursor);
+    sunset(reader, cursor);
+    let schema = reader.required_child(cursor, "schema", "a header")?;
+    let schema = schema::read(reader, &schema)?;
     Some(Header {
         name: name.clone(),
-        required: reader.flag(at, "required"),
-        description: reader.text_of(at, "description").map(|text| text.text),
-        deprecated: reader.flag(at, "deprecated"),
+        required: reader.flag(cursor, "required"),
+        description: reader.string_child(cursor, "description").map(|text| text.text),
+        deprecated: reader.flag(cursor, "deprecated"),
         schema,
     })
 }

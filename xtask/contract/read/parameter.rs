@@ -1,110 +1,126 @@
-//! Parameters, of paths and of operations.
+//! Reads the parameters of paths and operations.
 
 use super::super::keywords;
-use super::super::model::{Location, Parameter, Shape};
-use super::super::node::Text;
-use super::super::reader::{At, Reader};
+use super::super::model::{Parameter, ParameterLocation, Shape};
+use super::super::node::SpannedString;
+use super::super::reader::{Cursor, NodeReader};
 use super::{header, schema, shared, sunset};
 use crate::diagnostic::Code;
 
-/// The parameters of an operation: those of its path come first, unless it has one of that name and place itself.
-pub(super) fn of_operation<'n>(reader: &mut Reader<'n>, item: &At<'n>, operation: &At<'n>) -> Vec<Parameter> {
-    // Those of the path were judged where they stand.
-    let before = reader.findings.len();
+/// Returns the parameters of an operation, including those of its path item that it does not override.
+pub(super) fn of_operation<'n>(
+    reader: &mut NodeReader<'n>,
+    item: &Cursor<'n>,
+    operation: &Cursor<'n>,
+) -> Vec<Parameter> {
+    // The errors of the path item were reported before.
+    let before = reader.diagnostics.len();
     let mut all = list(reader, item);
-    reader.findings.truncate(before);
+    reader.diagnostics.truncate(before);
     let own = list(reader, operation);
-    all.retain(|one| {
-        !own.iter().any(|other| one.name.text == other.name.text && one.location == other.location)
+    all.retain(|inherited| {
+        !own.iter()
+            .any(|other| inherited.name.text == other.name.text && inherited.location == other.location)
     });
     all.extend(own);
     all
 }
 
-/// The parameters that stand here.
-pub(super) fn list<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Vec<Parameter> {
-    let Some(list) = reader.child(at, "parameters") else { return Vec::new() };
+/// Reads `parameters`.
+pub(super) fn list<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Vec<Parameter> {
+    let Some(list) = reader.child(cursor, "parameters") else { return Vec::new() };
     let items = reader.items(&list);
-    items.into_iter().filter_map(|item| shared::once(reader, item, "parameters", parameter)).collect()
+    items
+        .into_iter()
+        .filter_map(|item| shared::inline_or_shared(reader, item, "parameters", parameter))
+        .collect()
 }
 
-/// One parameter.
-pub(super) fn parameter<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Parameter> {
-    if !reader.object(at, &keywords::PARAMETER) {
+/// Reads a parameter.
+pub(super) fn parameter<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Parameter> {
+    if !reader.check_keywords(cursor, &keywords::PARAMETER) {
         return None;
     }
-    shared::examples(reader, at);
-    sunset(reader, at);
-    let name = reader.needed(at, "name", "a parameter").and_then(|name| reader.text(&name))?;
-    let place = reader.needed(at, "in", "a parameter").and_then(|place| reader.text(&place))?;
-    let location = location(reader, &place)?;
+    shared::examples(reader, cursor);
+    sunset(reader, cursor);
+    let name = reader.required_child(cursor, "name", "a parameter").and_then(|name| reader.string(&name))?;
+    let location =
+        reader.required_child(cursor, "in", "a parameter").and_then(|location| reader.string(&location))?;
+    let location = parse_location(reader, &location)?;
     let ignored = ["accept", "content-type", "authorization"];
-    if location == Location::Header && ignored.contains(&&*name.to_ascii_lowercase()) {
-        let help = "leave it out: media types stand at bodies and responses, keys in `security`";
-        let message = format!("OpenAPI ignores a header parameter called `{}`", name.text);
+    if location == ParameterLocation::Header && ignored.contains(&&*name.to_ascii_lowercase()) {
+        let help = "remove it: `content` declares media types, and `security` declares API keys";
+        let message = format!("OpenAPI ignores a header parameter named `{}`", name.text);
         reader.error(Code::UnsupportedKeyword, name.span, message, help);
     }
-    if location == Location::Header {
-        header::sendable(reader, &name);
+    if location == ParameterLocation::Header {
+        header::check_name(reader, &name);
     }
-    let schema = reader.needed(at, "schema", "a parameter")?;
+    let schema = reader.required_child(cursor, "schema", "a parameter")?;
     let schema = schema::read(reader, &schema)?;
-    let explode = spread(reader, at, location, &schema.shape);
+    let explode = explode(reader, cursor, location, &schema.shape);
     Some(Parameter {
         name,
         location,
-        required: reader.flag(at, "required"),
-        description: reader.text_of(at, "description").map(|text| text.text),
-        deprecated: reader.flag(at, "deprecated"),
+        required: reader.flag(cursor, "required"),
+        description: reader.string_child(cursor, "description").map(|text| text.text),
+        deprecated: reader.flag(cursor, "deprecated"),
         explode,
         schema,
     })
 }
 
-fn location(reader: &mut Reader<'_>, place: &Text) -> Option<Location> {
-    match &**place {
-        "path" => Some(Location::Path),
-        "query" => Some(Location::Query),
-        "header" => Some(Location::Header),
-        "cookie" => Some(Location::Cookie),
+fn parse_location(reader: &mut NodeReader<'_>, location: &SpannedString) -> Option<ParameterLocation> {
+    match &**location {
+        "path" => Some(ParameterLocation::Path),
+        "query" => Some(ParameterLocation::Query),
+        "header" => Some(ParameterLocation::Header),
+        "cookie" => Some(ParameterLocation::Cookie),
         other => {
-            let message = format!("a parameter in `{other}` is not supported");
-            let help = "send it in the path, the query, a header or a cookie";
-            reader.error(Code::UnsupportedKeyword, place.span, message, help);
+            let message = format!("unknown parameter location `{other}`");
+            let help = "use `path`, `query`, `header` or `cookie`";
+            reader.error(Code::UnsupportedKeyword, location.span, message, help);
             None
         }
     }
 }
 
-/// Whether a list is sent item by item. Reports a style that is not the usual one of its place.
-fn spread<'n>(reader: &mut Reader<'n>, at: &At<'n>, location: Location, shape: &Shape) -> bool {
-    let usual = match location {
-        Location::Query | Location::Cookie => "form",
-        Location::Path | Location::Header => "simple",
+/// Returns whether each item of a list is sent as a separate parameter. Reports an unsupported `style` or `explode`.
+fn explode<'n>(
+    reader: &mut NodeReader<'n>,
+    cursor: &Cursor<'n>,
+    location: ParameterLocation,
+    shape: &Shape,
+) -> bool {
+    let default = match location {
+        ParameterLocation::Query | ParameterLocation::Cookie => "form",
+        ParameterLocation::Path | ParameterLocation::Header => "simple",
     };
-    if let Some(style) = reader.text_of(at, "style")
-        && &*style != usual
+    if let Some(style) = reader.string_child(cursor, "style")
+        && &*style != default
     {
-        let message = format!("the style `{}` is not supported here", style.text);
-        let help = format!("write `{usual}`, or leave it out; lists are sent with commas or by repetition");
+        let message = format!("the style `{}` is not supported for this parameter", style.text);
+        let help = format!(
+            "write `{default}`, or remove `style`; lists are sent with commas or as repeated parameters"
+        );
         reader.error(Code::UnsupportedKeyword, style.span, message, help);
     }
     let list = matches!(shape, Shape::Array(_) | Shape::Reference(_));
-    if let Some(explode) = at.node.entry("explode").filter(|_| !list) {
-        let help = "leave it out: a single value has one form only";
-        reader.error(Code::UnsupportedKeyword, explode.key.span, "`explode` says nothing here", help);
+    if let Some(explode) = cursor.node.entry("explode").filter(|_| !list) {
+        let help = "remove it: a single value has only one serialization";
+        reader.error(Code::UnsupportedKeyword, explode.key.span, "`explode` applies only to lists", help);
     }
-    let stated = at.node.get("explode").is_some();
-    let explode = reader.flag(at, "explode");
-    if location == Location::Header && explode {
-        let entry = at.node.entry("explode").map_or(at.named, |entry| entry.key.span);
-        let help = "leave it out: the items of a header are parted by commas";
-        reader.error(Code::UnsupportedKeyword, entry, "`explode` says nothing of a header", help);
+    let stated = cursor.node.get("explode").is_some();
+    let explode = reader.flag(cursor, "explode");
+    if location == ParameterLocation::Header && explode {
+        let entry = cursor.node.entry("explode").map_or(cursor.name_span, |entry| entry.key.span);
+        let help = "remove it: the items of a header are separated by commas";
+        reader.error(Code::UnsupportedKeyword, entry, "`explode` is not supported for headers", help);
     }
-    if matches!(location, Location::Path | Location::Cookie) && explode && list {
-        let entry = at.node.entry("explode").map_or(at.named, |entry| entry.key.span);
-        let help = "leave it out: here a list is sent as one value, with commas";
-        reader.error(Code::UnsupportedKeyword, entry, "`explode` is supported in the query alone", help);
+    if matches!(location, ParameterLocation::Path | ParameterLocation::Cookie) && explode && list {
+        let entry = cursor.node.entry("explode").map_or(cursor.name_span, |entry| entry.key.span);
+        let help = "remove it: the list is sent as one value, separated by commas";
+        reader.error(Code::UnsupportedKeyword, entry, "`explode` is supported only in the query", help);
     }
-    location == Location::Query && (explode || !stated)
+    location == ParameterLocation::Query && (explode || !stated)
 }

@@ -1,120 +1,121 @@
-//! Bodies and responses.
+//! Reads request bodies and responses.
 
 use super::super::keywords;
-use super::super::model::{Body, Content, Header, Media, Method, Response, Shape};
-use super::super::reader::{At, Reader};
+use super::super::model::{Body, Content, Header, MediaType, Method, Response, Shape};
+use super::super::reader::{Cursor, NodeReader};
 use super::{header, schema, shared};
 use crate::diagnostic::Code;
 
-/// The body of an operation.
-pub(super) fn body<'n>(reader: &mut Reader<'n>, at: &At<'n>, method: Method) -> Option<Body> {
-    let stated = reader.child(at, "requestBody")?;
-    let named = stated.named;
+/// Reads the request body of an operation.
+pub(super) fn body<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, method: Method) -> Option<Body> {
+    let body = reader.child(cursor, "requestBody")?;
+    let name_span = body.name_span;
     if matches!(method, Method::Get | Method::Delete) {
-        let message = format!("a {} has no body", method.key().to_uppercase());
-        let help = "send what it needs as parameters: proxies and clients drop such a body";
-        reader.error(Code::UnsupportedKeyword, named, message, help);
+        let message = format!("a {} operation cannot have a body", method.key().to_uppercase());
+        let help = "use parameters: proxies and clients discard the body";
+        reader.error(Code::UnsupportedKeyword, name_span, message, help);
     }
-    let mut body = shared::once(reader, stated, "requestBodies", body_of)?;
-    body.span = named;
+    let mut body = shared::inline_or_shared(reader, body, "requestBodies", body_of)?;
+    body.span = name_span;
     if !body.required {
-        let message = "a body that may be left out is not supported";
-        let help = "write `required: true`, and let its fields be optional";
-        reader.error(Code::UnsupportedKeyword, named, message, help);
+        let message = "optional request bodies are not supported";
+        let help = "write `required: true`, and make its properties optional";
+        reader.error(Code::UnsupportedKeyword, name_span, message, help);
     }
     Some(body)
 }
 
-/// What a body is made of.
-pub(super) fn body_of<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Body> {
-    if !reader.object(at, &keywords::REQUEST_BODY) {
+/// Reads a request body object.
+pub(super) fn body_of<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Body> {
+    if !reader.check_keywords(cursor, &keywords::REQUEST_BODY) {
         return None;
     }
-    reader.needed(at, "content", "a request body")?;
-    let content = content(reader, at)?;
-    Some(Body { required: reader.flag(at, "required"), content, span: at.named })
+    reader.required_child(cursor, "content", "a request body")?;
+    let content = content(reader, cursor)?;
+    Some(Body { required: reader.flag(cursor, "required"), content, span: cursor.name_span })
 }
 
-/// The one media type of `content`.
-fn content<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Content> {
-    let content = reader.child(at, "content")?;
+/// Reads the only media type of `content`.
+fn content<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Content> {
+    let content = reader.child(cursor, "content")?;
     let types = reader.children(&content);
     for (key, extra) in types.iter().skip(1) {
-        let message = format!("`{}` is a second media type", key.text);
-        let help = "write one media type, and an operation of its own for another form";
-        reader.error(Code::UnsupportedKeyword, extra.named, message, help);
+        let message = format!("more than one media type: `{}`", key.text);
+        let help = "keep one media type, and add a separate operation for the other";
+        reader.error(Code::UnsupportedKeyword, extra.name_span, message, help);
     }
-    let (name, at) = types.into_iter().next()?;
-    let media = Media::ALL.into_iter().find(|media| media.as_str() == &**name);
-    if media.is_none() {
+    let (name, cursor) = types.into_iter().next()?;
+    let media_type = MediaType::ALL.into_iter().find(|media_type| media_type.as_str() == &**name);
+    if media_type.is_none() {
         let message = format!("the media type `{}` is not supported", name.text);
-        let known = Media::ALL.map(|media| format!("`{}`", media.as_str())).join(", ");
-        reader.error(Code::UnsupportedKeyword, name.span, message, format!("write one of {known}"));
+        let known = MediaType::ALL.map(|media_type| format!("`{}`", media_type.as_str())).join(", ");
+        reader.error(Code::UnsupportedKeyword, name.span, message, format!("use one of {known}"));
     }
-    reader.object(&at, &keywords::MEDIA_TYPE);
-    shared::examples(reader, &at);
-    let schema = reader.needed(&at, "schema", "a media type")?;
+    reader.check_keywords(&cursor, &keywords::MEDIA_TYPE);
+    shared::examples(reader, &cursor);
+    let schema = reader.required_child(&cursor, "schema", "a media type")?;
     let schema = schema::read(reader, &schema)?;
-    let media = media?;
-    let fits = match (&schema.shape, media) {
-        (_, Media::Json) => true,
-        // What is no text has nothing that a schema could say of it.
-        (Shape::String(string), Media::Text) => string.scalar().is_none() && !schema.nullable,
-        (Shape::Any, Media::Bytes) => true,
+    let media_type = media_type?;
+    let fits = match (&schema.shape, media_type) {
+        (_, MediaType::Json) => true,
+        // A schema cannot describe binary data.
+        (Shape::String(string), MediaType::Text) => string.rust_type().is_none() && !schema.nullable,
+        (Shape::Any, MediaType::Bytes) => true,
         _ => false,
     };
     if !fits {
-        let (message, help) = if media == Media::Text {
-            ("the body of `text/plain` is not a string", "write `schema: {type: string}`, with its bounds")
+        let (message, help) = if media_type == MediaType::Text {
+            (
+                "the schema of a `text/plain` body must be a string",
+                "write `schema: {type: string}`, optionally with bounds",
+            )
         } else {
             (
-                "a schema says nothing of bytes",
-                "write `schema: true`: any bytes are taken up to the cap on bodies",
+                "a schema cannot describe binary data",
+                "write `schema: true`: any bytes up to the size limit are valid",
             )
         };
-        reader.error(Code::UnsupportedKeyword, at.named, message, help);
+        reader.error(Code::UnsupportedKeyword, cursor.name_span, message, help);
     }
-    Some(Content { media, span: name.span, schema })
+    Some(Content { media_type, span: name.span, schema })
 }
 
-/// The responses of an operation.
-pub(super) fn responses<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Vec<Response> {
-    let Some(responses) = reader.needed(at, "responses", "an operation") else { return Vec::new() };
+/// Reads the responses of an operation.
+pub(super) fn responses<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Vec<Response> {
+    let Some(responses) = reader.required_child(cursor, "responses", "an operation") else {
+        return Vec::new();
+    };
     let mut read = Vec::new();
     for (key, item) in reader.children(&responses) {
         let Some(status) = key.text.parse().ok().filter(|status| (100..=599).contains(status)) else {
-            let message = format!("`{}` is not one status", key.text);
-            let help = "write each status by its number: generated code answers with one variant for each";
+            let message = format!("`{}` is not a status code", key.text);
+            let help = "write each status code as a number: the generated enum has one variant per status";
             reader.error(Code::UnsupportedKeyword, key.span, message, help);
             continue;
         };
-        let parts = shared::once(reader, item, "responses", parts);
-        let whole = parts.is_some();
-        // A response that could not be read was reported; that its status is documented still holds.
+        let parts = shared::inline_or_shared(reader, item, "responses", parts);
+        let complete = parts.is_some();
+        // The error was reported before. The status is documented nevertheless.
         let (description, headers, content) = parts.unwrap_or_default();
         if content.is_some() && [204, 205, 304].contains(&status) {
-            let message = format!("a response of status {status} has no body");
-            reader.error(
-                Code::UnsupportedKeyword,
-                key.span,
-                message,
-                "leave `content` out, or answer with 200",
-            );
+            let message = format!("a response with status {status} cannot have a body");
+            reader.error(Code::UnsupportedKeyword, key.span, message, "remove `content`, or use status 200");
         }
-        read.push(Response { status, span: key.span, description, headers, content, whole });
+        read.push(Response { status, span: key.span, description, headers, content, complete });
     }
     read
 }
 
-type Parts = (String, Vec<Header>, Option<Content>);
+type ResponseContents = (String, Vec<Header>, Option<Content>);
 
-/// What a response is made of.
-pub(super) fn parts<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Parts> {
-    if !reader.object(at, &keywords::RESPONSE) {
+/// Reads a response object.
+pub(super) fn parts<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<ResponseContents> {
+    if !reader.check_keywords(cursor, &keywords::RESPONSE) {
         return None;
     }
-    let description = reader.needed(at, "description", "a response").and_then(|text| reader.text(&text));
-    let headers = header::list(reader, at);
-    let content = content(reader, at);
+    let description =
+        reader.required_child(cursor, "description", "a response").and_then(|text| reader.string(&text));
+    let headers = header::list(reader, cursor);
+    let content = content(reader, cursor);
     Some((description.map(|text| text.text).unwrap_or_default(), headers, content))
 }

@@ -1,12 +1,12 @@
-//! Strings, numbers, and lists of either to choose from.
+//! Reads strings, numbers and enums.
 
 use super::super::model::{EnumShape, IntegerEnumShape, NumberShape, Shape, StringShape};
-use super::super::node::{Node, Text, Value};
-use super::super::reader::{At, Reader};
+use super::super::node::{Node, SpannedString, Value};
+use super::super::reader::{Cursor, NodeReader};
 use super::super::source::Span;
 use crate::diagnostic::Code;
 
-/// Formats of strings that the server holds requests to.
+/// The string formats that the server validates.
 const STRING_FORMATS: [&str; 21] = [
     "byte",
     "date",
@@ -31,76 +31,84 @@ const STRING_FORMATS: [&str; 21] = [
     "uuid",
 ];
 
-/// A string, or one out of a list.
-pub(super) fn string<'n>(reader: &mut Reader<'n>, at: &At<'n>, nullable: bool) -> Option<Shape> {
-    if let Some(listed) = listed(reader, at, nullable) {
+/// Reads a string or a string enum.
+pub(super) fn string<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, nullable: bool) -> Option<Shape> {
+    if let Some(listed) = listed(reader, cursor, nullable) {
         let mut values = Vec::new();
         for item in listed {
-            values.extend(reader.text(&item));
+            values.extend(reader.string(&item));
         }
         return Some(Shape::Enum(EnumShape { values }));
     }
-    let pattern = reader.text_of(at, "pattern");
-    refuse_pattern(reader, pattern.as_ref());
-    let format = reader.text_of(at, "format");
-    refuse_format(reader, format.as_ref(), "string", &STRING_FORMATS);
+    let pattern = reader.string_child(cursor, "pattern");
+    reject_pattern(reader, pattern.as_ref());
+    let format = reader.string_child(cursor, "format");
+    reject_format(reader, format.as_ref(), "string", &STRING_FORMATS);
     Some(Shape::String(StringShape {
         format,
         pattern,
-        min_length: reader.count(at, "minLength"),
-        max_length: reader.count(at, "maxLength"),
+        min_length: reader.count(cursor, "minLength"),
+        max_length: reader.count(cursor, "maxLength"),
     }))
 }
 
-/// A whole number, or one out of a list.
-pub(super) fn integer<'n>(reader: &mut Reader<'n>, at: &At<'n>, nullable: bool) -> Option<Shape> {
-    let Some(listed) = listed(reader, at, nullable) else {
-        return Some(Shape::Integer(number(reader, at, "integer")));
+/// Reads an integer or an integer enum.
+pub(super) fn integer<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, nullable: bool) -> Option<Shape> {
+    let Some(listed) = listed(reader, cursor, nullable) else {
+        return Some(Shape::Integer(number(reader, cursor, "integer")));
     };
     let mut values: Vec<(i64, Span)> = Vec::new();
     for item in listed {
         match item.node.value {
             Value::Integer(value) => values.push((value, item.node.span)),
-            _ => reader.wrong(item.node, "a whole number"),
+            _ => reader.wrong_type(item.node, "an integer"),
         }
     }
     Some(Shape::IntegerEnum(IntegerEnumShape { values }))
 }
 
-/// The values of `enum` or `const`, without null.
-fn listed<'n>(reader: &mut Reader<'n>, at: &At<'n>, nullable: bool) -> Option<Vec<At<'n>>> {
-    if let Some(value) = reader.child(at, "const") {
-        if let Some(list) = at.node.entry("enum") {
-            let help = "keep one of the two";
-            reader.error(Code::UnsupportedKeyword, list.key.span, "`enum` stands beside `const`", help);
+/// Returns the values of `enum` or `const`, without null.
+fn listed<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, nullable: bool) -> Option<Vec<Cursor<'n>>> {
+    if let Some(value) = reader.child(cursor, "const") {
+        if let Some(list) = cursor.node.entry("enum") {
+            let help = "remove one of them";
+            reader.error(Code::UnsupportedKeyword, list.key.span, "`enum` cannot be used with `const`", help);
         }
-        refuse_null(reader, value.named, nullable, false);
+        reject_null(reader, value.name_span, nullable, false);
         return Some(vec![value]);
     }
-    let list = reader.child(at, "enum")?;
+    let list = reader.child(cursor, "enum")?;
     let items = reader.items(&list);
     let (nulls, values): (Vec<_>, Vec<_>) =
         items.into_iter().partition(|item| matches!(item.node.value, Value::Null));
-    refuse_null(reader, nulls.first().map_or(list.named, |null| null.node.span), nullable, !nulls.is_empty());
+    reject_null(
+        reader,
+        nulls.first().map_or(list.name_span, |null| null.node.span),
+        nullable,
+        !nulls.is_empty(),
+    );
     if values.is_empty() && list.node.items().is_some() {
-        reader.error(Code::UnsupportedKeyword, list.named, "the list of values is empty", "list the values");
+        reader.error(Code::UnsupportedKeyword, list.name_span, "`enum` is empty", "list the valid values");
     }
     Some(values)
 }
 
-/// The type and the list must agree on null: no value is allowed that one of them refuses.
-fn refuse_null(reader: &mut Reader<'_>, span: Span, in_type: bool, in_list: bool) {
+/// Reports a nullable type without null in `enum`, and null in `enum` without a nullable type.
+fn reject_null(reader: &mut NodeReader<'_>, span: Span, in_type: bool, in_list: bool) {
     let (message, help) = match (in_type, in_list) {
-        (true, false) => ("the type allows null and the list of values does not", "add null to `enum`"),
-        (false, true) => {
-            ("the list of values holds null and the type does not allow it", "add 'null' to `type`")
+        (true, false) => {
+            ("`type` allows null, but `enum` does not", "add null to `enum`, or remove 'null' from `type`")
         }
+        (false, true) => (
+            "`enum` contains null, but `type` does not allow it",
+            "add 'null' to `type`, or remove null from `enum`",
+        ),
         _ => return,
     };
     reader.error(Code::UnsupportedKeyword, span, message, help);
 }
 
-fn refuse_pattern(reader: &mut Reader<'_>, pattern: Option<&Text>) {
+fn reject_pattern(reader: &mut NodeReader<'_>, pattern: Option<&SpannedString>) {
     let Some(pattern) = pattern else { return };
     if let Err(error) = regex::Regex::new(pattern) {
         let reason = error.to_string();
@@ -108,74 +116,79 @@ fn refuse_pattern(reader: &mut Reader<'_>, pattern: Option<&Text>) {
         reader.error(
             Code::BadPattern,
             pattern.span,
-            format!("Rust's `regex` cannot read the pattern: {reason}"),
-            "write it without look-around and back-references",
+            format!("invalid pattern for Rust's `regex` crate: {reason}"),
+            "remove look-around and backreferences",
         );
     }
 }
 
-/// A number of this kind.
-pub(super) fn number<'n>(reader: &mut Reader<'n>, at: &At<'n>, kind: &str) -> NumberShape {
-    let format = reader.text_of(at, "format");
+/// Reads the keywords of a number.
+pub(super) fn number<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, kind: &str) -> NumberShape {
+    let format = reader.string_child(cursor, "format");
     let known: &[&str] = if kind == "integer" { &["int32", "int64"] } else { &["float", "double"] };
-    refuse_format(reader, format.as_ref(), kind, known);
-    for (open, closed) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
-        if let (Some(entry), Some(_)) = (at.node.entry(open), at.node.entry(closed)) {
-            let message = format!("`{open}` stands beside `{closed}`");
-            reader.error(Code::UnsupportedKeyword, entry.key.span, message, "keep the one that counts");
+    reject_format(reader, format.as_ref(), kind, known);
+    for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        if let (Some(entry), Some(_)) = (cursor.node.entry(exclusive), cursor.node.entry(inclusive)) {
+            let message = format!("`{exclusive}` cannot be used with `{inclusive}`");
+            reader.error(
+                Code::UnsupportedKeyword,
+                entry.key.span,
+                message,
+                "remove the bound that has no effect",
+            );
         }
     }
     NumberShape {
         format,
-        minimum: reader.number(at, "minimum"),
-        maximum: reader.number(at, "maximum"),
-        exclusive_minimum: reader.number(at, "exclusiveMinimum"),
-        exclusive_maximum: reader.number(at, "exclusiveMaximum"),
-        multiple_of: reader.number(at, "multipleOf"),
+        minimum: reader.number(cursor, "minimum"),
+        maximum: reader.number(cursor, "maximum"),
+        exclusive_minimum: reader.number(cursor, "exclusiveMinimum"),
+        exclusive_maximum: reader.number(cursor, "exclusiveMaximum"),
+        multiple_of: reader.number(cursor, "multipleOf"),
     }
 }
 
-/// A format that nobody holds values to says less than it seems to.
-fn refuse_format(reader: &mut Reader<'_>, format: Option<&Text>, kind: &str, known: &[&str]) {
+/// Reports a format that the server does not validate.
+fn reject_format(reader: &mut NodeReader<'_>, format: Option<&SpannedString>, kind: &str, known: &[&str]) {
     let Some(format) = format.filter(|format| !known.contains(&&***format)) else { return };
     let help = match &**format {
-        "binary" => "write `format: byte` (base64), or send it as `application/octet-stream`".to_owned(),
+        "binary" => "use `format: byte` (base64), or the media type `application/octet-stream`".to_owned(),
         _ => format!(
-            "write one of {}, or say it with a pattern or bounds",
+            "use one of {}, or a pattern or bounds",
             known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         ),
     };
-    let message = format!("nothing holds a value of type {kind} to the format `{}`", format.text);
+    let message = format!("unknown format `{}` for type {kind}", format.text);
     reader.error(Code::UnsupportedKeyword, format.span, message, help);
 }
 
-/// Only scalars, and lists without items, have a default that can be written in Rust; and a number, only one that the type
-/// of its format can hold.
-pub(super) fn refuse_default(reader: &mut Reader<'_>, default: Option<&Node>, shape: &Shape) {
+/// Reports an unsupported default. The generator supports scalars that fit the Rust type of their format, and empty
+/// lists.
+pub(super) fn reject_default(reader: &mut NodeReader<'_>, default: Option<&Node>, shape: &Shape) {
     let Some(default) = default else { return };
     let plain = match &default.value {
         Value::Sequence(items) => items.is_empty(),
         Value::Mapping(_) | Value::Null => false,
         _ => true,
     };
-    let typed = matches!(shape, Shape::String(string) if string.scalar().is_some());
+    let typed = matches!(shape, Shape::String(string) if string.rust_type().is_some());
     let undecided = matches!(shape, Shape::Union(_) | Shape::Any);
     if !plain || typed || undecided {
         let message = "a default of this type is not supported";
-        let help = "describe it, and let the server fill it in";
+        let help = "remove it, document the default in `description`, and set it in the server";
         reader.error(Code::UnsupportedKeyword, default.span, message, help);
     }
     if let Some(format) = too_small(shape, &default.value) {
-        let message = format!("the default does not fit into `{format}`");
-        let help = "correct it, or the format: a value is held in a type of that size";
+        let message = format!("the default is out of range for `{format}`");
+        let help = "correct the default, or use a larger format";
         reader.error(Code::DefaultRefused, default.span, message, help);
     }
 }
 
-/// The format of a number, where its type cannot hold a value.
-#[allow(clippy::cast_possible_truncation)] // What is cut off is looked for here.
+/// Returns the format of a number whose Rust type cannot represent the value.
+#[allow(clippy::cast_possible_truncation)] // This function detects truncation.
 fn too_small(shape: &Shape, value: &Value) -> Option<&'static str> {
-    // The first whole number that 64 bits cannot hold; the last one is no double.
+    // 2^63: the smallest integer above `i64::MAX`, which is not representable as a double.
     const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
     let is = |number: &NumberShape, name| number.format.as_deref() == Some(name);
     match (shape, value) {

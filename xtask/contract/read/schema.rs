@@ -1,48 +1,48 @@
-//! Schemas.
+//! Reads schemas.
 
 use super::super::keywords;
 use super::super::model::{ArrayShape, MapShape, ObjectPart, ObjectShape, Property, Schema, Shape};
 use super::super::node::{Node, Value};
-use super::super::reader::{At, Reader};
+use super::super::reader::{Cursor, NodeReader};
 use super::{bounds, composition, scalar, sunset};
 use crate::diagnostic::Code;
 
-const ONE_TYPE: &str = "write one type, or one type and 'null': `type: [string, 'null']`";
+const ONE_TYPE: &str = "write one type, or one type and 'null', such as `type: [string, 'null']`";
 
-/// What may stand beside a composition or a reference without changing which values it takes.
-pub(super) const BESIDE: &[&str] =
+/// Keywords that can be used beside a composition or a reference, because they do not change which values are valid.
+pub(super) const ANNOTATIONS: &[&str] =
     &["description", "deprecated", "x-sunset", "example", "examples", "title", "readOnly"];
 
-/// Reads a schema and everything inside it.
-pub(super) fn read<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Schema> {
-    if matches!(at.node.value, Value::Bool(true)) {
-        return Some(schema(at, Shape::Any, false));
+/// Reads a schema and the schemas inside it.
+pub(super) fn read<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Schema> {
+    if matches!(cursor.node.value, Value::Bool(true)) {
+        return Some(schema(cursor, Shape::Any, false));
     }
-    if !reader.object(at, &keywords::SCHEMA) {
+    if !reader.check_keywords(cursor, &keywords::SCHEMA) {
         return None;
     }
-    let (shape, nullable) = shape(reader, at)?;
-    refuse_open(reader, at, &shape);
-    bounds::judge(reader, at);
-    if let Some(examples) = reader.child(at, "examples") {
+    let (shape, nullable) = shape(reader, cursor)?;
+    check_extensible_enum(reader, cursor, &shape);
+    bounds::check(reader, cursor);
+    if let Some(examples) = reader.child(cursor, "examples") {
         reader.items(&examples);
     }
-    sunset(reader, at);
-    let default = at.node.get("default").cloned();
-    scalar::refuse_default(reader, default.as_ref(), &shape);
+    sunset(reader, cursor);
+    let default = cursor.node.get("default").cloned();
+    scalar::reject_default(reader, default.as_ref(), &shape);
     Some(Schema {
-        description: reader.text_of(at, "description").map(|text| text.text),
-        deprecated: reader.flag(at, "deprecated"),
-        read_only: reader.flag(at, "readOnly").then(|| at.node.place_of("/readOnly")),
+        description: reader.string_child(cursor, "description").map(|text| text.text),
+        deprecated: reader.flag(cursor, "deprecated"),
+        read_only: reader.flag(cursor, "readOnly").then(|| cursor.node.span_at("/readOnly")),
         default,
-        ..schema(at, shape, nullable)
+        ..schema(cursor, shape, nullable)
     })
 }
 
-fn schema(at: &At<'_>, shape: Shape, nullable: bool) -> Schema {
+fn schema(cursor: &Cursor<'_>, shape: Shape, nullable: bool) -> Schema {
     Schema {
-        span: at.named,
-        pointer: at.pointer.clone(),
+        span: cursor.name_span,
+        pointer: cursor.pointer.clone(),
         nullable,
         description: None,
         deprecated: false,
@@ -52,76 +52,81 @@ fn schema(at: &At<'_>, shape: Shape, nullable: bool) -> Schema {
     }
 }
 
-fn refuse_open(reader: &mut Reader<'_>, at: &At<'_>, shape: &Shape) {
-    if let Some(open) = at.node.get("x-extensible-enum")
+fn check_extensible_enum(reader: &mut NodeReader<'_>, cursor: &Cursor<'_>, shape: &Shape) {
+    if let Some(open) = cursor.node.get("x-extensible-enum")
         && !matches!((&open.value, shape), (Value::Bool(_), Shape::Enum(_)))
     {
-        let help = "write `x-extensible-enum: true` beside an `enum`, or leave it out";
-        let message = "`x-extensible-enum` marks an open enum with `true`";
+        let help = "write `x-extensible-enum: true` next to `enum`, or remove it";
+        let message = "expected `x-extensible-enum: true` next to `enum`";
         reader.error(Code::UnsupportedKeyword, open.span, message, help);
     }
 }
 
-fn shape<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<(Shape, bool)> {
-    if let Some(target) = at.node.get("$ref") {
-        refuse_beside(reader, at, "$ref", BESIDE);
+fn shape<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<(Shape, bool)> {
+    if let Some(target) = cursor.node.get("$ref") {
+        reject_siblings(reader, cursor, "$ref", ANNOTATIONS);
         return reader.reference(target, "schemas").map(|name| (Shape::Reference(name), false));
     }
     for keyword in ["oneOf", "anyOf"] {
-        if let Some(list) = reader.child(at, keyword) {
-            refuse_beside(reader, at, keyword, &[BESIDE, &["discriminator"]].concat());
-            return composition::either(reader, at, &list, keyword);
+        if let Some(list) = reader.child(cursor, keyword) {
+            reject_siblings(reader, cursor, keyword, &[ANNOTATIONS, &["discriminator"]].concat());
+            return composition::one_of(reader, cursor, &list, keyword);
         }
     }
-    if let Some(list) = reader.child(at, "allOf") {
-        refuse_beside(reader, at, "allOf", &[BESIDE, &["unevaluatedProperties"]].concat());
-        return composition::all(reader, at, &list);
+    if let Some(list) = reader.child(cursor, "allOf") {
+        reject_siblings(reader, cursor, "allOf", &[ANNOTATIONS, &["unevaluatedProperties"]].concat());
+        return composition::all_of(reader, cursor, &list);
     }
-    for (keyword, beside) in [("discriminator", "`oneOf`"), ("unevaluatedProperties", "`allOf`")] {
-        if let Some(entry) = at.node.entry(keyword) {
-            let message = format!("`{keyword}` stands without {beside}");
-            let help = "leave it out; an object is closed by `additionalProperties: false`";
+    for (keyword, companion) in [("discriminator", "`oneOf`"), ("unevaluatedProperties", "`allOf`")] {
+        if let Some(entry) = cursor.node.entry(keyword) {
+            let message = format!("`{keyword}` requires {companion}");
+            let help = "remove it; to reject other properties, write `additionalProperties: false`";
             reader.error(Code::UnsupportedKeyword, entry.key.span, message, help);
         }
     }
-    let (kind, nullable) = kind(reader, at)?;
+    let (kind, nullable) = kind(reader, cursor)?;
     let shape = match kind {
-        "object" => object(reader, at)?,
-        "array" => array(reader, at)?,
-        "string" => scalar::string(reader, at, nullable)?,
-        "integer" => scalar::integer(reader, at, nullable)?,
-        "number" => Shape::Number(scalar::number(reader, at, kind)),
+        "object" => object(reader, cursor)?,
+        "array" => array(reader, cursor)?,
+        "string" => scalar::string(reader, cursor, nullable)?,
+        "integer" => scalar::integer(reader, cursor, nullable)?,
+        "number" => Shape::Number(scalar::number(reader, cursor, kind)),
         _ => Shape::Boolean,
     };
-    refuse_foreign(reader, at, kind);
+    reject_inapplicable(reader, cursor, kind);
     Some((shape, nullable))
 }
 
-/// Reports what may not stand beside a composition.
-pub(super) fn refuse_beside(reader: &mut Reader<'_>, at: &At<'_>, keyword: &str, allowed: &[&str]) {
-    for entry in at.node.entries().unwrap_or_default() {
+/// Reports keywords that cannot be used beside a composition or a reference.
+pub(super) fn reject_siblings(
+    reader: &mut NodeReader<'_>,
+    cursor: &Cursor<'_>,
+    keyword: &str,
+    allowed: &[&str],
+) {
+    for entry in cursor.node.entries().unwrap_or_default() {
         let key = &*entry.key;
         if key != keyword && !allowed.contains(&key) {
             reader.error(
                 Code::UnsupportedKeyword,
                 entry.key.span,
-                format!("`{key}` stands beside `{keyword}`"),
-                "put it into the schema that it belongs to",
+                format!("`{key}` cannot be used with `{keyword}`"),
+                "move it into the schema that it applies to",
             );
         }
     }
 }
 
-/// The type, and whether null is allowed.
-fn kind<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<(&'static str, bool)> {
-    let Some(stated) = reader.child(at, "type") else {
-        if reader.findings.last().is_some_and(|finding| {
-            at.node.span.start <= finding.span.start && finding.span.end <= at.node.span.end
+/// Returns the type, and whether null is valid.
+fn kind<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<(&'static str, bool)> {
+    let Some(stated) = reader.child(cursor, "type") else {
+        if reader.diagnostics.last().is_some_and(|diagnostic| {
+            cursor.node.span.start <= diagnostic.span.start && diagnostic.span.end <= cursor.node.span.end
         }) {
-            return None; // What it says instead was refused just before.
+            return None; // An error inside this schema was reported before.
         }
-        let help = "write `type`, `$ref`, `oneOf` or `allOf`; where any value may stand, write `true`";
-        reader.error(Code::UnsupportedKeyword, at.named, "the schema does not say what it is", help);
+        let help = "add `type`, `$ref`, `oneOf` or `allOf`, or write `true` to allow any value";
+        reader.error(Code::UnsupportedKeyword, cursor.name_span, "the schema has no type", help);
         return None;
     };
     let names: Vec<&Node> = match &stated.node.value {
@@ -137,13 +142,13 @@ fn kind<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<(&'static str, bool)
     {
         return Some((kind, nullable));
     }
-    let message = "this is not one type that can be generated";
+    let message = "unsupported type";
     reader.error(Code::UnsupportedKeyword, stated.node.span, message, ONE_TYPE);
     None
 }
 
-/// Keywords that say nothing about a type, and the types that they belong to.
-const BELONGS: [(&[&str], &[&str]); 7] = [
+/// Keywords and the types that they apply to.
+const APPLICABLE_TYPES: [(&[&str], &[&str]); 7] = [
     (&["minLength", "maxLength", "pattern"], &["string"]),
     (&["enum", "const"], &["string", "integer"]),
     (&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"], &["integer", "number"]),
@@ -163,49 +168,56 @@ const BELONGS: [(&[&str], &[&str]); 7] = [
     ),
 ];
 
-fn refuse_foreign(reader: &mut Reader<'_>, at: &At<'_>, kind: &str) {
-    for entry in at.node.entries().unwrap_or_default() {
+fn reject_inapplicable(reader: &mut NodeReader<'_>, cursor: &Cursor<'_>, kind: &str) {
+    for entry in cursor.node.entries().unwrap_or_default() {
         let key = &*entry.key;
-        let Some((_, kinds)) = BELONGS.iter().find(|(keywords, _)| keywords.contains(&key)) else { continue };
+        let Some((_, kinds)) = APPLICABLE_TYPES.iter().find(|(keywords, _)| keywords.contains(&key)) else {
+            continue;
+        };
         if kinds.contains(&kind) || key == "x-extensible-enum" {
             continue;
         }
         let (message, help) = if ["enum", "const"].contains(&key) {
-            let message = format!("`{key}` of a schema of type {kind} is not supported");
-            (message, "list strings or whole numbers; for others describe what is meant")
+            let message = format!("`{key}` is not supported for type {kind}");
+            (message, "use an enum of strings or integers, or describe the values")
         } else {
-            let message = format!("`{key}` says nothing about a schema of type {kind}");
-            (message, "leave it out, or correct the type")
+            let message = format!("`{key}` does not apply to type {kind}");
+            (message, "remove it, or correct the type")
         };
         reader.error(Code::UnsupportedKeyword, entry.key.span, message, help);
     }
 }
 
-fn object<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Shape> {
-    let properties = reader.child(at, "properties");
-    let additional = reader.child(at, "additionalProperties");
-    if let Some(names) = reader.child(at, "propertyNames") {
+fn object<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Shape> {
+    let properties = reader.child(cursor, "properties");
+    let additional = reader.child(cursor, "additionalProperties");
+    if let Some(names) = reader.child(cursor, "propertyNames") {
         read(reader, &names);
     }
     let closed = match &additional {
         None => false,
         Some(values) if properties.is_none() && !matches!(values.node.value, Value::Bool(false)) => {
-            return map(reader, at, values);
+            return map(reader, cursor, values);
         }
-        Some(At { node: Node { value: Value::Bool(allowed), .. }, .. }) => !allowed,
+        Some(Cursor { node: Node { value: Value::Bool(allowed), .. }, .. }) => !allowed,
         Some(both) => {
-            let help = "keep one of the two: an object with fields, or a map";
-            let message = "an object has properties and a schema for others";
-            reader.error(Code::UnsupportedKeyword, both.named, message, help);
+            let help = "keep one of them: `properties` for an object, `additionalProperties` for a map";
+            let message = "a schema for `additionalProperties` cannot be used with `properties`";
+            reader.error(Code::UnsupportedKeyword, both.name_span, message, help);
             return None;
         }
     };
     let Some(list) = properties else {
-        let help = "write `properties`, or `additionalProperties` with one schema (`true` takes anything)";
-        reader.error(Code::UnsupportedKeyword, at.named, "the object does not say what it holds", help);
+        let help = "add `properties`, or `additionalProperties` with a schema (`true` allows any value)";
+        reader.error(
+            Code::UnsupportedKeyword,
+            cursor.name_span,
+            "the object has neither `properties` nor `additionalProperties`",
+            help,
+        );
         return None;
     };
-    let required = required(reader, at, &list);
+    let required = required(reader, cursor, &list);
     let mut own = Vec::new();
     for (name, property) in reader.children(&list) {
         if let Some(schema) = read(reader, &property) {
@@ -215,14 +227,15 @@ fn object<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Shape> {
     Some(Shape::Object(ObjectShape { parts: vec![ObjectPart::Own(own)], closed }))
 }
 
-fn required<'n>(reader: &mut Reader<'n>, at: &At<'n>, properties: &At<'n>) -> Vec<String> {
-    let Some(list) = reader.child(at, "required") else { return Vec::new() };
+fn required<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, properties: &Cursor<'n>) -> Vec<String> {
+    let Some(list) = reader.child(cursor, "required") else { return Vec::new() };
     let mut names = Vec::new();
     for item in reader.items(&list) {
-        let Some(name) = reader.text(&item) else { continue };
+        let Some(name) = reader.string(&item) else { continue };
         if properties.node.get(&name.text).is_none() {
-            let message = format!("`{}` is required and not among the properties", name.text);
-            let help = "add the property, or correct the name; in an `allOf` require it where it is written";
+            let message = format!("the required property `{}` is not declared", name.text);
+            let help =
+                "add the property, or correct the name; in `allOf`, list it in the member that declares it";
             reader.error(Code::RequiredWithoutProperty, name.span, message, help);
         }
         names.push(name.text);
@@ -230,25 +243,25 @@ fn required<'n>(reader: &mut Reader<'n>, at: &At<'n>, properties: &At<'n>) -> Ve
     names
 }
 
-fn map<'n>(reader: &mut Reader<'n>, at: &At<'n>, values: &At<'n>) -> Option<Shape> {
-    if let Some(required) = at.node.entry("required") {
-        let help = "name the keys under `properties`, or leave `required` out";
-        let message = "a map has keys of the caller's choice and none that is required";
+fn map<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>, values: &Cursor<'n>) -> Option<Shape> {
+    if let Some(required) = cursor.node.entry("required") {
+        let help = "declare the keys in `properties`, or remove `required`";
+        let message = "a map cannot have required properties";
         reader.error(Code::RequiredWithoutProperty, required.key.span, message, help);
     }
     Some(Shape::Map(MapShape {
         values: Box::new(read(reader, values)?),
-        min_properties: reader.count(at, "minProperties"),
-        max_properties: reader.count(at, "maxProperties"),
+        min_properties: reader.count(cursor, "minProperties"),
+        max_properties: reader.count(cursor, "maxProperties"),
     }))
 }
 
-fn array<'n>(reader: &mut Reader<'n>, at: &At<'n>) -> Option<Shape> {
-    let items = reader.needed(at, "items", "a list")?;
+fn array<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) -> Option<Shape> {
+    let items = reader.required_child(cursor, "items", "a list")?;
     Some(Shape::Array(ArrayShape {
         items: Box::new(read(reader, &items)?),
-        min_items: reader.count(at, "minItems"),
-        max_items: reader.count(at, "maxItems"),
-        unique_items: reader.flag(at, "uniqueItems"),
+        min_items: reader.count(cursor, "minItems"),
+        max_items: reader.count(cursor, "maxItems"),
+        unique_items: reader.flag(cursor, "uniqueItems"),
     }))
 }

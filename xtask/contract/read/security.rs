@@ -1,41 +1,45 @@
-//! Security schemes, and the scope of an operation.
+//! Reads security schemes and the scope of an operation.
 
 use super::super::keywords;
-use super::super::model::{Credential, Scheme};
-use super::super::node::{Node, Text};
-use super::super::reader::{At, Reader};
+use super::super::model::{Credential, SecurityScheme};
+use super::super::node::{Node, SpannedString};
+use super::super::reader::{Cursor, NodeReader};
 use super::super::source::Span;
 use super::header;
 use crate::diagnostic::Code;
 
-/// Reads `components.securitySchemes`: every scheme is one that keys are sent with.
-pub(super) fn schemes<'n>(reader: &mut Reader<'n>, components: &At<'n>) -> Vec<Scheme> {
+/// Reads `components.securitySchemes`. Only schemes that send API keys are supported.
+pub(super) fn schemes<'n>(reader: &mut NodeReader<'n>, components: &Cursor<'n>) -> Vec<SecurityScheme> {
     let Some(schemes) = reader.child(components, "securitySchemes") else { return Vec::new() };
     let mut read = Vec::new();
-    for (name, at) in reader.children(&schemes) {
-        if !reader.object(&at, &keywords::SECURITY_SCHEME) {
+    for (name, cursor) in reader.children(&schemes) {
+        if !reader.check_keywords(&cursor, &keywords::SECURITY_SCHEME) {
             continue;
         }
-        if let Some(credential) = credential(reader, name, &at) {
-            read.push(Scheme { name: name.clone(), credential });
+        if let Some(credential) = credential(reader, name, &cursor) {
+            read.push(SecurityScheme { name: name.clone(), credential });
         }
     }
     read
 }
 
-fn credential<'n>(reader: &mut Reader<'n>, name: &Text, at: &At<'n>) -> Option<Credential> {
-    let word = |key| at.node.get(key).and_then(Node::as_str).unwrap_or_default();
-    let lower = word("scheme").to_ascii_lowercase();
-    match (word("type"), &*lower, word("in")) {
+fn credential<'n>(
+    reader: &mut NodeReader<'n>,
+    name: &SpannedString,
+    cursor: &Cursor<'n>,
+) -> Option<Credential> {
+    let string = |key| cursor.node.get(key).and_then(Node::as_str).unwrap_or_default();
+    let lower = string("scheme").to_ascii_lowercase();
+    match (string("type"), &*lower, string("in")) {
         ("http", "bearer", "") => return Some(Credential::Bearer),
         ("http", "basic", "") => return Some(Credential::Basic),
-        ("apiKey", "", place @ ("header" | "cookie")) => {
-            let sent = reader.needed(at, "name", "a key in a header or cookie")?;
-            let sent = reader.text(&sent)?;
-            if place == "header" {
-                header::sendable(reader, &sent);
+        ("apiKey", "", span @ ("header" | "cookie")) => {
+            let sent = reader.required_child(cursor, "name", "an API key in a header or cookie")?;
+            let sent = reader.string(&sent)?;
+            if span == "header" {
+                header::check_name(reader, &sent);
             }
-            return Some(if place == "header" {
+            return Some(if span == "header" {
                 Credential::Header(sent.text)
             } else {
                 Credential::Cookie(sent.text)
@@ -43,39 +47,43 @@ fn credential<'n>(reader: &mut Reader<'n>, name: &Text, at: &At<'n>) -> Option<C
         }
         _ => {}
     }
-    let (message, help) = match (word("type"), word("in")) {
+    let (message, help) = match (string("type"), string("in")) {
         ("apiKey", "query") => (
-            format!("the security scheme `{}` sends keys in the query", name.text),
-            "write `in: header`: addresses are logged, and a key must not be",
+            format!("the security scheme `{}` sends API keys in the query", name.text),
+            "write `in: header`: URLs appear in logs, and must not contain keys",
         ),
         ("oauth2" | "openIdConnect" | "mutualTLS", _) => {
-            (format!("the security scheme `{}` is not one of keys", name.text), keywords::NO_TOKENS)
+            (format!("the security scheme `{}` does not send API keys", name.text), keywords::USE_KEYS)
         }
         _ => (
-            format!("the security scheme `{}` is not one that the server can hold requests to", name.text),
-            "write `type: http` with `scheme: bearer` or `basic`, or `type: apiKey` with `in: header` or `cookie`",
+            format!("the security scheme `{}` is not supported", name.text),
+            "use `type: http` with `scheme: bearer` or `basic`, or `type: apiKey` with `in: header` or `cookie`",
         ),
     };
     reader.error(Code::UnsupportedKeyword, name.span, message, help);
     None
 }
 
-/// The scheme and the one scope of `security: [{scheme: [scope]}]`.
-pub(super) fn scope<'n>(reader: &mut Reader<'n>, at: &At<'n>, span: Span) -> Option<(Text, Text)> {
-    let named = reader.child(at, "security").and_then(|security| {
+/// Reads the scheme and the scope of `security: [{scheme: [scope]}]`.
+pub(super) fn scope<'n>(
+    reader: &mut NodeReader<'n>,
+    cursor: &Cursor<'n>,
+    span: Span,
+) -> Option<(SpannedString, SpannedString)> {
+    let named = reader.child(cursor, "security").and_then(|security| {
         let [requirement] = security.node.items()? else { return None };
         let [scheme] = requirement.entries()? else { return None };
         let [scope] = scheme.value.items()? else { return None };
-        let text = Text { text: scope.as_str()?.to_owned(), span: scope.span };
+        let text = SpannedString { text: scope.as_str()?.to_owned(), span: scope.span };
         Some((scheme.key.clone(), text))
     });
     let Some((scheme, scope)) = named else {
-        let place = at.node.entry("security").map_or(span, |entry| entry.key.span);
+        let span = cursor.node.entry("security").map_or(span, |entry| entry.key.span);
         reader.error(
             Code::OperationWithoutScope,
-            place,
-            "the operation does not name exactly one scope",
-            "write `security: [{apiKey: ['read:things']}]`: a key without that scope is refused",
+            span,
+            "an operation must have exactly one scope",
+            "write `security: [{apiKey: ['read:things']}]`: the server rejects keys without the scope",
         );
         return None;
     };
@@ -84,8 +92,8 @@ pub(super) fn scope<'n>(reader: &mut Reader<'n>, at: &At<'n>, span: Span) -> Opt
         reader.error(
             Code::UnresolvedRef,
             scheme.span,
-            format!("there is no security scheme `{}`", scheme.text),
-            "name one of `components.securitySchemes`",
+            format!("unknown security scheme `{}`", scheme.text),
+            "use one of `components.securitySchemes`",
         );
         return None;
     }

@@ -1,69 +1,69 @@
-//! What operations share: entries of `components`, and examples.
+//! Reads shared entries of `components`, and examples.
 //!
-//! Owns that each shared thing is judged once, where it stands, whether or not somebody refers to it.
+//! Errors in a shared entry are reported once, at the entry, even if nothing references it.
 
 use super::super::keywords;
-use super::super::node::Text;
-use super::super::reader::{At, Reader};
+use super::super::node::SpannedString;
+use super::super::reader::{Cursor, NodeReader};
 use super::{header, parameter, response};
 use crate::diagnostic::Code;
 
-/// Judges the shared parameters, headers, responses, bodies and examples.
-pub(super) fn check<'n>(reader: &mut Reader<'n>, components: &At<'n>) {
-    type Check<'n> = fn(&mut Reader<'n>, At<'n>);
-    let sections: [(&str, Check<'n>); 5] = [
-        ("parameters", |reader, at| drop(parameter::parameter(reader, &at))),
-        ("headers", |reader, at| {
-            let name = Text { text: String::new(), span: at.named };
-            drop(header::header(reader, &name, &at));
+/// Checks the shared parameters, headers, responses, request bodies and examples.
+pub(super) fn check<'n>(reader: &mut NodeReader<'n>, components: &Cursor<'n>) {
+    type SectionCheck<'n> = fn(&mut NodeReader<'n>, Cursor<'n>);
+    let sections: [(&str, SectionCheck<'n>); 5] = [
+        ("parameters", |reader, cursor| drop(parameter::parameter(reader, &cursor))),
+        ("headers", |reader, cursor| {
+            let name = SpannedString { text: String::new(), span: cursor.name_span };
+            drop(header::header(reader, &name, &cursor));
         }),
-        ("responses", |reader, at| drop(response::parts(reader, &at))),
-        ("requestBodies", |reader, at| drop(response::body_of(reader, &at))),
-        ("examples", |reader, at| example(reader, &at)),
+        ("responses", |reader, cursor| drop(response::parts(reader, &cursor))),
+        ("requestBodies", |reader, cursor| drop(response::body_of(reader, &cursor))),
+        ("examples", |reader, cursor| example(reader, &cursor)),
     ];
     for (section, check) in sections {
         let Some(entries) = reader.child(components, section) else { continue };
-        for (_, at) in reader.children(&entries) {
-            check(reader, at);
+        for (_, cursor) in reader.children(&entries) {
+            check(reader, cursor);
         }
     }
 }
 
-/// Reads what stands here, or what its `$ref` to a section leads to. What is shared was judged where it stands; saying it
-/// again at each use helps nobody.
-pub(super) fn once<'n, T>(
-    reader: &mut Reader<'n>,
-    at: At<'n>,
+/// Reads an inline object, or the shared entry that its `$ref` targets. Errors in a shared entry are reported at the
+/// entry only, not at each reference.
+pub(super) fn inline_or_shared<'n, T>(
+    reader: &mut NodeReader<'n>,
+    cursor: Cursor<'n>,
     section: &str,
-    read: impl FnOnce(&mut Reader<'n>, &At<'n>) -> Option<T>,
+    read: impl FnOnce(&mut NodeReader<'n>, &Cursor<'n>) -> Option<T>,
 ) -> Option<T> {
-    let shared = at.node.entry("$ref").is_some();
-    let target = reader.followed(at, section)?;
-    let before = reader.findings.len();
+    let shared = cursor.node.entry("$ref").is_some();
+    let target = reader.resolve(cursor, section)?;
+    let before = reader.diagnostics.len();
     let value = read(reader, &target);
     if shared {
-        reader.findings.truncate(before);
+        reader.diagnostics.truncate(before);
     }
     value
 }
 
-/// Checks the keywords of `examples`; their values are judged by a rule of their own.
-pub(super) fn examples<'n>(reader: &mut Reader<'n>, at: &At<'n>) {
-    let Some(examples) = reader.child(at, "examples") else { return };
-    if let Some(single) = at.node.entry("example") {
-        let message = "`example` stands beside `examples`";
-        reader.error(Code::UnsupportedKeyword, single.key.span, message, "keep one of the two");
+/// Checks the keywords of `examples`. A rule validates their values.
+pub(super) fn examples<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
+    let Some(examples) = reader.child(cursor, "examples") else { return };
+    if let Some(single) = cursor.node.entry("example") {
+        let message = "`example` cannot be used with `examples`";
+        reader.error(Code::UnsupportedKeyword, single.key.span, message, "remove one of them");
     }
     for (_, one) in reader.children(&examples) {
-        once(reader, one, "examples", |reader, at| {
-            example(reader, at);
+        inline_or_shared(reader, one, "examples", |reader, cursor| {
+            example(reader, cursor);
             Some(())
         });
     }
 }
 
-fn example<'n>(reader: &mut Reader<'n>, at: &At<'n>) {
-    if reader.object(at, &keywords::EXAMPLE) {
-        reader.needed(at, "value", "an example");
+fn example<'n>(reader: &mut NodeReader<'n>, cursor: &Cursor<'n>) {
+    if reader.check_keywords(cursor, &keywords::EXAMPLE) {
+        reader.required_child(cursor, "value", "an example");
     }
 }

@@ -1,14 +1,14 @@
-//! Webhooks.
+//! Reads webhooks.
 
 use super::super::keywords;
-use super::super::model::{Body, Location, Media, Parameter, Webhook};
-use super::super::node::Text;
-use super::super::reader::{At, Reader};
+use super::super::model::{Body, MediaType, Parameter, ParameterLocation, Webhook};
+use super::super::node::SpannedString;
+use super::super::reader::{Cursor, NodeReader};
 use super::{external_docs, parameter, response, shared, sunset};
 use crate::diagnostic::Code;
 
-/// Reads `webhooks`: each is one POST with a JSON body.
-pub(super) fn webhooks<'n>(reader: &mut Reader<'n>, webhooks: &At<'n>) -> Vec<Webhook> {
+/// Reads `webhooks`. Each is a POST with a JSON body.
+pub(super) fn webhooks<'n>(reader: &mut NodeReader<'n>, webhooks: &Cursor<'n>) -> Vec<Webhook> {
     let mut read = Vec::new();
     for (name, item) in reader.children(webhooks) {
         read.extend(webhook(reader, name, &item));
@@ -16,93 +16,94 @@ pub(super) fn webhooks<'n>(reader: &mut Reader<'n>, webhooks: &At<'n>) -> Vec<We
     read
 }
 
-fn webhook<'n>(reader: &mut Reader<'n>, name: &Text, item: &At<'n>) -> Option<Webhook> {
-    if !reader.object(item, &keywords::WEBHOOK) {
+fn webhook<'n>(reader: &mut NodeReader<'n>, name: &SpannedString, item: &Cursor<'n>) -> Option<Webhook> {
+    if !reader.check_keywords(item, &keywords::WEBHOOK) {
         return None;
     }
     let mut parameters = parameter::list(reader, item);
-    let post = reader.needed(item, "post", "a webhook")?;
-    if !reader.object(&post, &keywords::OPERATION) {
+    let post = reader.required_child(item, "post", "a webhook")?;
+    if !reader.check_keywords(&post, &keywords::OPERATION) {
         return None;
     }
     external_docs(reader, &post);
     sunset(reader, &post);
     parameters.extend(parameter::list(reader, &post));
-    refuse_unsent(reader, &parameters);
-    refuse_security(reader, &post);
+    require_headers(reader, &parameters);
+    reject_security(reader, &post);
     responses(reader, &post);
     let id = id(reader, name, &post);
     let tags = reader.child(&post, "tags").map(|tags| reader.items(&tags)).unwrap_or_default();
-    let tags = tags.iter().filter_map(|tag| reader.text(tag)).collect();
+    let tags = tags.iter().filter_map(|tag| reader.string(tag)).collect();
     let body = body(reader, &post)?;
     Some(Webhook {
         name: name.clone(),
         id: id?,
         tags,
-        summary: reader.text_of(&post, "summary").map(|text| text.text),
+        summary: reader.string_child(&post, "summary").map(|text| text.text),
         deprecated: reader.flag(&post, "deprecated"),
         content: body.content,
     })
 }
 
-fn id<'n>(reader: &mut Reader<'n>, name: &Text, post: &At<'n>) -> Option<Text> {
-    let id = reader.text_of(post, "operationId");
+fn id<'n>(reader: &mut NodeReader<'n>, name: &SpannedString, post: &Cursor<'n>) -> Option<SpannedString> {
+    let id = reader.string_child(post, "operationId");
     if id.is_none() && post.node.get("operationId").is_none() {
         let message = format!("the webhook `{}` has no `operationId`", name.text);
-        let help = "add one in camelCase, such as `onCourseUpdated`: receivers' generators name it after it";
-        reader.error(Code::MissingOperationId, post.named, message, help);
+        let help =
+            "add one in camelCase, such as `onCourseUpdated`: it names the handlers that receivers generate";
+        reader.error(Code::MissingOperationId, post.name_span, message, help);
     }
     id
 }
 
-/// An event goes to an address that the receiver chose, by POST: it has headers, and nothing else beside its body.
-fn refuse_unsent(reader: &mut Reader<'_>, parameters: &[Parameter]) {
-    for parameter in parameters.iter().filter(|parameter| parameter.location != Location::Header) {
-        let message = format!("an event is not sent with `{}`: it is no header", parameter.name.text);
-        let help = "send it as a header or in the body: the address is the receiver's own";
+/// Reports parameters that an event cannot have. The receiver chooses the URL, so that only headers are supported.
+fn require_headers(reader: &mut NodeReader<'_>, parameters: &[Parameter]) {
+    for parameter in parameters.iter().filter(|parameter| parameter.location != ParameterLocation::Header) {
+        let message = format!("the parameter `{}` of a webhook is not a header", parameter.name.text);
+        let help = "use a header or the body: the receiver chooses the URL";
         reader.error(Code::UnsupportedKeyword, parameter.name.span, message, help);
     }
 }
 
-/// Receivers verify a signature, and hand out no keys to us.
-fn refuse_security<'n>(reader: &mut Reader<'n>, post: &At<'n>) {
+/// Reports API keys: events are signed instead.
+fn reject_security<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) {
     let Some(security) = post.node.entry("security") else { return };
     if security.value.items().is_none_or(|list| !list.is_empty()) {
-        let help = "write `security: []`, and describe the headers that prove where an event comes from";
-        let message = "an event is sent without keys";
+        let help = "write `security: []`, and describe the signature headers as parameters";
+        let message = "webhooks are sent without API keys";
         reader.error(Code::UnsupportedKeyword, security.key.span, message, help);
     }
 }
 
-fn body<'n>(reader: &mut Reader<'n>, post: &At<'n>) -> Option<Body> {
-    let stated = reader.needed(post, "requestBody", "a webhook")?;
-    let named = stated.named;
-    let body = shared::once(reader, stated, "requestBodies", response::body_of)?;
+fn body<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) -> Option<Body> {
+    let body = reader.required_child(post, "requestBody", "a webhook")?;
+    let name_span = body.name_span;
+    let body = shared::inline_or_shared(reader, body, "requestBodies", response::body_of)?;
     if !body.required {
-        let help = "write `required: true`: every event has its body";
-        reader.error(Code::UnsupportedKeyword, named, "the body of an event may be left out", help);
+        let help = "write `required: true`: every event has a body";
+        reader.error(Code::UnsupportedKeyword, name_span, "the body of a webhook must be required", help);
     }
-    if body.content.media != Media::Json {
-        let message = "the body of an event is not JSON";
-        reader.error(Code::UnsupportedKeyword, body.content.span, message, "write `application/json`");
+    if body.content.media_type != MediaType::Json {
+        let message = "the body of a webhook must be JSON";
+        reader.error(Code::UnsupportedKeyword, body.content.span, message, "use `application/json`");
     }
     Some(body)
 }
 
-/// The receiver answers, so ranges and `default` may stand here.
-fn responses<'n>(reader: &mut Reader<'n>, post: &At<'n>) {
+/// Reads the responses of a receiver, which can be status ranges and `default`.
+fn responses<'n>(reader: &mut NodeReader<'n>, post: &Cursor<'n>) {
     let Some(responses) = reader.child(post, "responses") else { return };
     for (key, item) in reader.children(&responses) {
-        if !is_answer(key) {
-            let message = format!("`{}` is no status that a receiver can answer with", key.text);
-            let help = "write a number from 100 to 599, a range such as `2XX`, or `default`";
+        if !is_response_status(key) {
+            let message = format!("`{}` is not a response status", key.text);
+            let help = "use a number from 100 to 599, a range such as `2XX`, or `default`";
             reader.error(Code::UnsupportedKeyword, key.span, message, help);
         }
-        shared::once(reader, item, "responses", response::parts);
+        shared::inline_or_shared(reader, item, "responses", response::parts);
     }
 }
 
-fn is_answer(key: &str) -> bool {
+fn is_response_status(key: &str) -> bool {
     let number = key.parse().is_ok_and(|status: u16| (100..=599).contains(&status));
     number || ["default", "1XX", "2XX", "3XX", "4XX", "5XX"].contains(&key)
 }

@@ -1,15 +1,16 @@
-//! Every operation documents the errors that every operation can answer with, and each error has a body of JSON.
+//! Error responses: every operation documents the statuses that any operation can return, and each error has a JSON
+//! body.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Document, Media, Operation};
+use crate::model::{Document, MediaType, Operation};
 
-/// No key, wrong scope, bad request, exhausted limit, our own fault.
+/// Invalid key, missing scope, invalid request, exceeded rate limit, internal error.
 const EVERYWHERE: [u16; 5] = [401, 403, 422, 429, 500];
-/// A body that is too large, and one of another media type.
+/// Body too large, and unsupported media type.
 const WITH_BODY: [u16; 2] = [413, 415];
 
-/// Judges every operation.
-pub(super) fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
+/// Checks every operation.
+pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     for operation in &document.operations {
         let documented =
             |status: &&u16| operation.responses.iter().any(|response| response.status == **status);
@@ -21,28 +22,33 @@ pub(super) fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
             .map(u16::to_string)
             .collect();
         if !missing.is_empty() {
-            findings.push(Diagnostic::error(
+            diagnostics.push(Diagnostic::error(
                 Code::UndocumentedErrorStatus,
                 operation.span,
-                format!("`{}` can answer {} and does not say so", operation.id.text, missing.join(", ")),
-                "add the shared responses of `components.responses` to the operation",
+                format!(
+                    "`{}` does not document the error responses {}",
+                    operation.id.text,
+                    missing.join(", ")
+                ),
+                "add the shared responses of `components.responses`",
             ));
         }
-        bodies(operation, findings);
+        check_bodies(operation, diagnostics);
     }
 }
 
-/// Whoever finds an error answers with the one envelope, so no error may have another body or none.
-fn bodies(operation: &Operation, findings: &mut Vec<Diagnostic>) {
-    for response in operation.responses.iter().filter(|it| it.whole && it.status >= 400) {
-        if response.content.as_ref().map(|content| content.media) == Some(Media::Json) {
+/// Reports errors without a JSON body: all errors share one envelope.
+fn check_bodies(operation: &Operation, diagnostics: &mut Vec<Diagnostic>) {
+    for response in operation.responses.iter().filter(|response| response.complete && response.status >= 400)
+    {
+        if response.content.as_ref().map(|content| content.media_type) == Some(MediaType::Json) {
             continue;
         }
-        findings.push(Diagnostic::error(
+        diagnostics.push(Diagnostic::error(
             Code::UndocumentedErrorStatus,
             response.span,
-            format!("the {} of `{}` has no body of JSON", response.status, operation.id.text),
-            "refer to a shared response with the envelope that every error has",
+            format!("the {} response of `{}` has no JSON body", response.status, operation.id.text),
+            "reference a shared response with the error envelope",
         ));
     }
 }

@@ -1,7 +1,7 @@
-//! What a contract must hold to beyond its grammar.
+//! Rules that a contract must follow beyond the syntax of OpenAPI.
 //!
-//! Each rule reads the model and adds findings; none changes anything, and none depends on another but for references,
-//! which all others follow.
+//! Each rule reads the model and adds diagnostics. Rules are independent, except that some run only if references are
+//! valid.
 
 mod errors;
 mod examples;
@@ -9,39 +9,44 @@ mod names;
 mod paths;
 mod read_only;
 mod references;
+mod schema_locations;
 mod security;
-mod sites;
 mod spelling;
 mod unions;
 mod values;
 mod webhooks;
 
-use super::Customs;
+use super::Conventions;
 use super::model::Document;
 use super::node::Node;
 use crate::diagnostic::Diagnostic;
 
-/// Judges a document by every rule.
-pub(crate) fn judge(root: &Node, document: &Document, customs: &Customs<'_>, findings: &mut Vec<Diagnostic>) {
-    let before = findings.len();
-    references::judge(document, findings);
-    let sound = findings.len() == before;
-    paths::judge(root, document, customs.beginning, findings);
-    errors::judge(document, findings);
-    spelling::judge(root, document, customs.spelled, findings);
-    names::operations(document, findings);
-    security::judge(document, findings);
-    if !sound {
+/// Checks a document against every rule.
+pub(crate) fn check(
+    root: &Node,
+    document: &Document,
+    conventions: &Conventions<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let before = diagnostics.len();
+    references::check(document, diagnostics);
+    let references_are_valid = diagnostics.len() == before;
+    paths::check(root, document, conventions.path_prefix, diagnostics);
+    errors::check(document, diagnostics);
+    spelling::check(root, document, conventions.spelling_exceptions, diagnostics);
+    names::check_operations(document, diagnostics);
+    security::check(document, diagnostics);
+    if !references_are_valid {
         return;
     }
-    let before = findings.len();
-    unions::judge(document, findings);
-    values::judge(document, findings);
-    read_only::judge(document, findings);
-    webhooks::judge(document, findings);
-    // Shapes that nothing tells apart have no names of their own either.
-    if findings.len() == before {
-        names::judge(document, findings);
+    let before = diagnostics.len();
+    unions::check(document, diagnostics);
+    values::check(document, diagnostics);
+    read_only::check(document, diagnostics);
+    webhooks::check(document, diagnostics);
+    // Members that cannot be distinguished have no distinct names either.
+    if diagnostics.len() == before {
+        names::check(document, diagnostics);
     }
-    examples::judge(root, findings);
+    examples::check(root, diagnostics);
 }

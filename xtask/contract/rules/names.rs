@@ -1,15 +1,15 @@
-//! Names that must differ: operation ids, and everything that becomes a name in Rust.
+//! Names that must be unique: operation ids, and every name in the generated Rust code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, ObjectShape, Operation, Parameter, Schema, Shape, Tag};
-use crate::node::Text;
-use crate::rust_name::{self, can_be_written, lower, upper};
-use crate::sites::{self, Site};
+use crate::node::SpannedString;
+use crate::rust_name::{self, is_identifier, snake_case, upper_camel_case};
 use crate::source::Span;
+use crate::type_locations::{self, TypeLocation};
 
-/// Modules of the generated folder that are not tags, and crates that its files name.
+/// Modules of the generated folder that are not tags, and crates that generated files refer to.
 const MODULES: [&str; 11] = [
     "adapter",
     "bytes",
@@ -24,20 +24,20 @@ const MODULES: [&str; 11] = [
     "std",
 ];
 
-/// What the file of operations defines beside them.
-const TABLES: [&str; 3] = ["Contract", "Credential", "Operations"];
+/// Names that the file of operations declares besides the operations.
+const OPERATION_ITEMS: [&str; 3] = ["Contract", "Credential", "Operations"];
 
-/// Names that generated files import or use beside a tag's trait.
+/// Names that generated files import or use beside the trait of a tag.
 const IMPORTS: [&str; 17] = [
-    "Answer",
     "Base64",
     "Bytes",
     "Call",
     "Date",
     "Future",
     "Json",
+    "OperationResponse",
     "Option",
-    "Parts",
+    "ResponseParts",
     "Result",
     "Send",
     "Service",
@@ -48,8 +48,8 @@ const IMPORTS: [&str; 17] = [
     "Vec",
 ];
 
-/// Names that the files of schemas and events use or define themselves.
-const USED: [&str; 13] = [
+/// Names that the files of schemas and events use or declare.
+const SCHEMA_ITEMS: [&str; 13] = [
     "Base64",
     "Date",
     "Event",
@@ -65,125 +65,135 @@ const USED: [&str; 13] = [
     "Vec",
 ];
 
-/// Judges operation ids and tags, those of webhooks included.
-pub(super) fn operations(document: &Document, findings: &mut Vec<Diagnostic>) {
+/// Checks the operation ids and tags of operations and webhooks.
+pub(super) fn check_operations(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     let (operations, webhooks) = (&document.operations, &document.webhooks);
-    let mut ids: BTreeMap<&str, &Text> = BTreeMap::new();
-    for id in operations.iter().map(|one| &one.id).chain(webhooks.iter().map(|one| &one.id)) {
+    let mut ids: BTreeMap<&str, &SpannedString> = BTreeMap::new();
+    for id in
+        operations.iter().map(|operation| &operation.id).chain(webhooks.iter().map(|webhook| &webhook.id))
+    {
         if let Some(first) = ids.get(&**id) {
-            findings.push(
+            diagnostics.push(
                 Diagnostic::error(
                     Code::DuplicateOperationId,
                     id.span,
-                    format!("two operations are called `{}`", id.text),
-                    "give each its own `operationId`: methods and types are named after it",
+                    format!("duplicate operation id `{}`", id.text),
+                    "give each operation a unique `operationId`: it names the generated methods and types",
                 )
-                .related(first.span, "the first one"),
+                .with_related(first.span, "first used here"),
             );
         } else {
             ids.insert(id, id);
         }
     }
-    for named in operations.iter().map(|one| &one.tag).chain(webhooks.iter().flat_map(|one| &one.tags)) {
+    for named in operations
+        .iter()
+        .map(|operation| &operation.tag)
+        .chain(webhooks.iter().flat_map(|webhook| &webhook.tags))
+    {
         if !document.tags.iter().any(|tag| tag.name.text == named.text) {
-            findings.push(Diagnostic::error(
+            diagnostics.push(Diagnostic::error(
                 Code::UnresolvedRef,
                 named.span,
-                format!("there is no tag `{}`", named.text),
-                "add it to `tags`, or name one of those",
+                format!("unknown tag `{}`", named.text),
+                "add it to `tags`, or use one of those",
             ));
         }
     }
 }
 
-/// Judges the names that the generator will write.
-pub(super) fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
-    let mut scope = Scope::new("modules", findings);
+/// Checks the names that the generator creates.
+pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
+    let mut scope = NameScope::new("modules", diagnostics);
     MODULES.iter().for_each(|module| scope.reserve(module));
-    served(document).for_each(|tag| scope.add(lower(&tag.name), &tag.name.text, tag.name.span));
+    tags_with_operations(document)
+        .for_each(|tag| scope.add(snake_case(&tag.name), &tag.name.text, tag.name.span));
 
-    let mut scope = Scope::new("traits", findings);
+    let mut scope = NameScope::new("traits", diagnostics);
     IMPORTS.iter().for_each(|import| scope.reserve(import));
-    served(document).for_each(|tag| scope.add_quietly(upper(&tag.name), &tag.name.text, tag.name.span));
+    tags_with_operations(document).for_each(|tag| {
+        scope.add_unless_reported(upper_camel_case(&tag.name), &tag.name.text, tag.name.span)
+    });
 
-    let mut scope = Scope::new("variants", findings);
-    document
-        .webhooks
-        .iter()
-        .for_each(|webhook| scope.add(upper(&webhook.name), &webhook.name.text, webhook.name.span));
+    let mut scope = NameScope::new("variants", diagnostics);
+    document.webhooks.iter().for_each(|webhook| {
+        scope.add(upper_camel_case(&webhook.name), &webhook.name.text, webhook.name.span)
+    });
 
-    let mut scope = Scope::new("operations", findings);
-    TABLES.iter().for_each(|table| scope.reserve(table));
-    distinct(document, |operation| &operation.id).for_each(|id| scope.add(upper(id), &id.text, id.span));
+    let mut scope = NameScope::new("operations", diagnostics);
+    OPERATION_ITEMS.iter().for_each(|table| scope.reserve(table));
+    distinct_names(document, |operation| &operation.id)
+        .for_each(|id| scope.add(upper_camel_case(id), &id.text, id.span));
 
-    let mut scope = Scope::new("scopes", findings);
-    distinct(document, |operation| &operation.scope)
-        .for_each(|one| scope.add(upper(one), &one.text, one.span));
+    let mut scope = NameScope::new("scopes", diagnostics);
+    distinct_names(document, |operation| &operation.scope)
+        .for_each(|scope_name| scope.add(upper_camel_case(scope_name), &scope_name.text, scope_name.span));
 
     for operation in &document.operations {
-        let mut scope = Scope::new("fields of one request", findings);
+        let mut scope = NameScope::new("fields of a request", diagnostics);
         if operation.body.is_some() {
             scope.reserve("body");
         }
         for parameter in &operation.parameters {
-            scope.add(lower(&parameter.name), &parameter.name.text, parameter.name.span);
+            scope.add(snake_case(&parameter.name), &parameter.name.text, parameter.name.span);
         }
     }
-    let mut scope = Scope::new("defaults of parameters", findings);
+    let mut scope = NameScope::new("defaults of parameters", diagnostics);
     for operation in &document.operations {
-        let defaulted = |one: &&Parameter| !one.required && document.default_of(&one.schema).is_some();
+        let defaulted =
+            |parameter: &&Parameter| !parameter.required && document.default_of(&parameter.schema).is_some();
         for Parameter { name, .. } in operation.parameters.iter().filter(defaulted) {
-            let rust = rust_name::default_of_parameter(&operation.id, name);
-            scope.take(rust, &format!("{} {}", operation.id.text, name.text), name.span);
+            let rust = rust_name::parameter_default_function(&operation.id, name);
+            scope.add_unchecked(rust, &format!("{} {}", operation.id.text, name.text), name.span);
         }
     }
-    types(document, findings);
+    check_types(document, diagnostics);
     for named in &document.schemas {
-        inside(document, &named.schema, findings);
+        check_members(document, &named.schema, diagnostics);
     }
-    for inline in sites::inline(document) {
-        inside(document, inline.schema, findings);
+    for inline in type_locations::inline_schemas(document) {
+        check_members(document, inline.schema, diagnostics);
     }
 }
 
-/// What operations are called in some way, each once.
-fn distinct<'a>(
+/// Returns the distinct names of operations.
+fn distinct_names<'a>(
     document: &'a Document,
-    name: impl Fn(&'a Operation) -> &'a Text,
-) -> impl Iterator<Item = &'a Text> {
+    name: impl Fn(&'a Operation) -> &'a SpannedString,
+) -> impl Iterator<Item = &'a SpannedString> {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     document.operations.iter().map(name).filter(move |name| seen.insert(&name.text))
 }
 
-/// The tags that have operations; the others become nothing.
-fn served(document: &Document) -> impl Iterator<Item = &Tag> {
+/// Returns the tags that have operations. The generator ignores the others.
+fn tags_with_operations(document: &Document) -> impl Iterator<Item = &Tag> {
     let used = |tag: &&Tag| document.operations.iter().any(|operation| operation.tag.text == tag.name.text);
     document.tags.iter().filter(used)
 }
 
-/// The types of all schemas, those written inside others and at operations included, and the defaults of their fields.
-fn types(document: &Document, findings: &mut Vec<Diagnostic>) {
-    let mut found = Found::default();
+/// Checks the types of all schemas, including inline schemas, and the default functions of their fields.
+fn check_types(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
+    let mut names = RustNames::default();
     for named in &document.schemas {
-        let site = Site::named(&named.name, false);
-        written_in_rust(&site.owner, &named.name, named.name.span, findings);
+        let location = TypeLocation::of_schema(&named.name, false);
+        check_identifier(&location.type_name, &named.name, named.name.span, diagnostics);
         if !is_type(&named.schema.shape) {
-            found.types.push((site.owner.clone(), site.origin.clone(), named.name.span));
+            names.types.push((location.type_name.clone(), location.origin.clone(), named.name.span));
         }
-        found.written(document, &named.schema, &site, named.name.span);
+        names.add_types(document, &named.schema, &location, named.name.span);
     }
-    for inline in sites::inline(document) {
-        found.written(document, inline.schema, &inline.site, inline.schema.span);
+    for inline in type_locations::inline_schemas(document) {
+        names.add_types(document, inline.schema, &inline.location, inline.schema.span);
     }
-    let before = findings.len();
-    let mut scope = Scope::new("types", findings);
-    USED.iter().for_each(|used| scope.reserve(used));
-    // What these names are put together of is judged where each part stands.
-    found.types.into_iter().for_each(|(rust, name, span)| scope.take(rust, &name, span));
-    // The fields of types that share a name share theirs, too.
-    if findings.len() == before {
-        let mut scope = Scope::new("defaults", findings);
-        found.defaults.into_iter().for_each(|(rust, name, span)| scope.take(rust, &name, span));
+    let before = diagnostics.len();
+    let mut scope = NameScope::new("types", diagnostics);
+    SCHEMA_ITEMS.iter().for_each(|used| scope.reserve(used));
+    // Each part of these names was validated before.
+    names.types.into_iter().for_each(|(rust, name, span)| scope.add_unchecked(rust, &name, span));
+    // If two types have the same name, the names of their fields collide, too.
+    if diagnostics.len() == before {
+        let mut scope = NameScope::new("defaults", diagnostics);
+        names.defaults.into_iter().for_each(|(rust, name, span)| scope.add_unchecked(rust, &name, span));
     }
 }
 
@@ -191,138 +201,144 @@ fn is_type(shape: &Shape) -> bool {
     matches!(shape, Shape::Object(_) | Shape::Enum(_) | Shape::IntegerEnum(_) | Shape::Union(_))
 }
 
-/// Names of Rust, each with the name or the place that it comes from.
+/// Rust names, each with its origin in the contract.
 #[derive(Default)]
-struct Found {
+struct RustNames {
     types: Vec<(String, String, Span)>,
     defaults: Vec<(String, String, Span)>,
 }
 
-impl Found {
-    /// Adds the type of a schema that stands at this site, and those of the schemas inside it.
-    fn written(&mut self, document: &Document, schema: &Schema, site: &Site, span: Span) {
+impl RustNames {
+    /// Adds the type of a schema at this location, and the types of the schemas inside it.
+    fn add_types(&mut self, document: &Document, schema: &Schema, location: &TypeLocation, span: Span) {
         if is_type(&schema.shape) {
-            self.types.push((site.owner.clone(), site.origin.clone(), span));
+            self.types.push((location.type_name.clone(), location.origin.clone(), span));
         }
-        let mut below = |schema: &Schema, site: &Site| self.written(document, schema, site, schema.span);
+        let mut below = |schema: &Schema, location: &TypeLocation| {
+            self.add_types(document, schema, location, schema.span)
+        };
         match &schema.shape {
             Shape::Object(object) => {
                 for property in document.properties(object) {
-                    let site = site.below(&property.name, ".");
-                    self.written(document, &property.schema, &site, property.schema.span);
+                    let location = location.named_child(&property.name, ".");
+                    self.add_types(document, &property.schema, &location, property.schema.span);
                     if !property.required && document.default_of(&property.schema).is_some() {
-                        let rust = rust_name::default(&site.owner);
-                        self.defaults.push((rust, site.origin, property.name.span));
+                        let rust = rust_name::default_function(&location.type_name);
+                        self.defaults.push((rust, location.origin, property.name.span));
                     }
                 }
             }
             Shape::Union(union) => {
                 for member in &union.members {
-                    below(&member.schema, &site.below(&member.name, " as "));
+                    below(&member.schema, &location.named_child(&member.name, " as "));
                 }
             }
-            Shape::Array(array) => below(&array.items, &site.inside("Item", "[]")),
-            Shape::Map(map) => below(&map.values, &site.inside("Value", ".*")),
+            Shape::Array(array) => below(&array.items, &location.unnamed_child("Item", "[]")),
+            Shape::Map(map) => below(&map.values, &location.unnamed_child("Value", ".*")),
             _ => {}
         }
     }
 }
 
-/// Whether Rust can write the name that something gets; reports once what it cannot.
-fn written_in_rust(rust: &str, name: &str, span: Span, findings: &mut Vec<Diagnostic>) -> bool {
-    let can = can_be_written(rust);
-    if !can && !findings.iter().any(|known| known.code == Code::NoRustName && known.span == span) {
+/// Returns whether the name is a Rust identifier. Reports an invalid name once.
+fn check_identifier(rust: &str, name: &str, span: Span, diagnostics: &mut Vec<Diagnostic>) -> bool {
+    let valid = is_identifier(rust);
+    if !valid && !diagnostics.iter().any(|known| known.code == Code::NoRustName && known.span == span) {
         let rust = rust.trim_start_matches("r#");
-        let message = format!("`{name}` would be called `{rust}`, which is no name in Rust");
-        let help = "write it in letters, digits and `_`: what is generated for it is called after it";
-        findings.push(Diagnostic::error(Code::NoRustName, span, message, help));
+        let message = format!("`{name}` would be named `{rust}`, which is not a valid Rust identifier");
+        let help = "use letters, digits and `_`: the generated code uses the name";
+        diagnostics.push(Diagnostic::error(Code::NoRustName, span, message, help));
     }
-    can
+    valid
 }
 
-/// The fields and variants of a schema, and of those written inside it.
-fn inside(document: &Document, schema: &Schema, findings: &mut Vec<Diagnostic>) {
+/// Checks the fields and variants of a schema and of the schemas inside it.
+fn check_members(document: &Document, schema: &Schema, diagnostics: &mut Vec<Diagnostic>) {
     match &schema.shape {
-        Shape::Object(object) => fields(document, object, findings),
+        Shape::Object(object) => check_fields(document, object, diagnostics),
         Shape::Enum(shape) => {
-            let mut scope = Scope::new("variants", findings);
-            shape.values.iter().for_each(|value: &Text| scope.add(upper(value), &value.text, value.span));
+            let mut scope = NameScope::new("variants", diagnostics);
+            shape.values.iter().for_each(|value: &SpannedString| {
+                scope.add(upper_camel_case(value), &value.text, value.span)
+            });
         }
         Shape::IntegerEnum(shape) => {
-            let mut scope = Scope::new("variants", findings);
+            let mut scope = NameScope::new("variants", diagnostics);
             for (value, span) in &shape.values {
-                scope.add(upper(&value.to_string()), &value.to_string(), *span);
+                scope.add(upper_camel_case(&value.to_string()), &value.to_string(), *span);
             }
         }
         Shape::Union(union) => {
-            let mut scope = Scope::new("variants", findings);
+            let mut scope = NameScope::new("variants", diagnostics);
             for member in &union.members {
-                scope.add(upper(&member.name), &member.name.text, member.name.span);
+                scope.add(upper_camel_case(&member.name), &member.name.text, member.name.span);
             }
-            union.members.iter().for_each(|member| inside(document, &member.schema, findings));
+            union.members.iter().for_each(|member| check_members(document, &member.schema, diagnostics));
         }
-        Shape::Array(array) => inside(document, &array.items, findings),
-        Shape::Map(map) => inside(document, &map.values, findings),
+        Shape::Array(array) => check_members(document, &array.items, diagnostics),
+        Shape::Map(map) => check_members(document, &map.values, diagnostics),
         _ => {}
     }
 }
 
-fn fields(document: &Document, object: &ObjectShape, findings: &mut Vec<Diagnostic>) {
-    let mut scope = Scope::new("fields", findings);
+fn check_fields(document: &Document, object: &ObjectShape, diagnostics: &mut Vec<Diagnostic>) {
+    let mut scope = NameScope::new("fields", diagnostics);
     for property in document.properties(object) {
-        scope.add(lower(&property.name), &property.name.text, property.name.span);
+        scope.add(snake_case(&property.name), &property.name.text, property.name.span);
     }
-    for property in object.own() {
-        inside(document, &property.schema, findings);
+    for property in object.own_properties() {
+        check_members(document, &property.schema, diagnostics);
     }
 }
 
-/// Names of Rust that must differ from each other.
-struct Scope<'f> {
-    what: &'static str,
-    taken: BTreeMap<String, (String, Option<Span>)>,
-    findings: &'f mut Vec<Diagnostic>,
+/// Rust names that must be unique.
+struct NameScope<'f> {
+    kind: &'static str,
+    names: BTreeMap<String, (String, Option<Span>)>,
+    diagnostics: &'f mut Vec<Diagnostic>,
 }
 
-impl<'f> Scope<'f> {
-    fn new(what: &'static str, findings: &'f mut Vec<Diagnostic>) -> Self {
-        Self { what, taken: BTreeMap::new(), findings }
+impl<'f> NameScope<'f> {
+    fn new(kind: &'static str, diagnostics: &'f mut Vec<Diagnostic>) -> Self {
+        Self { kind, names: BTreeMap::new(), diagnostics }
     }
 
-    /// Takes a name for something that stands in no contract.
+    /// Reserves a name that does not come from the contract.
     fn reserve(&mut self, rust: &str) {
-        self.taken.insert(rust.to_owned(), (format!("the generator's own `{rust}`"), None));
+        self.names.insert(rust.to_owned(), (format!("the reserved name `{rust}`"), None));
     }
 
-    /// Takes a name whose clash with its like was reported in another scope.
-    fn add_quietly(&mut self, rust: String, name: &str, span: Span) {
-        if self.taken.get(&rust).is_none_or(|(_, place)| place.is_none()) {
+    /// Adds a name. A collision with another name of the contract is reported in another scope.
+    fn add_unless_reported(&mut self, rust: String, name: &str, span: Span) {
+        if self.names.get(&rust).is_none_or(|(_, span)| span.is_none()) {
             self.add(rust, name, span);
         }
     }
 
-    /// Takes a name that must be one.
+    /// Adds a name that must be an identifier.
     fn add(&mut self, rust: String, name: &str, span: Span) {
-        if written_in_rust(&rust, name, span, self.findings) {
-            self.take(rust, name, span);
+        if check_identifier(&rust, name, span, self.diagnostics) {
+            self.add_unchecked(rust, name, span);
         }
     }
 
-    fn take(&mut self, rust: String, name: &str, span: Span) {
-        let Some((other, place)) = self.taken.get(&rust) else {
-            self.taken.insert(rust, (format!("`{name}`"), Some(span)));
+    fn add_unchecked(&mut self, rust: String, name: &str, span: Span) {
+        let Some((other, other_span)) = self.names.get(&rust) else {
+            self.names.insert(rust, (format!("`{name}`"), Some(span)));
             return;
         };
-        let finding = Diagnostic::error(
+        let diagnostic = Diagnostic::error(
             Code::RustNameCollision,
             span,
-            format!("`{name}` and {other} would both be called `{rust}` in Rust ({})", self.what),
-            "rename one of the two",
+            format!("`{name}` and {other} would both be named `{rust}` in Rust ({})", self.kind),
+            "rename one of them",
         );
-        let finding = match place {
-            Some(place) if *place != span => finding.related(*place, "the other one"),
-            _ => finding,
+        let diagnostic = match other_span {
+            Some(other_span) if *other_span != span => {
+                diagnostic.with_related(*other_span, "first used here")
+            }
+            _ => diagnostic,
         };
-        self.findings.push(finding);
+        self.diagnostics.push(diagnostic);
     }
 }

@@ -1,136 +1,138 @@
-//! Paths: their braces and their parameters agree, and no request matches two of them.
+//! Paths: templates match their parameters, and no request matches two paths ambiguously.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Document, Location, Operation};
-use crate::node::{Node, Text};
+use crate::model::{Document, Operation, ParameterLocation};
+use crate::node::{Node, SpannedString};
 
-/// Judges every path, whether or not it has operations. `beginning` is that of all paths of the version, such as `/api/v1/`.
-pub(super) fn judge(root: &Node, document: &Document, beginning: &str, findings: &mut Vec<Diagnostic>) {
+/// Checks every path, even without operations. `path_prefix` is the prefix of all paths of the version, such as
+/// `/api/v1/`.
+pub(super) fn check(root: &Node, document: &Document, path_prefix: &str, diagnostics: &mut Vec<Diagnostic>) {
     for entry in root.get("paths").and_then(Node::entries).unwrap_or_default() {
-        form(&entry.key, beginning, findings);
+        check_syntax(&entry.key, path_prefix, diagnostics);
     }
-    let mut paths: Vec<&Text> = Vec::new();
+    let mut paths: Vec<&SpannedString> = Vec::new();
     for operation in &document.operations {
-        parameters(operation, findings);
+        check_parameters(operation, diagnostics);
         if !paths.iter().any(|path| path.text == operation.path.text) {
             paths.push(&operation.path);
         }
     }
     for (index, path) in paths.iter().enumerate() {
         for other in &paths[index + 1..] {
-            ambiguous(path, other, findings);
+            check_ambiguity(path, other, diagnostics);
         }
     }
 }
 
-/// The names in braces.
+/// Returns the parameter names in a path template.
 fn braces(path: &str) -> Vec<&str> {
     path.split('/').filter_map(parameter).collect()
 }
 
-/// The name, when a segment is one parameter.
+/// Returns the name if the segment is a parameter.
 fn parameter(segment: &str) -> Option<&str> {
     let name = segment.strip_prefix('{')?.strip_suffix('}')?;
     (!name.is_empty() && !name.contains(['{', '}'])).then_some(name)
 }
 
-/// A path is a `/` before each segment, and a segment is a parameter or a word that stands for itself in every URL and in
-/// every router.
-fn form(path: &Text, beginning: &str, findings: &mut Vec<Diagnostic>) {
+/// Checks the syntax of a path: `/` before each segment, and each segment is a parameter or contains only unreserved
+/// characters.
+fn check_syntax(path: &SpannedString, path_prefix: &str, diagnostics: &mut Vec<Diagnostic>) {
     if path.starts_with("x-") {
-        let message = format!("the extension `{}` of `paths` is not supported", path.text);
-        let help = "leave it out: an extension that nothing reads says nothing";
-        return refuse(path, message, help, findings);
+        let message = format!("the extension `{}` in `paths` is not supported", path.text);
+        let help = "remove it: no tool reads it";
+        return report(path, message, help, diagnostics);
     }
     let Some(segments) = path.strip_prefix('/') else {
-        return refuse(
+        return report(
             path,
-            format!("the path `{}` does not begin with `/`", path.text),
-            "write `/things`",
-            findings,
+            format!("the path `{}` does not start with `/`", path.text),
+            "write `/` at the start, such as `/things`",
+            diagnostics,
         );
     };
     let mut names: Vec<&str> = Vec::new();
     for segment in segments.split('/') {
-        if let Some((message, help)) = fault(segment, &names) {
-            return refuse(path, message, help, findings);
+        if let Some((message, help)) = segment_error(segment, &names) {
+            return report(path, message, help, diagnostics);
         }
         names.extend(parameter(segment));
     }
-    if !path.starts_with(beginning) {
-        let message = format!("the path `{}` does not begin with `{beginning}`", path.text);
-        refuse(path, message, "the server sends nothing else to this version", findings);
+    if !path.starts_with(path_prefix) {
+        let message = format!("the path `{}` does not start with `{path_prefix}`", path.text);
+        report(path, message, "the server routes only paths with the prefix to this version", diagnostics);
     }
 }
 
-/// What is wrong with a segment, and what to do; `names` are the parameters before it.
-fn fault(segment: &str, names: &[&str]) -> Option<(String, &'static str)> {
+/// Returns the error in a segment and its remedy. `names` are the preceding parameters.
+fn segment_error(segment: &str, names: &[&str]) -> Option<(String, &'static str)> {
     if let Some(name) = parameter(segment) {
-        let twice =
-            || (format!("`{{{name}}}` stands twice in the path"), "give each parameter a name of its own");
-        return names.contains(&name).then(twice);
+        let duplicate =
+            || (format!("duplicate parameter `{{{name}}}` in the path"), "give each parameter a unique name");
+        return names.contains(&name).then(duplicate);
     }
     if segment.contains(['{', '}']) {
-        let message = format!("`{segment}` is a parameter and more in one segment");
-        return Some((message, "give the parameter a segment of its own: `/things/{id}`"));
+        let message = format!("`{segment}` contains more than a parameter");
+        return Some((message, "use a whole segment for the parameter, such as `/things/{id}`"));
     }
     if segment.is_empty() {
-        let message = "a segment of the path is empty".to_owned();
+        let message = "the path has an empty segment".to_owned();
         return Some((message, "write one `/` between two segments, and none at the end"));
     }
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
-    if [".", ".."].contains(&segment) || !segment.bytes().all(word) {
-        let message = format!("`{segment}` cannot stand in a path as it is");
-        let help = "write letters, digits and `-`, `.`, `_`, `~`; what varies is a parameter: `/things/{id}`";
+    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
+    if [".", ".."].contains(&segment) || !segment.bytes().all(is_unreserved) {
+        let message = format!("invalid path segment `{segment}`");
+        let help = "use letters, digits, `-`, `.`, `_` and `~`, or a parameter such as `/things/{id}`";
         return Some((message, help));
     }
     None
 }
 
-fn refuse(path: &Text, message: String, help: &str, findings: &mut Vec<Diagnostic>) {
-    findings.push(Diagnostic::error(Code::UnsupportedKeyword, path.span, message, help));
+fn report(path: &SpannedString, message: String, help: &str, diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, path.span, message, help));
 }
 
-fn parameters(operation: &Operation, findings: &mut Vec<Diagnostic>) {
-    let declared = || operation.parameters.iter().filter(|parameter| parameter.location == Location::Path);
+fn check_parameters(operation: &Operation, diagnostics: &mut Vec<Diagnostic>) {
+    let declared =
+        || operation.parameters.iter().filter(|parameter| parameter.location == ParameterLocation::Path);
     for name in braces(&operation.path) {
         if !declared().any(|parameter| &*parameter.name == name) {
-            findings.push(
+            diagnostics.push(
                 Diagnostic::error(
                     Code::PathParameterMismatch,
                     operation.path.span,
-                    format!("`{{{name}}}` of the path is no parameter of `{}`", operation.id.text),
+                    format!("the path parameter `{name}` is not declared in `{}`", operation.id.text),
                     format!(
                         "add `- {{name: {name}, in: path, required: true, schema: ...}}` to the operation"
                     ),
                 )
-                .related(operation.span, "this operation"),
+                .with_related(operation.span, "this operation"),
             );
         }
     }
     for parameter in declared() {
         let name = &*parameter.name;
         if !braces(&operation.path).contains(&name) {
-            findings.push(Diagnostic::error(
+            diagnostics.push(Diagnostic::error(
                 Code::PathParameterMismatch,
                 parameter.name.span,
-                format!("the path parameter `{name}` stands nowhere in `{}`", operation.path.text),
-                format!("write `{{{name}}}` into the path, or remove the parameter"),
+                format!("the path parameter `{name}` does not occur in `{}`", operation.path.text),
+                format!("add `{{{name}}}` to the path, or remove the parameter"),
             ));
         } else if !parameter.required {
-            findings.push(Diagnostic::error(
+            diagnostics.push(Diagnostic::error(
                 Code::PathParameterMismatch,
                 parameter.name.span,
-                format!("the path parameter `{name}` is not required"),
-                "add `required: true`: a path without it is another path",
+                format!("the path parameter `{name}` must be required"),
+                "add `required: true`",
             ));
         }
     }
 }
 
-/// Two paths match the same request when they agree segment by segment, a parameter agreeing with everything. That is
-/// clear as long as one of them is everywhere at least as literal as the other: the literal one wins.
-fn ambiguous(path: &Text, other: &Text, findings: &mut Vec<Diagnostic>) {
+/// Reports two paths that match the same request, unless one of them is more specific: a literal segment takes
+/// precedence over a parameter.
+fn check_ambiguity(path: &SpannedString, other: &SpannedString, diagnostics: &mut Vec<Diagnostic>) {
     let (left, right): (Vec<_>, Vec<_>) = (path.split('/').collect(), other.split('/').collect());
     let pairs = || {
         left.iter().zip(&right).map(|(left, right)| (parameter(left).is_some(), parameter(right).is_some()))
@@ -146,14 +148,14 @@ fn ambiguous(path: &Text, other: &Text, findings: &mut Vec<Diagnostic>) {
     let right_wins =
         pairs().all(|(left, right)| left || !right) && pairs().any(|(left, right)| left && !right);
     if overlap && !left_wins && !right_wins {
-        findings.push(
+        diagnostics.push(
             Diagnostic::error(
                 Code::AmbiguousPaths,
                 other.span,
                 format!("`{}` and `{}` match the same requests", other.text, path.text),
-                "tell them apart by a literal segment, or make them one path",
+                "distinguish them with a literal segment, or merge them",
             )
-            .related(path.span, "the other path"),
+            .with_related(path.span, "the other path"),
         );
     }
 }
@@ -163,51 +165,55 @@ mod tests {
     use super::*;
     use crate::source::Span;
 
-    fn said(path: &str) -> String {
-        let mut findings = Vec::new();
-        form(&Text { text: path.into(), span: Span::default() }, "/api/v2/", &mut findings);
-        findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    fn messages(path: &str) -> String {
+        let mut diagnostics = Vec::new();
+        check_syntax(
+            &SpannedString { text: path.into(), span: Span::default() },
+            "/api/v2/",
+            &mut diagnostics,
+        );
+        diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect::<Vec<_>>().join("; ")
     }
 
     #[test]
-    fn a_path_is_words_and_parameters_of_its_version() {
-        for sound in ["/api/v2/files", "/api/v2/files/{id}/a-b_c.d~e", "/api/v2/{kind}/{id}"] {
-            assert_eq!(said(sound), "", "{sound}");
+    fn a_path_has_the_prefix_and_valid_segments() {
+        for valid in ["/api/v2/files", "/api/v2/files/{id}/a-b_c.d~e", "/api/v2/{kind}/{id}"] {
+            assert_eq!(messages(valid), "", "{valid}");
         }
-        // What means something to the router, ends the path in a URL, or is cleaned away by clients.
-        for word in
+        // Characters that the router or a URL reserves, or that clients normalize.
+        for segment in
             [":files", "*files", "<files>", "files?x=1", "files#a", "a b", "%20", "é", ".", "..", "a;b"]
         {
-            assert_eq!(said(&format!("/api/v2/{word}")), format!("`{word}` cannot stand in a path as it is"));
+            assert_eq!(messages(&format!("/api/v2/{segment}")), format!("invalid path segment `{segment}`"));
         }
-        assert_eq!(said("api/v2/files"), "the path `api/v2/files` does not begin with `/`");
-        assert_eq!(said(""), "the path `` does not begin with `/`");
+        assert_eq!(messages("api/v2/files"), "the path `api/v2/files` does not start with `/`");
+        assert_eq!(messages(""), "the path `` does not start with `/`");
         for empty in ["/", "//api/v2/files", "/api/v2//files", "/api/v2/files/"] {
-            assert_eq!(said(empty), "a segment of the path is empty", "{empty}");
+            assert_eq!(messages(empty), "the path has an empty segment", "{empty}");
         }
-        assert_eq!(said("/api/v2/{}"), "`{}` is a parameter and more in one segment");
-        assert_eq!(said("/api/v2/{id}/{id}"), "`{id}` stands twice in the path");
-        assert_eq!(said("/api/v1/files"), "the path `/api/v1/files` does not begin with `/api/v2/`");
-        assert_eq!(said("/api/v2"), "the path `/api/v2` does not begin with `/api/v2/`");
+        assert_eq!(messages("/api/v2/{}"), "`{}` contains more than a parameter");
+        assert_eq!(messages("/api/v2/{id}/{id}"), "duplicate parameter `{id}` in the path");
+        assert_eq!(messages("/api/v1/files"), "the path `/api/v1/files` does not start with `/api/v2/`");
+        assert_eq!(messages("/api/v2"), "the path `/api/v2` does not start with `/api/v2/`");
     }
 
-    fn clash(left: &str, right: &str) -> bool {
-        let text = |text: &str| Text { text: text.into(), span: Span::default() };
-        let mut findings = Vec::new();
-        ambiguous(&text(left), &text(right), &mut findings);
-        !findings.is_empty()
-    }
-
-    #[test]
-    fn a_literal_segment_wins_over_a_parameter() {
-        assert!(!clash("/a/{id}", "/a/summary"));
-        assert!(!clash("/a/{id}", "/a/{id}/b"));
-        assert!(!clash("/a/{id}/b", "/a/{id}/c"));
+    fn is_ambiguous(left: &str, right: &str) -> bool {
+        let text = |text: &str| SpannedString { text: text.into(), span: Span::default() };
+        let mut diagnostics = Vec::new();
+        check_ambiguity(&text(left), &text(right), &mut diagnostics);
+        !diagnostics.is_empty()
     }
 
     #[test]
-    fn neither_wins_when_each_is_more_literal_somewhere() {
-        assert!(clash("/a/{id}", "/a/{name}"));
-        assert!(clash("/{kind}/b", "/a/{id}"));
+    fn a_literal_segment_takes_precedence_over_a_parameter() {
+        assert!(!is_ambiguous("/a/{id}", "/a/summary"));
+        assert!(!is_ambiguous("/a/{id}", "/a/{id}/b"));
+        assert!(!is_ambiguous("/a/{id}/b", "/a/{id}/c"));
+    }
+
+    #[test]
+    fn paths_are_ambiguous_if_neither_is_more_specific() {
+        assert!(is_ambiguous("/a/{id}", "/a/{name}"));
+        assert!(is_ambiguous("/{kind}/b", "/a/{id}"));
     }
 }

@@ -1,6 +1,7 @@
-//! What requests send: nothing there may say that only answers have it.
+//! `readOnly` properties: schemas of requests must not contain any.
 //!
-//! A server that takes such a property from a request does what the contract forbids, and one type for both cannot tell.
+//! The generator creates one type for requests and responses, so that the server could not reject the property in
+//! requests.
 
 use std::collections::BTreeSet;
 
@@ -8,45 +9,52 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, Operation, Schema, Shape};
 use crate::source::Span;
 
-/// Judges every schema that the parameters and bodies of operations reach. Webhooks are answers in this: we send them.
-pub(super) fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
-    let mut told = BTreeSet::new();
+/// Checks every schema that parameters and request bodies reach. Webhook bodies count as responses because the server
+/// sends them.
+pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
+    let mut reported = BTreeSet::new();
     for operation in &document.operations {
-        let mut judge = Judge { document, operation, named: BTreeSet::new(), told: &mut told, findings };
-        operation.parameters.iter().for_each(|parameter| judge.schema(&parameter.schema));
-        operation.body.iter().for_each(|body| judge.schema(&body.content.schema));
+        let mut checker = ReadOnlyChecker {
+            document,
+            operation,
+            named: BTreeSet::new(),
+            reported: &mut reported,
+            diagnostics,
+        };
+        operation.parameters.iter().for_each(|parameter| checker.schema(&parameter.schema));
+        operation.body.iter().for_each(|body| checker.schema(&body.content.schema));
     }
 }
 
-struct Judge<'a, 'f> {
+struct ReadOnlyChecker<'a, 'f> {
     document: &'a Document,
     operation: &'a Operation,
-    /// The schemas that were entered by their names.
+    /// The names of the schemas visited so far.
     named: BTreeSet<&'a str>,
-    /// The places that were reported, each at the first operation that reaches it.
-    told: &'f mut BTreeSet<Span>,
-    findings: &'f mut Vec<Diagnostic>,
+    /// The reported spans. Each is reported for the first operation that reaches it.
+    reported: &'f mut BTreeSet<Span>,
+    diagnostics: &'f mut Vec<Diagnostic>,
 }
 
-impl<'a> Judge<'a, '_> {
+impl<'a> ReadOnlyChecker<'a, '_> {
     fn schema(&mut self, schema: &'a Schema) {
-        if let Some(place) = schema.read_only.filter(|place| self.told.insert(*place)) {
+        if let Some(span) = schema.read_only.filter(|span| self.reported.insert(*span)) {
             let id = &self.operation.id;
-            self.findings.push(
+            self.diagnostics.push(
                 Diagnostic::error(
                     Code::UnsupportedKeyword,
-                    place,
-                    format!("`readOnly` stands in what `{}` is sent", id.text),
-                    "give requests a schema of their own, without what only answers have",
+                    span,
+                    format!("the request of `{}` contains a `readOnly` property", id.text),
+                    "use a separate schema for requests, without the properties that only responses have",
                 )
-                .related(id.span, "this operation"),
+                .with_related(id.span, "this operation"),
             );
         }
         match &schema.shape {
             Shape::Reference(name) => self.named(name),
             Shape::Object(object) => {
                 object.bases().for_each(|name| self.named(name));
-                object.own().for_each(|property| self.schema(&property.schema));
+                object.own_properties().for_each(|property| self.schema(&property.schema));
             }
             Shape::Array(array) => self.schema(&array.items),
             Shape::Map(map) => self.schema(&map.values),

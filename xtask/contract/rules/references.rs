@@ -1,74 +1,73 @@
-//! References among schemas: no circles, no depth and no number of types that a contract cannot need, and `allOf` begins with
-//! an object.
+//! References between schemas: no cycles, limited depth and number of types, and `allOf` extends objects only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, Schema, Shape};
-use crate::node::Text;
-use crate::sites;
+use crate::node::SpannedString;
 use crate::source::Span;
+use crate::type_locations;
 
-/// How deep schemas may nest, those that are referred to included. The compiler follows types no more than 128 deep, and
-/// each schema takes two levels where it may be null.
-const DEEPEST: usize = 32;
-/// How many types one schema may become, those of what it extends included.
-const MOST_TYPES: usize = 10_000;
+/// The maximum nesting depth of schemas, including referenced schemas. The recursion limit of the compiler is 128, and
+/// a nullable schema takes two levels.
+const MAX_DEPTH: usize = 32;
+/// The maximum number of types that one schema can become, including those of its bases.
+const MAX_TYPES: usize = 10_000;
 
-/// Judges every schema of `components.schemas`.
-pub(super) fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
-    let mut graph = Graph::new(document);
-    let before = findings.len();
-    let order = graph.order(findings);
-    if findings.len() == before {
-        graph.measure(&order, findings);
+/// Checks every schema of `components.schemas`.
+pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
+    let mut graph = ReferenceGraph::new(document);
+    let before = diagnostics.len();
+    let order = graph.topological_order(diagnostics);
+    if diagnostics.len() == before {
+        graph.measure(&order, diagnostics);
     }
     for named in &document.schemas {
-        base(document, &named.schema, findings);
+        check_bases(document, &named.schema, diagnostics);
     }
 }
 
-/// The schemas by their numbers, and the references from each. Following them takes no stack, however many there are.
-struct Graph<'a> {
+/// The reference graph of the schemas, by index. Traversal is iterative, so that long chains cannot overflow the stack.
+struct ReferenceGraph<'a> {
     document: &'a Document,
     numbers: BTreeMap<&'a str, usize>,
-    links: Vec<Vec<(usize, &'a Text)>>,
-    extents: Vec<Extent>,
+    links: Vec<Vec<(usize, &'a SpannedString)>>,
+    sizes: Vec<SchemaSize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Visit {
+enum TraversalState {
     None,
     Open,
     Done,
 }
 
-/// What a schema is made of: how deep it nests, and how many types it becomes.
+/// The nesting depth of a schema, and the number of types that it becomes.
 #[derive(Clone, Copy, Default)]
-struct Extent {
-    deep: usize,
+struct SchemaSize {
+    depth: usize,
     types: usize,
 }
 
-impl Extent {
+impl SchemaSize {
     fn with(self, part: Self) -> Self {
-        Self { deep: self.deep.max(part.deep), types: self.types.saturating_add(part.types) }
+        Self { depth: self.depth.max(part.depth), types: self.types.saturating_add(part.types) }
     }
 
     fn too_large(self, name: &str, span: Span) -> Option<Diagnostic> {
-        let message = if self.deep > DEEPEST {
-            format!("`{name}` nests more than {DEEPEST} schemas deep")
-        } else if self.types > MOST_TYPES {
-            format!("`{name}` becomes more than {MOST_TYPES} types with what it extends")
+        let message = if self.depth > MAX_DEPTH {
+            format!("`{name}` is nested deeper than {MAX_DEPTH} schemas")
+        } else if self.types > MAX_TYPES {
+            format!("`{name}` becomes more than {MAX_TYPES} types, including its bases")
         } else {
             return None;
         };
-        let help = "name inner things by their ids, and let clients fetch them";
+        let help = "replace nested objects with their ids";
         Some(Diagnostic::error(Code::UnsupportedKeyword, span, message, help))
     }
 }
 
-impl<'a> Graph<'a> {
+impl<'a> ReferenceGraph<'a> {
     fn new(document: &'a Document) -> Self {
         let schemas = document.schemas.iter().enumerate();
         let numbers: BTreeMap<&str, usize> = schemas.map(|(at, named)| (&*named.name.text, at)).collect();
@@ -78,114 +77,116 @@ impl<'a> Graph<'a> {
             targets.into_iter().filter_map(|name| Some((*numbers.get(&**name)?, name))).collect()
         });
         let links = links.collect();
-        let extents = vec![Extent::default(); document.schemas.len()];
-        Self { document, numbers, links, extents }
+        let sizes = vec![SchemaSize::default(); document.schemas.len()];
+        Self { document, numbers, links, sizes }
     }
 
-    /// Every schema after those that it refers to. Reports references that close a circle.
-    fn order(&self, findings: &mut Vec<Diagnostic>) -> Vec<usize> {
-        let mut visits = vec![Visit::None; self.links.len()];
+    /// Returns the schemas in topological order: each after those that it references. Reports cycles.
+    fn topological_order(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
+        let mut states = vec![TraversalState::None; self.links.len()];
         let mut order = Vec::new();
-        let mut circles = BTreeSet::new();
+        let mut cycles = BTreeSet::new();
         for start in 0..self.links.len() {
-            if visits[start] != Visit::None {
+            if states[start] != TraversalState::None {
                 continue;
             }
-            visits[start] = Visit::Open;
-            let mut trail = vec![(start, self.links[start].iter())];
-            while let Some((at, links)) = trail.last_mut() {
+            states[start] = TraversalState::Open;
+            let mut stack = vec![(start, self.links[start].iter())];
+            while let Some((at, links)) = stack.last_mut() {
                 let Some((target, _)) = links.next() else {
-                    visits[*at] = Visit::Done;
+                    states[*at] = TraversalState::Done;
                     order.push(*at);
-                    trail.pop();
+                    stack.pop();
                     continue;
                 };
-                match visits[*target] {
-                    Visit::None => {
-                        visits[*target] = Visit::Open;
-                        trail.push((*target, self.links[*target].iter()));
+                match states[*target] {
+                    TraversalState::None => {
+                        states[*target] = TraversalState::Open;
+                        stack.push((*target, self.links[*target].iter()));
                     }
-                    Visit::Open => {
-                        let way = trail.iter().map(|(at, _)| *at).skip_while(|at| at != target).collect();
-                        let circle = self.in_order_of_names(way);
-                        if circles.insert(circle.clone()) {
-                            findings.extend(self.circle(&circle));
+                    TraversalState::Open => {
+                        let path = stack.iter().map(|(at, _)| *at).skip_while(|at| at != target).collect();
+                        let cycle = self.rotated_to_first_name(path);
+                        if cycles.insert(cycle.clone()) {
+                            diagnostics.extend(self.cycle_diagnostic(&cycle));
                         }
                     }
-                    Visit::Done => {}
+                    TraversalState::Done => {}
                 }
             }
         }
         order
     }
 
-    fn name(&self, number: usize) -> &'a Text {
+    fn name(&self, number: usize) -> &'a SpannedString {
         &self.document.schemas[number].name
     }
 
-    /// A circle, beginning with the schema that comes first in the alphabet.
-    fn in_order_of_names(&self, mut circle: Vec<usize>) -> Vec<usize> {
-        let names = circle.iter().map(|at| &*self.name(*at).text);
+    /// Rotates a cycle so that it starts with the alphabetically first schema.
+    fn rotated_to_first_name(&self, mut cycle: Vec<usize>) -> Vec<usize> {
+        let names = cycle.iter().map(|at| &*self.name(*at).text);
         let first = names.enumerate().min_by_key(|(_, name)| *name).map_or(0, |(at, _)| at);
-        circle.rotate_left(first);
-        circle
+        cycle.rotate_left(first);
+        cycle
     }
 
-    fn circle(&self, circle: &[usize]) -> Option<Diagnostic> {
-        let (first, last) = (*circle.first()?, *circle.last()?);
+    fn cycle_diagnostic(&self, cycle: &[usize]) -> Option<Diagnostic> {
+        let (first, last) = (*cycle.first()?, *cycle.last()?);
         let (_, closing) = self.links[last].iter().find(|(target, _)| *target == first)?;
-        let names: Vec<_> = circle.iter().chain([&first]).map(|at| &*self.name(*at).text).collect();
+        let names: Vec<_> = cycle.iter().chain([&first]).map(|at| &*self.name(*at).text).collect();
         let message = format!("the schema contains itself: {}", names.join(" -> "));
-        let help = "cut the circle: name the inner thing by its id, and let clients fetch it";
-        let finding = Diagnostic::error(Code::CyclicRef, closing.span, message, help);
-        Some(finding.related(self.name(first).span, "this schema"))
+        let help = "break the cycle: replace the nested object with its id";
+        let diagnostic = Diagnostic::error(Code::CyclicRef, closing.span, message, help);
+        Some(diagnostic.with_related(self.name(first).span, "this schema"))
     }
 
-    /// Measures every schema, in an order in which those that it refers to come first. Reports the first ones that are too
-    /// large, and not those that are too large by referring to them.
-    fn measure(&mut self, order: &[usize], findings: &mut Vec<Diagnostic>) {
+    /// Measures every schema in topological order. Reports a schema that is too large, but not the schemas that are too
+    /// large only because they reference it.
+    fn measure(&mut self, order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
         for at in order {
             let named = &self.document.schemas[*at];
-            let extent = self.extent(&named.schema);
-            match extent.too_large(&named.name, named.name.span) {
-                Some(finding) => findings.push(finding),
-                None => self.extents[*at] = extent,
+            let size = self.size(&named.schema);
+            match size.too_large(&named.name, named.name.span) {
+                Some(diagnostic) => diagnostics.push(diagnostic),
+                None => self.sizes[*at] = size,
             }
         }
-        for inline in sites::inline(self.document) {
-            let extent = self.extent(inline.schema);
-            findings.extend(extent.too_large(&inline.site.origin, inline.schema.span));
+        for inline in type_locations::inline_schemas(self.document) {
+            let size = self.size(inline.schema);
+            diagnostics.extend(size.too_large(&inline.location.origin, inline.schema.span));
         }
     }
 
-    fn extent(&self, schema: &Schema) -> Extent {
-        let named = |name: &Text| self.numbers.get(&**name).map_or(Extent::default(), |at| self.extents[*at]);
+    fn size(&self, schema: &Schema) -> SchemaSize {
+        let named = |name: &SpannedString| {
+            self.numbers.get(&**name).map_or(SchemaSize::default(), |at| self.sizes[*at])
+        };
         let inside = match &schema.shape {
-            // What is referred to is written once, whoever refers to it.
-            Shape::Reference(name) => Extent { types: 0, ..named(name) },
+            // A referenced schema becomes a type once, independent of the number of references.
+            Shape::Reference(name) => SchemaSize { types: 0, ..named(name) },
             Shape::Object(object) => {
-                let bases = object.bases().map(named).fold(Extent::default(), Extent::with);
-                let own = object.own().map(|property| self.extent(&property.schema));
-                own.fold(bases, Extent::with)
+                let bases = object.bases().map(named).fold(SchemaSize::default(), SchemaSize::with);
+                let own = object.own_properties().map(|property| self.size(&property.schema));
+                own.fold(bases, SchemaSize::with)
             }
             Shape::Union(union) => {
-                let members = union.members.iter().map(|member| self.extent(&member.schema));
-                members.fold(Extent::default(), Extent::with)
+                let members = union.members.iter().map(|member| self.size(&member.schema));
+                members.fold(SchemaSize::default(), SchemaSize::with)
             }
-            Shape::Map(map) => self.extent(&map.values),
-            Shape::Array(array) => self.extent(&array.items),
-            _ => Extent::default(),
+            Shape::Map(map) => self.size(&map.values),
+            Shape::Array(array) => self.size(&array.items),
+            _ => SchemaSize::default(),
         };
-        Extent { deep: inside.deep + 1, types: inside.types.saturating_add(1) }
+        SchemaSize { depth: inside.depth + 1, types: inside.types.saturating_add(1) }
     }
 }
 
-fn references<'a>(schema: &'a Schema, targets: &mut Vec<&'a Text>) {
+fn references<'a>(schema: &'a Schema, targets: &mut Vec<&'a SpannedString>) {
     match &schema.shape {
         Shape::Reference(name) => targets.push(name),
         Shape::Object(object) => {
             targets.extend(object.bases());
-            object.own().for_each(|property| references(&property.schema, targets));
+            object.own_properties().for_each(|property| references(&property.schema, targets));
         }
         Shape::Union(union) => union.members.iter().for_each(|member| references(&member.schema, targets)),
         Shape::Map(map) => references(&map.values, targets),
@@ -200,34 +201,34 @@ fn references<'a>(schema: &'a Schema, targets: &mut Vec<&'a Text>) {
     }
 }
 
-/// What an `allOf` of schemas extends: objects that are open, since a closed one refuses what the others add.
-fn base(document: &Document, schema: &Schema, findings: &mut Vec<Diagnostic>) {
+/// Checks the bases of `allOf`: objects that allow additional properties.
+fn check_bases(document: &Document, schema: &Schema, diagnostics: &mut Vec<Diagnostic>) {
     match &schema.shape {
         Shape::Object(object) => {
-            object.bases().for_each(|name| extended(document, name, findings));
-            object.own().for_each(|property| base(document, &property.schema, findings));
+            object.bases().for_each(|name| check_base(document, name, diagnostics));
+            object.own_properties().for_each(|property| check_bases(document, &property.schema, diagnostics));
         }
-        Shape::Array(array) => base(document, &array.items, findings),
-        Shape::Map(map) => base(document, &map.values, findings),
+        Shape::Array(array) => check_bases(document, &array.items, diagnostics),
+        Shape::Map(map) => check_bases(document, &map.values, diagnostics),
         Shape::Union(union) => {
-            union.members.iter().for_each(|member| base(document, &member.schema, findings));
+            union.members.iter().for_each(|member| check_bases(document, &member.schema, diagnostics));
         }
         _ => {}
     }
 }
 
-fn extended(document: &Document, name: &Text, findings: &mut Vec<Diagnostic>) {
+fn check_base(document: &Document, name: &SpannedString, diagnostics: &mut Vec<Diagnostic>) {
     let Some(target) = document.schema(name) else { return };
     let (message, help) = match &target.shape {
         Shape::Object(object) if !object.closed && !target.nullable => return,
         Shape::Object(object) if object.closed => (
-            format!("`{}` is extended and refuses other properties", name.text),
-            "leave its `additionalProperties: false` out, and write `unevaluatedProperties: false` beside `allOf`",
+            format!("`{}` is extended, but rejects other properties", name.text),
+            "replace its `additionalProperties: false` with `unevaluatedProperties: false` next to `allOf`",
         ),
         _ => (
-            format!("`{}` is extended and is not an object with properties", name.text),
-            "extend an object, written with `properties` or with `allOf`",
+            format!("`{}` is extended, but is not an object with properties", name.text),
+            "extend an object with `properties` or `allOf`",
         ),
     };
-    findings.push(Diagnostic::error(Code::UnsupportedKeyword, name.span, message, help));
+    diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, name.span, message, help));
 }

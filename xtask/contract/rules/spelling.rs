@@ -1,45 +1,51 @@
-//! Names are snake_case, but for those that a contract's server spells otherwise.
+//! Spelling: names are in snake_case, except for those that the conventions list.
 
 use heck::ToSnakeCase;
 
-use super::sites;
+use super::schema_locations;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Document, Location};
-use crate::node::{Node, Text};
+use crate::model::{Document, ParameterLocation};
+use crate::node::{Node, SpannedString};
 
-/// Judges the names of parameters and properties but for `others`, which are spelled as they are spelled wherever they
-/// occur. Headers follow the custom of HTTP and are left alone.
-pub(super) fn judge(root: &Node, document: &Document, others: &[&str], findings: &mut Vec<Diagnostic>) {
+/// Checks the names of parameters and properties, except for `exceptions`. Header names are not checked.
+pub(super) fn check(
+    root: &Node,
+    document: &Document,
+    exceptions: &[&str],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for parameter in document.operations.iter().flat_map(|operation| &operation.parameters) {
-        if parameter.location != Location::Header {
-            name("parameter", &parameter.name, others, findings);
+        if parameter.location != ParameterLocation::Header {
+            check_name("parameter", &parameter.name, exceptions, diagnostics);
         }
     }
-    for site in sites::schemas(root) {
-        let properties = site.schema.get("properties").and_then(Node::entries);
+    for location in schema_locations::find(root) {
+        let properties = location.schema.get("properties").and_then(Node::entries);
         for property in properties.unwrap_or_default() {
-            name("property", &property.key, others, findings);
+            check_name("property", &property.key, exceptions, diagnostics);
         }
     }
 }
 
-fn name(what: &str, name: &Text, others: &[&str], findings: &mut Vec<Diagnostic>) {
+fn check_name(kind: &str, name: &SpannedString, exceptions: &[&str], diagnostics: &mut Vec<Diagnostic>) {
     let snake = name.to_snake_case();
-    let known = findings.iter().any(|finding| finding.code == Code::Spelling && finding.span == name.span);
-    if known || others.contains(&&**name) || (**name == *snake && !snake.is_empty()) {
+    let known = diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.code == Code::Spelling && diagnostic.span == name.span);
+    if known || exceptions.contains(&&**name) || (**name == *snake && !snake.is_empty()) {
         return;
     }
     if snake.is_empty() {
-        let message = format!("the {what} `{}` has neither a letter nor a digit", name.text);
+        let message = format!("the {kind} `{}` has neither a letter nor a digit", name.text);
         let help = "give it a name in snake_case";
-        findings.push(Diagnostic::error(Code::Spelling, name.span, message, help));
+        diagnostics.push(Diagnostic::error(Code::Spelling, name.span, message, help));
         return;
     }
     let mut help = format!("write `{snake}`");
-    if !others.is_empty() {
-        let others: Vec<_> = others.iter().map(|name| format!("`{name}`")).collect();
-        help += &format!("; only {} are spelled otherwise", others.join(", "));
+    if !exceptions.is_empty() {
+        let exceptions: Vec<_> = exceptions.iter().map(|name| format!("`{name}`")).collect();
+        help += &format!("; exceptions are {}", exceptions.join(", "));
     }
-    let message = format!("the {what} `{}` is not spelled in snake_case", name.text);
-    findings.push(Diagnostic::error(Code::Spelling, name.span, message, help));
+    let message = format!("the {kind} `{}` is not in snake_case", name.text);
+    diagnostics.push(Diagnostic::error(Code::Spelling, name.span, message, help));
 }

@@ -1,45 +1,56 @@
-//! Unions: no value has two shapes, so that Rust and the contract agree on which one it has.
+//! Unions: each value matches exactly one member, so that the generated enum and the contract agree.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Document, Member, Schema, Shape, UnionShape};
+use crate::model::{Document, Schema, Shape, UnionMember, UnionShape};
 
-/// Judges every union of `components.schemas`, and those written at operations and webhooks.
-pub(super) fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
+/// Checks every union of schemas, operations and webhooks.
+pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     for named in &document.schemas {
-        schema(document, &named.schema, findings);
+        check_schema(document, &named.schema, diagnostics);
     }
     let bodies = document.operations.iter().filter_map(|operation| operation.body.as_ref());
     let responses = document.operations.iter().flat_map(|operation| &operation.responses);
     let contents = bodies.map(|body| &body.content);
     let contents = contents.chain(responses.filter_map(|response| response.content.as_ref()));
     for content in contents.chain(document.webhooks.iter().map(|webhook| &webhook.content)) {
-        schema(document, &content.schema, findings);
+        check_schema(document, &content.schema, diagnostics);
     }
 }
 
-fn schema(document: &Document, at: &Schema, findings: &mut Vec<Diagnostic>) {
+fn check_schema(document: &Document, at: &Schema, diagnostics: &mut Vec<Diagnostic>) {
     match &at.shape {
         Shape::Union(union) => {
             match &union.discriminator {
                 Some(property) => {
-                    union.members.iter().for_each(|member| told(document, property, member, findings));
+                    union
+                        .members
+                        .iter()
+                        .for_each(|member| check_member(document, property, member, diagnostics));
                 }
-                None => kinds(document, union, findings),
+                None => check_json_types(document, union, diagnostics),
             }
-            union.members.iter().for_each(|member| schema(document, &member.schema, findings));
+            union.members.iter().for_each(|member| check_schema(document, &member.schema, diagnostics));
         }
         Shape::Object(object) => {
-            object.own().for_each(|property| schema(document, &property.schema, findings));
+            object
+                .own_properties()
+                .for_each(|property| check_schema(document, &property.schema, diagnostics));
         }
-        Shape::Array(array) => schema(document, &array.items, findings),
-        Shape::Map(map) => schema(document, &map.values, findings),
+        Shape::Array(array) => check_schema(document, &array.items, diagnostics),
+        Shape::Map(map) => check_schema(document, &map.values, diagnostics),
         _ => {}
     }
 }
 
-/// A member must hold the discriminator to its own value, or else a value could have another member's shape too.
-fn told(document: &Document, property: &str, member: &Member, findings: &mut Vec<Diagnostic>) {
-    // One that was refused is reported where it stands.
+/// Checks that a member restricts the discriminator to its own value. Otherwise a value could match another member,
+/// too.
+fn check_member(
+    document: &Document,
+    property: &str,
+    member: &UnionMember,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    // An invalid member was reported before.
     let Some(target) = document.resolve(&member.schema) else { return };
     let value = match &target.shape {
         Shape::Object(object) => {
@@ -53,26 +64,24 @@ fn told(document: &Document, property: &str, member: &Member, findings: &mut Vec
     {
         return;
     }
-    let message = format!("nothing holds `{property}` to `{}` in this shape", member.name.text);
-    let help = format!(
-        "make it an object that requires `{property}: {{type: string, const: {}}}`",
-        member.name.text
-    );
-    findings.push(
+    let message = format!("the member does not require `{property}` to be `{}`", member.name.text);
+    let help =
+        format!("use an object that requires `{property}: {{type: string, const: {}}}`", member.name.text);
+    diagnostics.push(
         Diagnostic::error(Code::DiscriminatorMapping, member.schema.span, message, help)
-            .related(target.span, "this shape"),
+            .with_related(target.span, "declared here"),
     );
 }
 
-/// Without a discriminator, the kind of value tells.
-fn kinds(document: &Document, union: &UnionShape, findings: &mut Vec<Diagnostic>) {
-    let mut known: Vec<(&str, &Member)> = Vec::new();
+/// Checks that the members have different JSON types.
+fn check_json_types(document: &Document, union: &UnionShape, diagnostics: &mut Vec<Diagnostic>) {
+    let mut known: Vec<(&str, &UnionMember)> = Vec::new();
     for member in &union.members {
         let Some(target) = document.resolve(&member.schema) else { continue };
         let Some(kind) = kind(&target.shape).filter(|_| !target.nullable) else {
-            let message = "this shape of the union is not of one kind";
-            let help = "list shapes of one type each, and null as a shape of its own";
-            findings.push(Diagnostic::error(Code::UnsupportedKeyword, member.schema.span, message, help));
+            let message = "the union member does not have exactly one JSON type";
+            let help = "use members with one type each, and a separate member for null";
+            diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, member.schema.span, message, help));
             continue;
         };
         let Some((_, other)) = known.iter().find(|(other, _)| *other == kind) else {
@@ -80,23 +89,23 @@ fn kinds(document: &Document, union: &UnionShape, findings: &mut Vec<Diagnostic>
             continue;
         };
         let help = if kind == "an object" {
-            "add `discriminator` with `propertyName` and `mapping`"
+            "add a `discriminator` with `propertyName` and `mapping`"
         } else {
-            "make them one schema, or put each into an object"
+            "merge them into one schema, or wrap each in an object"
         };
-        findings.push(
+        diagnostics.push(
             Diagnostic::error(
                 Code::DiscriminatorMapping,
                 member.schema.span,
-                format!("two shapes of the union are {kind} each, and nothing tells them apart"),
+                format!("two members of the union have the same JSON type: {kind}"),
                 help,
             )
-            .related(other.schema.span, "the other one"),
+            .with_related(other.schema.span, "first member with this type"),
         );
     }
 }
 
-/// The kind of JSON value that a shape is, where it is one kind.
+/// Returns the JSON type of a shape, if it has exactly one.
 fn kind(shape: &Shape) -> Option<&'static str> {
     match shape {
         Shape::Object(_) | Shape::Map(_) => Some("an object"),

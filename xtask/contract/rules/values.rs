@@ -1,44 +1,48 @@
-//! Parameters and headers: what can be sent as one text, or as a list of them.
+//! Parameters and headers: values must be scalars, or lists of scalars where lists are supported.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Document, Header, Location, Parameter, Schema, Shape};
+use crate::model::{Document, Header, Parameter, ParameterLocation, Schema, Shape};
 use crate::source::Span;
 
-/// Judges every parameter and every response header.
-pub(super) fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
-    let mut judge = Judge { document, findings };
+/// Checks every parameter and every response header.
+pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
+    let mut checker = ParameterChecker { document, diagnostics };
     for operation in &document.operations {
-        operation.parameters.iter().for_each(|one| judge.parameter(one));
-        operation.responses.iter().flat_map(|response| &response.headers).for_each(|one| judge.header(one));
+        operation.parameters.iter().for_each(|parameter| checker.parameter(parameter));
+        operation
+            .responses
+            .iter()
+            .flat_map(|response| &response.headers)
+            .for_each(|header| checker.header(header));
     }
 }
 
-struct Judge<'a> {
+struct ParameterChecker<'a> {
     document: &'a Document,
-    findings: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-impl Judge<'_> {
+impl ParameterChecker<'_> {
     fn parameter(&mut self, parameter: &Parameter) {
         let name = &parameter.name;
         if parameter.required
             && let Some(default) = &parameter.schema.default
         {
-            let message = format!("`{}` is required and has a default", name.text);
+            let message = format!("the required parameter `{}` has a default", name.text);
             self.report(
                 default.span,
                 message,
-                "take one of the two out: what is always sent needs no default",
+                "remove `default` or `required`: a required parameter is always sent",
             );
         }
         let Some(target) = self.document.resolve(&parameter.schema) else { return };
-        let lists = [Location::Query, Location::Header].contains(&parameter.location);
+        let lists = [ParameterLocation::Query, ParameterLocation::Header].contains(&parameter.location);
         match &target.shape {
             Shape::Array(array) if lists => self.scalar(&name.text, &array.items, name.span),
             Shape::Array(_) => {
                 let message =
-                    format!("`{}` is a list, and is sent neither in the query nor as a header", name.text);
-                self.report(name.span, message, "send the list in the query");
+                    format!("the list parameter `{}` is neither in the query nor a header", name.text);
+                self.report(name.span, message, "use `in: query`");
             }
             _ => self.scalar(&name.text, &parameter.schema, name.span),
         }
@@ -48,29 +52,29 @@ impl Judge<'_> {
         self.scalar(&header.name.text, &header.schema, header.name.span);
     }
 
-    /// Reports a schema that is no single text.
+    /// Reports a schema that is not a scalar.
     fn scalar(&mut self, name: &str, schema: &Schema, span: Span) {
         let Some(target) = self.document.resolve(schema) else { return };
-        let what = match &target.shape {
-            _ if schema.nullable || target.nullable => "may be null",
+        let problem = match &target.shape {
+            _ if schema.nullable || target.nullable => "can be null",
             Shape::String(_)
             | Shape::Enum(_)
             | Shape::IntegerEnum(_)
             | Shape::Integer(_)
             | Shape::Number(_)
             | Shape::Boolean => return,
-            Shape::Array(_) => "holds a list",
-            _ => "holds an object",
+            Shape::Array(_) => "is a list",
+            _ => "is an object",
         };
-        let message = format!("`{name}` {what}, and is sent as text");
-        let help = "send scalars: a value that is absent is left out, one with fields belongs into a body";
+        let message = format!("`{name}` {problem}, but must be a scalar");
+        let help = "use a scalar: omit absent values, and move objects to the body";
         self.report(span, message, help);
     }
 
-    /// Reports once what many operations share.
+    /// Reports a problem only once, even if several operations share it.
     fn report(&mut self, span: Span, message: String, help: &str) {
-        if !self.findings.iter().any(|known| known.span == span && known.message == message) {
-            self.findings.push(Diagnostic::error(Code::UnsupportedKeyword, span, message, help));
+        if !self.diagnostics.iter().any(|known| known.span == span && known.message == message) {
+            self.diagnostics.push(Diagnostic::error(Code::UnsupportedKeyword, span, message, help));
         }
     }
 }

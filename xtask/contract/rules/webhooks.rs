@@ -1,20 +1,20 @@
-//! Webhooks: an event says of itself what the contract calls it.
+//! Webhooks: the schema of the payload's `type` must allow the event type.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Document, Shape, Webhook};
 
-/// The property by which receivers tell events apart.
+/// The property that contains the event type.
 const TYPE: &str = "type";
 
-/// Judges every webhook.
-pub(super) fn judge(document: &Document, findings: &mut Vec<Diagnostic>) {
+/// Checks every webhook.
+pub(super) fn check(document: &Document, diagnostics: &mut Vec<Diagnostic>) {
     for webhook in &document.webhooks {
-        named(document, webhook, findings);
+        check_event_type(document, webhook, diagnostics);
     }
 }
 
-/// The server writes the webhook's name into the event, so the payload's schema must take it.
-fn named(document: &Document, webhook: &Webhook, findings: &mut Vec<Diagnostic>) {
+/// Checks that `type` allows the webhook's name: the server writes it into the payload.
+fn check_event_type(document: &Document, webhook: &Webhook, diagnostics: &mut Vec<Diagnostic>) {
     let Some(Shape::Object(payload)) = document.shape(&webhook.content.schema) else { return };
     let Some(property) = document.properties(payload).into_iter().find(|own| own.name.text == TYPE) else {
         return;
@@ -25,13 +25,13 @@ fn named(document: &Document, webhook: &Webhook, findings: &mut Vec<Diagnostic>)
         return;
     }
     let span = list.values.first().map_or(property.name.span, |value| value.span);
-    findings.push(
+    diagnostics.push(
         Diagnostic::error(
             Code::UnsupportedKeyword,
             span,
-            format!("the payload of `{}` does not take `{TYPE}: {0}`", name.text),
-            format!("write `const: {}`, or name the webhook as its payload does", name.text),
+            format!("the payload of `{}` does not allow `{TYPE}: {0}`", name.text),
+            format!("write `const: {}`, or rename the webhook", name.text),
         )
-        .related(name.span, "this webhook"),
+        .with_related(name.span, "this webhook"),
     );
 }

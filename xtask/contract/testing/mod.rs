@@ -1,6 +1,6 @@
-//! Sound and broken contracts, for the tests of every tool that reads contracts.
+//! Valid and invalid contracts for the tests of all tools that read contracts.
 //!
-//! The feature `testing` compiles this module; no tool contains it.
+//! This module requires the feature `testing`.
 
 pub mod mutation;
 
@@ -8,27 +8,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::Refused;
-use crate::diagnostic::{self, Format};
+use crate::InvalidContract;
+use crate::diagnostic::{self, DiagnosticFormat};
 use crate::node::Node;
 
-/// The root folder of the workspace.
+/// Returns the root folder of the workspace.
 pub fn workspace() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
-/// Sound contracts, from the small to the large: each case takes one.
-pub static SOUND: LazyLock<[(String, Node); 3]> = LazyLock::new(|| {
-    ["xtask/contract/fixtures/sound.yaml", "tests/second/contract.yaml", "openapi/v1.yaml"].map(|name| {
-        let text = fs::read_to_string(workspace().join(name)).expect("a contract can be read");
-        let tree = mutation::tree(name, &text);
+/// Valid contracts of different sizes. Each test case selects one.
+pub static VALID_CONTRACTS: LazyLock<[(String, Node); 3]> = LazyLock::new(|| {
+    ["xtask/contract/fixtures/valid.yaml", "tests/second/contract.yaml", "openapi/v1.yaml"].map(|name| {
+        let text = fs::read_to_string(workspace().join(name)).expect("the contract is readable");
+        let tree = mutation::parse_valid(name, &text);
         (text, tree)
     })
 });
 
-/// How a schema can stand in another one: what is written before it and after it.
-pub const AROUND: [(&str, &str); 7] = [
+/// How a schema can be nested: the JSON before it and after it.
+pub const NESTINGS: [(&str, &str); 7] = [
     ("[", "]"),
     ("{\"type\":\"array\",\"items\":", "}"),
     ("{\"allOf\":[", "]}"),
@@ -38,15 +38,16 @@ pub const AROUND: [(&str, &str); 7] = [
     ("{\"type\":\"object\",\"properties\":{},\"propertyNames\":", "}"),
 ];
 
-/// A sound contract with a schema inside many others.
-pub fn nested((before, after): (&str, &str), deep: usize) -> String {
-    let schema = before.repeat(deep) + "{\"type\":\"boolean\"}" + &after.repeat(deep);
-    format!("{}    Deep: {schema}\n", SOUND[0].0)
+/// Returns a valid contract plus a schema nested `depth` times.
+pub fn contract_with_nested_schema((before, after): (&str, &str), depth: usize) -> String {
+    let schema = before.repeat(depth) + "{\"type\":\"boolean\"}" + &after.repeat(depth);
+    format!("{}    Deep: {schema}\n", VALID_CONTRACTS[0].0)
 }
 
-/// A sound contract with schemas that refer to each other, the last to this one.
-pub fn chained(count: usize, last: &str) -> String {
-    let mut text = SOUND[0].0.clone();
+/// Returns a valid contract plus a chain of `count` schemas. Each references the next one, and the last references
+/// `last`.
+pub fn contract_with_reference_chain(count: usize, last: &str) -> String {
+    let mut text = VALID_CONTRACTS[0].0.clone();
     for at in 0..count {
         let next = if at + 1 < count { &format!("S{}", at + 1) } else { last };
         let item = format!("{{ $ref: '#/components/schemas/{next}' }}");
@@ -55,21 +56,22 @@ pub fn chained(count: usize, last: &str) -> String {
     text
 }
 
-/// Each finding is drawn with its place and, where it is short enough to be shown whole, its line.
-pub fn drawn(refused: &Refused) {
-    assert!(!refused.findings.is_empty(), "what is refused has a reason");
-    for finding in &refused.findings {
-        let text = diagnostic::render(&refused.source, std::slice::from_ref(finding), Format::Text);
-        let place = refused.source.place(finding.span);
-        let named = format!("--> {}:{}:{}", refused.source.name, place.line, place.column);
-        assert!(text.contains(&named), "{named} is not named in:\n{text}");
-        let line = refused.source.text.lines().nth(place.line - 1).unwrap_or_default().trim();
+/// Asserts that each diagnostic is rendered with its position and, if the line is short, its source excerpt.
+pub fn assert_rendered(invalid: &InvalidContract) {
+    assert!(!invalid.diagnostics.is_empty(), "there is at least one diagnostic");
+    for diagnostic in &invalid.diagnostics {
+        let text =
+            diagnostic::render(&invalid.source, std::slice::from_ref(diagnostic), DiagnosticFormat::Text);
+        let position = invalid.source.position(diagnostic.span);
+        let location = format!("--> {}:{}:{}", invalid.source.name, position.line, position.column);
+        assert!(text.contains(&location), "missing {location} in:\n{text}");
+        let line = invalid.source.text.lines().nth(position.line - 1).unwrap_or_default().trim();
         let plain = line.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ');
         if plain && line.len() < 100 {
-            assert!(text.contains(line), "`{line}` is not drawn in:\n{text}");
+            assert!(text.contains(line), "missing `{line}` in:\n{text}");
         }
     }
-    for format in [Format::Text, Format::Json, Format::Github] {
-        assert!(!refused.render(format).is_empty());
+    for format in [DiagnosticFormat::Text, DiagnosticFormat::Json, DiagnosticFormat::Github] {
+        assert!(!invalid.render(format).is_empty());
     }
 }

@@ -1,46 +1,46 @@
-//! Sound documents, broken at random places: what the tests of the tools read.
+//! Random mutations of valid documents, for property tests.
 //!
-//! Owns the changes. Each is a few numbers that fit any document, so that a failing case can be made smaller.
+//! A mutation consists of indexes that apply to any document, so that proptest can shrink a failing case.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::node::{Entry, Node, Text, Value, pointer_step};
+use crate::node::{Entry, Node, SpannedString, Value, escape_pointer_token};
 use crate::source::{Source, Span};
 use crate::yaml;
 
-/// How many cases a test tries; `MUTATION_CASES` tries more than the suite does.
-pub fn cases() -> u32 {
+/// Returns the number of cases of a property test. Set `MUTATION_CASES` to run more.
+pub fn case_count() -> u32 {
     let stated = std::env::var("MUTATION_CASES").ok().and_then(|count| count.parse().ok());
     stated.unwrap_or(256)
 }
 
-/// One change of a tree.
+/// A mutation of a tree.
 #[derive(Clone, Debug)]
-pub enum Change {
-    /// A value is left out.
+pub enum Mutation {
+    /// Deletes a value.
     Delete(Index),
-    /// A value becomes another one.
+    /// Replaces a value.
     Replace(Index, Value),
-    /// Two values change places.
+    /// Swaps two values.
     Swap(Index, Index),
-    /// A key is called otherwise.
+    /// Renames a key.
     Rename(Index, &'static str),
-    /// A `$ref` leads to the place of another value, or to this text.
+    /// Changes a `$ref` to the pointer of another value, or to this string.
     Redirect(Index, Index, Option<&'static str>),
-    /// A value becomes a reference to a shared one.
+    /// Replaces a value with a reference to a shared schema.
     Refer(Index, Index),
-    /// A keyword is written in front of others.
+    /// Inserts a keyword at the start of a mapping.
     Insert(Index, &'static str, Value),
-    /// A keyword is written in front of others, with a value from elsewhere.
+    /// Inserts a keyword at the start of a mapping, with a copy of another value.
     Graft(Index, &'static str, Index),
-    /// An entry or an item stands twice.
+    /// Duplicates an entry or an item.
     Double(Index),
-    /// A value is put into many others of one kind.
+    /// Nests a value several levels deep.
     Bury(Index, &'static str, usize),
 }
 
-/// Names and keywords that mean something somewhere, and some that mean nothing anywhere.
+/// Names and keywords that are valid somewhere, and some that are not valid anywhere.
 const KEYS: &str = "\
     $ref additionalProperties allOf anyOf components const content default deprecated description \
     discriminator enum example examples exclusiveMinimum format headers in items mapping maxLength \
@@ -79,96 +79,98 @@ fn value() -> impl Strategy<Value = Value> {
         text("[\u{1f600}\t\u{202e}"),
         text("lines\nand\r\nlines"),
         Value::Sequence(Vec::new()),
-        Value::Sequence(vec![Node::made(Value::Null), Node::string("null")]),
+        Value::Sequence(vec![Node::without_span(Value::Null), Node::string("null")]),
         Value::Mapping(Vec::new()),
         Value::Mapping(vec![entry("type", Node::string("object"))]),
     ])
 }
 
-/// A few changes.
-pub fn changes() -> impl Strategy<Value = Vec<Change>> {
+/// Generates one to three mutations.
+pub fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     let at = any::<Index>;
     let key = || select(KEYS.split(' ').chain([""]).collect::<Vec<_>>());
     let target = prop_oneof![2 => Just(None), 1 => select(TARGETS.to_vec()).prop_map(Some)];
     let around = select(vec!["", "allOf", "oneOf", "items", "properties", "additionalProperties", "schema"]);
-    let change = prop_oneof![
-        at().prop_map(Change::Delete),
-        (at(), value()).prop_map(|(at, value)| Change::Replace(at, value)),
-        (at(), at()).prop_map(|(one, other)| Change::Swap(one, other)),
-        (at(), key()).prop_map(|(at, key)| Change::Rename(at, key)),
-        (at(), at(), target).prop_map(|(at, other, text)| Change::Redirect(at, other, text)),
-        (at(), at()).prop_map(|(at, other)| Change::Refer(at, other)),
-        (at(), key(), value()).prop_map(|(at, key, value)| Change::Insert(at, key, value)),
-        (at(), key(), at()).prop_map(|(at, key, other)| Change::Graft(at, key, other)),
-        at().prop_map(Change::Double),
-        // Three times the most is what the tests themselves can carry on their stack.
+    let mutation = prop_oneof![
+        at().prop_map(Mutation::Delete),
+        (at(), value()).prop_map(|(at, value)| Mutation::Replace(at, value)),
+        (at(), at()).prop_map(|(one, other)| Mutation::Swap(one, other)),
+        (at(), key()).prop_map(|(at, key)| Mutation::Rename(at, key)),
+        (at(), at(), target).prop_map(|(at, other, text)| Mutation::Redirect(at, other, text)),
+        (at(), at()).prop_map(|(at, other)| Mutation::Refer(at, other)),
+        (at(), key(), value()).prop_map(|(at, key, value)| Mutation::Insert(at, key, value)),
+        (at(), key(), at()).prop_map(|(at, key, other)| Mutation::Graft(at, key, other)),
+        at().prop_map(Mutation::Double),
+        // Deeper nesting could overflow the stack of the test itself.
         (at(), around, prop_oneof![1..4usize, 20..100usize])
-            .prop_map(|(at, around, deep)| Change::Bury(at, around, deep)),
+            .prop_map(|(at, around, depth)| Mutation::Bury(at, around, depth)),
     ];
-    prop::collection::vec(change, 1..4)
+    prop::collection::vec(mutation, 1..4)
 }
 
-/// The tree of a sound text.
-pub fn tree(name: &str, text: &str) -> Node {
-    yaml::read(&Source::new(name, text), &mut Vec::new()).expect("the document is sound")
+/// Parses a valid document.
+pub fn parse_valid(name: &str, text: &str) -> Node {
+    yaml::read(&Source::new(name, text), &mut Vec::new()).expect("the document is valid")
 }
 
-/// The text of a document after these changes: JSON, one value a line.
-pub fn changed(sound: &Node, changes: &[Change]) -> String {
-    let mut root = sound.clone();
-    changes.iter().for_each(|change| apply(&mut root, change));
-    serde_json::to_string_pretty(&root).expect("a tree of plain values becomes JSON")
+/// Applies mutations to a tree. Returns it as JSON with one value per line.
+pub fn apply_mutations(valid: &Node, mutations: &[Mutation]) -> String {
+    let mut root = valid.clone();
+    mutations.iter().for_each(|mutation| apply(&mut root, mutation));
+    serde_json::to_string_pretty(&root).expect("plain values serialize to JSON")
 }
 
-fn apply(root: &mut Node, change: &Change) {
-    let ways = ways(root);
-    let way = |at: &Index| at.get(&ways).clone();
-    match change {
-        Change::Delete(at) => parent(root, &way(at), |parent, last| match &mut parent.value {
+fn apply(root: &mut Node, mutation: &Mutation) {
+    let paths = paths(root);
+    let path = |at: &Index| at.get(&paths).clone();
+    match mutation {
+        Mutation::Delete(at) => parent(root, &path(at), |parent, last| match &mut parent.value {
             Value::Sequence(items) => drop(items.remove(last)),
             Value::Mapping(entries) => drop(entries.remove(last)),
             _ => {}
         }),
-        Change::Replace(at, value) => find(root, &way(at)).value = value.clone(),
-        Change::Swap(one, other) => {
-            let (one, other) = (way(one), way(other));
-            // A value inside the other one would lose itself.
+        Mutation::Replace(at, value) => find(root, &path(at)).value = value.clone(),
+        Mutation::Swap(one, other) => {
+            let (one, other) = (path(one), path(other));
+            // Swapping a value with its own descendant is not possible.
             if !one.starts_with(&other) && !other.starts_with(&one) {
                 let (left, right) = (find(root, &one).clone(), find(root, &other).clone());
                 *find(root, &one) = right;
                 *find(root, &other) = left;
             }
         }
-        Change::Rename(at, key) => parent(root, &way(at), |parent, last| {
+        Mutation::Rename(at, key) => parent(root, &path(at), |parent, last| {
             if let Value::Mapping(entries) = &mut parent.value {
                 entries[last].key.text = (*key).to_owned();
             }
         }),
-        Change::Redirect(at, other, text) => {
-            let target = text.map_or_else(|| pointer(root, &way(other)), str::to_owned);
-            let references = references(root, &ways);
+        Mutation::Redirect(at, other, text) => {
+            let target = text.map_or_else(|| pointer(root, &path(other)), str::to_owned);
+            let references = references(root, &paths);
             if !references.is_empty() {
                 find(root, at.get::<Vec<usize>>(&references)).value = Value::String(target);
             }
         }
-        Change::Refer(at, other) => {
-            let shared: Vec<_> = ways.iter().filter(|way| is_schema(root, way)).cloned().collect();
+        Mutation::Refer(at, other) => {
+            let shared: Vec<_> = paths.iter().filter(|path| is_schema(root, path)).cloned().collect();
             if !shared.is_empty() {
                 let target = Node::string(pointer(root, other.get::<Vec<usize>>(&shared)));
-                find(root, &way(at)).value = Value::Mapping(vec![entry("$ref", target)]);
+                find(root, &path(at)).value = Value::Mapping(vec![entry("$ref", target)]);
             }
         }
-        Change::Insert(at, key, value) => insert(find(root, &way(at)), key, Node::made(value.clone())),
-        Change::Graft(at, key, other) => {
-            let value = find(root, &way(other)).clone();
-            insert(find(root, &way(at)), key, value);
+        Mutation::Insert(at, key, value) => {
+            insert(find(root, &path(at)), key, Node::without_span(value.clone()))
         }
-        Change::Double(at) => parent(root, &way(at), |parent, last| match &mut parent.value {
+        Mutation::Graft(at, key, other) => {
+            let value = find(root, &path(other)).clone();
+            insert(find(root, &path(at)), key, value);
+        }
+        Mutation::Double(at) => parent(root, &path(at), |parent, last| match &mut parent.value {
             Value::Sequence(items) => items.insert(last, items[last].clone()),
             Value::Mapping(entries) => entries.insert(last, entries[last].clone()),
             _ => {}
         }),
-        Change::Bury(at, around, deep) => bury(find(root, &way(at)), around, *deep),
+        Mutation::Bury(at, around, depth) => bury(find(root, &path(at)), around, *depth),
     }
 }
 
@@ -178,11 +180,11 @@ fn insert(node: &mut Node, key: &str, value: Node) {
     }
 }
 
-fn bury(node: &mut Node, around: &str, deep: usize) {
-    for _ in 0..deep {
-        let inner = std::mem::replace(node, Node::made(Value::Null));
-        let list = |inner| Node::made(Value::Sequence(vec![inner]));
-        let mapping = |key: &str, inner| Node::made(Value::Mapping(vec![entry(key, inner)]));
+fn bury(node: &mut Node, around: &str, depth: usize) {
+    for _ in 0..depth {
+        let inner = std::mem::replace(node, Node::without_span(Value::Null));
+        let list = |inner| Node::without_span(Value::Sequence(vec![inner]));
+        let mapping = |key: &str, inner| Node::without_span(Value::Mapping(vec![entry(key, inner)]));
         *node = match around {
             "" => list(inner),
             "allOf" | "oneOf" => mapping(around, list(inner)),
@@ -199,22 +201,22 @@ fn bury(node: &mut Node, around: &str, deep: usize) {
 }
 
 fn entry(key: &str, value: Node) -> Entry {
-    Entry { key: Text { text: key.to_owned(), span: Span::default() }, value }
+    Entry { key: SpannedString { text: key.to_owned(), span: Span::default() }, value }
 }
 
-/// The way to every value, as its number in each value around it.
-fn ways(root: &Node) -> Vec<Vec<usize>> {
-    fn walk(node: &Node, way: &mut Vec<usize>, ways: &mut Vec<Vec<usize>>) {
-        ways.push(way.clone());
+/// Returns the path of every value, as the index in each ancestor.
+fn paths(root: &Node) -> Vec<Vec<usize>> {
+    fn walk(node: &Node, path: &mut Vec<usize>, paths: &mut Vec<Vec<usize>>) {
+        paths.push(path.clone());
         let children: Vec<&Node> = match &node.value {
             Value::Sequence(items) => items.iter().collect(),
             Value::Mapping(entries) => entries.iter().map(|entry| &entry.value).collect(),
             _ => Vec::new(),
         };
         for (at, child) in children.into_iter().enumerate() {
-            way.push(at);
-            walk(child, way, ways);
-            way.pop();
+            path.push(at);
+            walk(child, path, paths);
+            path.pop();
         }
     }
     let mut all = Vec::new();
@@ -222,38 +224,38 @@ fn ways(root: &Node) -> Vec<Vec<usize>> {
     all
 }
 
-fn references(root: &Node, ways: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    ways.iter().filter(|way| pointer(root, way).ends_with("/$ref")).cloned().collect()
+fn references(root: &Node, paths: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    paths.iter().filter(|path| pointer(root, path).ends_with("/$ref")).cloned().collect()
 }
 
-fn is_schema(root: &Node, way: &[usize]) -> bool {
-    way.len() == 3 && pointer(root, way).starts_with("#/components/schemas/")
+fn is_schema(root: &Node, path: &[usize]) -> bool {
+    path.len() == 3 && pointer(root, path).starts_with("#/components/schemas/")
 }
 
-fn find<'n>(root: &'n mut Node, way: &[usize]) -> &'n mut Node {
-    way.iter().fold(root, |node, at| match &mut node.value {
+fn find<'n>(root: &'n mut Node, path: &[usize]) -> &'n mut Node {
+    path.iter().fold(root, |node, at| match &mut node.value {
         Value::Sequence(items) => &mut items[*at],
         Value::Mapping(entries) => &mut entries[*at].value,
-        _ => unreachable!("a way leads through lists and mappings"),
+        _ => unreachable!("a path leads through lists and mappings"),
     })
 }
 
-fn parent(root: &mut Node, way: &[usize], change: impl FnOnce(&mut Node, usize)) {
-    if let Some((last, above)) = way.split_last() {
-        change(find(root, above), *last);
+fn parent(root: &mut Node, path: &[usize], mutation: impl FnOnce(&mut Node, usize)) {
+    if let Some((last, above)) = path.split_last() {
+        mutation(find(root, above), *last);
     }
 }
 
-/// The reference to the value at the end of a way.
-fn pointer(root: &Node, way: &[usize]) -> String {
+/// Returns the `$ref` for the value at a path.
+fn pointer(root: &Node, path: &[usize]) -> String {
     let mut here = root;
     let mut text = "#".to_owned();
-    for at in way {
+    for at in path {
         (here, text) = match &here.value {
             Value::Sequence(items) => (&items[*at], format!("{text}/{at}")),
             Value::Mapping(entries) => {
                 let entry = &entries[*at];
-                (&entry.value, format!("{text}/{}", pointer_step(&entry.key)))
+                (&entry.value, format!("{text}/{}", escape_pointer_token(&entry.key)))
             }
             _ => break,
         };
@@ -261,25 +263,25 @@ fn pointer(root: &Node, way: &[usize]) -> String {
     text
 }
 
-/// One change of a text, at a line that a number chooses.
+/// A random edit of a text.
 #[derive(Clone, Debug)]
-pub enum Edit {
-    /// The line is left out.
+pub enum TextEdit {
+    /// Deletes a line.
     Cut(Index),
-    /// The line stands twice.
+    /// Duplicates a line.
     Repeat(Index),
-    /// The line begins further right.
+    /// Indents a line.
     Indent(Index, usize),
-    /// Characters stand in front of one of the text.
+    /// Inserts characters.
     Type(Index, &'static str),
-    /// The text ends before a character.
+    /// Truncates the text.
     End(Index),
-    /// Every line ends as on Windows.
+    /// Converts all line endings to CRLF.
     Windows,
 }
 
-/// A few edits.
-pub fn edits() -> impl Strategy<Value = Vec<Edit>> {
+/// Generates one to three edits.
+pub fn edits() -> impl Strategy<Value = Vec<TextEdit>> {
     let at = any::<Index>;
     let typed = vec![
         "'",
@@ -320,19 +322,19 @@ pub fn edits() -> impl Strategy<Value = Vec<Edit>> {
         "~",
     ];
     let edit = prop_oneof![
-        1 => at().prop_map(Edit::Cut),
-        1 => at().prop_map(Edit::Repeat),
-        1 => (at(), 1..5usize).prop_map(|(at, by)| Edit::Indent(at, by)),
-        4 => (at(), select(typed)).prop_map(|(at, text)| Edit::Type(at, text)),
-        1 => at().prop_map(Edit::End),
-        1 => Just(Edit::Windows),
+        1 => at().prop_map(TextEdit::Cut),
+        1 => at().prop_map(TextEdit::Repeat),
+        1 => (at(), 1..5usize).prop_map(|(at, by)| TextEdit::Indent(at, by)),
+        4 => (at(), select(typed)).prop_map(|(at, text)| TextEdit::Type(at, text)),
+        1 => at().prop_map(TextEdit::End),
+        1 => Just(TextEdit::Windows),
     ];
     prop::collection::vec(edit, 1..4)
 }
 
-/// A text after these edits.
-pub fn edited(sound: &str, edits: &[Edit]) -> String {
-    let mut text = sound.to_owned();
+/// Applies edits to a text.
+pub fn apply_edits(valid: &str, edits: &[TextEdit]) -> String {
+    let mut text = valid.to_owned();
     for edit in edits {
         let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
         if lines.is_empty() {
@@ -343,25 +345,25 @@ pub fn edited(sound: &str, edits: &[Edit]) -> String {
             *at.get(&places)
         };
         match edit {
-            Edit::Cut(at) => drop(lines.remove(at.index(lines.len()))),
-            Edit::Repeat(at) => {
+            TextEdit::Cut(at) => drop(lines.remove(at.index(lines.len()))),
+            TextEdit::Repeat(at) => {
                 let at = at.index(lines.len());
                 lines.insert(at, lines[at].clone());
             }
-            Edit::Indent(at, by) => {
+            TextEdit::Indent(at, by) => {
                 let at = at.index(lines.len());
                 lines[at].insert_str(0, &" ".repeat(*by));
             }
-            Edit::Type(at, typed) => {
+            TextEdit::Type(at, typed) => {
                 let at = place(at, &text);
                 text.insert_str(at, typed);
                 continue;
             }
-            Edit::End(at) => {
+            TextEdit::End(at) => {
                 text.truncate(place(at, &text));
                 continue;
             }
-            Edit::Windows => {
+            TextEdit::Windows => {
                 text = text.replace('\n', "\r\n");
                 continue;
             }

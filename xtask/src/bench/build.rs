@@ -1,4 +1,4 @@
-//! Builds what is measured and what measures, for release.
+//! Builds the server and the load programs with the release profile.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -8,24 +8,25 @@ use serde_json::Value;
 
 use crate::test::steps::cargo_command;
 
-/// The programs of a run.
+/// The programs of a benchmark run.
 pub(super) struct Programs {
-    /// The server, built as it ships.
+    /// The server, built as for a release.
     pub(super) server: PathBuf,
     /// The load programs.
     pub(super) load: PathBuf,
 }
 
-/// Builds both. The server is built by itself, so that no dependency of the load programs changes it.
+/// Builds both programs. The server is built separately, so that the dependencies of the load programs do not change its
+/// features.
 ///
 /// # Errors
-/// Something does not compile.
+/// When a program does not compile.
 pub(super) fn programs() -> Result<Programs> {
     Ok(Programs { server: build(["--bin", "creator-api"])?, load: build(["--bench", "load"])? })
 }
 
 fn build([kind, name]: [&str; 2]) -> Result<PathBuf> {
-    println!("building {name} for release");
+    println!("building {name} with the release profile");
     let output = cargo_command()
         .args(["build", "--release", "--locked", "--package", "creator-api", kind, name])
         .arg("--message-format=json-render-diagnostics")
@@ -40,5 +41,5 @@ fn build([kind, name]: [&str; 2]) -> Result<PathBuf> {
     let path = artifacts
         .filter(|message| message["target"]["name"] == name)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    path.with_context(|| format!("cargo does not say where it put `{name}`"))
+    path.with_context(|| format!("cargo does not report the path of `{name}`"))
 }

@@ -1,4 +1,4 @@
-//! The table of a run, as Markdown and as JSON.
+//! The table of results, as Markdown and as JSON.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,49 +7,49 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
-/// One line: a figure, what it stands beside, and the goal. The load programs write it in this form.
+/// One row of the table: a result, what it is compared with, and the goal. The load programs write this structure as JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Row {
-    /// The scenario's name.
+pub(super) struct BenchmarkRow {
+    /// The name of the scenario.
     pub(super) scenario: String,
-    /// What was measured.
+    /// What is measured.
     pub(super) what: String,
-    /// The figure, in `unit`.
+    /// The result, in `unit`.
     pub(super) figure: f64,
-    /// The figure's unit.
+    /// The unit of the result.
     pub(super) unit: String,
-    /// The limit, or another figure of ours.
-    pub(super) beside: Option<Beside>,
-    /// The figure by what stands beside it.
+    /// The limit, or another result of the project.
+    pub(super) beside: Option<ComparedFigure>,
+    /// The result divided by the compared figure.
     pub(super) ratio: Option<f64>,
-    /// What is wanted, in words.
+    /// The goal, in words.
     pub(super) goal: String,
-    /// Whether it was reached; `None` when the run cannot say.
+    /// Whether the goal is met; `None` if this run cannot determine it.
     pub(super) met: Option<bool>,
-    /// What else was seen.
+    /// Additional measurements.
     pub(super) detail: String,
 }
 
-/// What a figure is compared with.
+/// The figure that a result is compared with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Beside {
+pub(super) struct ComparedFigure {
     what: String,
     figure: f64,
 }
 
-/// All rows of a run, and what they were measured with.
+/// All rows of a run, with the parameters of the run.
 #[derive(Debug, Serialize)]
-pub(super) struct Table {
+pub(super) struct BenchmarkTable {
     scale: String,
     seconds: f64,
     cores: usize,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<BenchmarkRow>,
 }
 
-const HEADING: [&str; 6] = ["what", "figure", "limit or peer", "ratio", "goal", "met"];
+const HEADING: [&str; 6] = ["measurement", "figure", "limit or peer", "ratio", "goal", "met"];
 
-impl Table {
-    /// An empty table.
+impl BenchmarkTable {
+    /// Creates an empty table.
     pub(super) fn new(scale: String, seconds: f64) -> Self {
         let cores = std::thread::available_parallelism().map_or(0, |cores| cores.get());
         Self { scale, seconds, cores, rows: Vec::new() }
@@ -58,7 +58,7 @@ impl Table {
     /// Writes `bench.md` and `bench.json`.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// When a file cannot be written.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let text = format!("{}\n{}", self.markdown(), self.details());
         fs::write(folder.join("bench.md"), text).context("cannot write the table")?;
@@ -66,7 +66,7 @@ impl Table {
             .context("cannot write the table")
     }
 
-    /// The table, aligned so that it reads well as it is.
+    /// Returns the table as Markdown with aligned columns.
     pub(super) fn markdown(&self) -> String {
         let lines: Vec<[String; 6]> = self.rows.iter().map(cells).collect();
         let width = |column: usize| {
@@ -75,8 +75,8 @@ impl Table {
         };
         let widths: [usize; 6] = std::array::from_fn(width);
         let mut text = format!(
-            "Scale {}, --seconds {}, {} cores shared by the load generator and everything it measures:\n\
-             only the ratios of one run count.\n\n",
+            "Scale {}, --seconds {}, {} cores shared by the load generator and the measured programs:\n\
+             compare only the ratios of one run.\n\n",
             self.scale, self.seconds, self.cores
         );
         let mut push = |cells: &[String; 6]| {
@@ -91,7 +91,7 @@ impl Table {
         text
     }
 
-    /// What else was seen, a line a row.
+    /// Returns the additional measurements, one line for each row.
     fn details(&self) -> String {
         let mut text = String::new();
         for row in self.rows.iter().filter(|row| !row.detail.is_empty()) {
@@ -101,7 +101,7 @@ impl Table {
     }
 }
 
-fn cells(row: &Row) -> [String; 6] {
+fn cells(row: &BenchmarkRow) -> [String; 6] {
     let beside =
         row.beside.as_ref().map(|beside| format!("{}: {} {}", beside.what, number(beside.figure), row.unit));
     let ratio = row.ratio.map(|ratio| format!("{ratio:.2}"));
@@ -120,7 +120,7 @@ fn cells(row: &Row) -> [String; 6] {
     ]
 }
 
-/// Three figures that mean something, with the thousands set apart.
+/// Formats a number with three significant digits and with thousands separators.
 fn number(figure: f64) -> String {
     let decimals = match figure.abs() {
         size if size >= 100.0 => 0,
@@ -128,29 +128,29 @@ fn number(figure: f64) -> String {
         _ => 2,
     };
     let text = format!("{figure:.decimals$}");
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let (integer_part, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut grouped = String::new();
-    for (place, digit) in whole.char_indices() {
-        let left = whole.len() - place;
-        if place > 0 && left.is_multiple_of(3) {
+    for (index, digit) in integer_part.char_indices() {
+        let remaining = integer_part.len() - index;
+        if index > 0 && remaining.is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
     }
-    grouped + rest
+    grouped + fraction
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(figure: f64, beside: f64, met: bool) -> Row {
-        Row {
+    fn row(figure: f64, beside: f64, met: bool) -> BenchmarkRow {
+        BenchmarkRow {
             scenario: "catalogue".to_owned(),
             what: "listCourses, SQLite".to_owned(),
             figure,
             unit: "req/s".to_owned(),
-            beside: Some(Beside { what: "fixed body".to_owned(), figure: beside }),
+            beside: Some(ComparedFigure { what: "fixed body".to_owned(), figure: beside }),
             ratio: Some(figure / beside),
             goal: "at least 0.5 x".to_owned(),
             met: Some(met),
@@ -159,21 +159,22 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_at_a_glance() {
+    fn numbers_have_three_significant_digits_and_thousands_separators() {
         let texts = [1_234_567.8, 999.9, 123.4, 12.34, 1.234, 0.0456].map(number);
         assert_eq!(texts, ["1,234,568", "1,000", "123", "12.3", "1.23", "0.05"]);
     }
 
     #[test]
-    fn a_goal_that_is_not_met_stands_out() {
-        let mut table = Table { scale: "small".to_owned(), seconds: 3.0, cores: 2, rows: Vec::new() };
+    fn a_missed_goal_is_marked_in_capitals() {
+        let mut table =
+            BenchmarkTable { scale: "small".to_owned(), seconds: 3.0, cores: 2, rows: Vec::new() };
         table.rows = vec![row(52_000.0, 98_000.0, true), row(9_000.0, 98_000.0, false)];
         let text = table.markdown();
         let lines: Vec<&str> = text.lines().skip(3).collect();
         assert_eq!(
             lines,
             [
-                "| what                | figure       | limit or peer            | ratio | goal           | met |",
+                "| measurement         | figure       | limit or peer            | ratio | goal           | met |",
                 "| ------------------- | ------------ | ------------------------ | ----- | -------------- | --- |",
                 "| listCourses, SQLite | 52,000 req/s | fixed body: 98,000 req/s | 0.53  | at least 0.5 x | yes |",
                 "| listCourses, SQLite | 9,000 req/s  | fixed body: 98,000 req/s | 0.09  | at least 0.5 x | NO  |",

@@ -1,79 +1,85 @@
-//! Other people's linters over the contract: no errors, and no warning that is not explained here.
+//! Runs third-party linters on the contract. Every error and every warning without an explanation here is a failure.
 
 use std::fs;
 
 use anyhow::{Context, bail};
 use codegen::V1;
 
-use super::kit::Tool;
-use super::{Ground, Job, run_quietly};
+use super::toolchain::Tool;
+use super::{ClientJob, JobContext, run_quietly};
 
 const REDOCLY: Tool = Tool::Node("redocly");
 const SPECTRAL: Tool = Tool::Node("spectral");
 const VALIDATOR: Tool = Tool::Python("openapi-spec-validator");
 
 /// The linters.
-pub const JOBS: &[Job] = &[
-    Job {
+pub const JOBS: &[ClientJob] = &[
+    ClientJob {
         name: "redocly",
-        about: "its recommended rules over the contract",
+        about: "checks the contract with the recommended rules",
         needs: &[REDOCLY],
         run: redocly,
     },
-    Job { name: "spectral", about: "`spectral:oas` over the contract", needs: &[SPECTRAL], run: spectral },
-    Job {
+    ClientJob {
+        name: "spectral",
+        about: "checks the contract with the rules `spectral:oas`",
+        needs: &[SPECTRAL],
+        run: spectral,
+    },
+    ClientJob {
         name: "openapi-spec-validator",
-        about: "the contract by the schema of OpenAPI 3.1, and its twin by that of 3.0",
+        about: "validates the contract against the schema of OpenAPI 3.1, and the converted document against 3.0",
         needs: &[VALIDATOR],
         run: validator,
     },
 ];
 
-/// Rules of spectral that are off, and why.
-const EXPLAINED: &[(&str, &str)] = &[(
+/// Disabled rules of spectral, with the reason.
+const DISABLED_RULES: &[(&str, &str)] = &[(
     "oas3-operation-security-defined",
-    "it wants every scope among those of an OAuth scheme; since 3.1 keys of any scheme may have roles, which these are",
+    "it expects every scope in an OAuth scheme; since 3.1 any security scheme can have roles, and these scopes are roles",
 )];
 
-fn redocly(ground: &Ground) -> anyhow::Result<()> {
-    let contract = ground.workspace.join(V1.contract);
-    let told = run_quietly(ground.program(&REDOCLY)?.args(["lint", "--format", "summary"]).arg(contract))?;
-    if !is_clean(&told) {
-        bail!("{told}");
+fn redocly(context: &JobContext) -> anyhow::Result<()> {
+    let contract = context.workspace.join(V1.contract);
+    let output = run_quietly(context.program(&REDOCLY)?.args(["lint", "--format", "summary"]).arg(contract))?;
+    if !is_clean(&output) {
+        bail!("{output}");
     }
     println!("no errors, no warnings");
     Ok(())
 }
 
-/// Whether redocly found nothing at all. It calls a contract with warnings valid too, and says below how many there are;
-/// what it says of its Node and of itself counts for nothing.
-fn is_clean(told: &str) -> bool {
-    let told = told.to_lowercase();
-    let counted = |line: &str| line.contains("you have") && line.contains("warning");
-    told.contains("is valid") && !told.lines().any(counted)
+/// Returns whether redocly found no error and no warning. It reports a contract with warnings as valid, followed by their
+/// number. Warnings about Node.js or redocly itself are ignored.
+fn is_clean(output: &str) -> bool {
+    let output = output.to_lowercase();
+    let reports_warnings = |line: &str| line.contains("you have") && line.contains("warning");
+    output.contains("is valid") && !output.lines().any(reports_warnings)
 }
 
-fn spectral(ground: &Ground) -> anyhow::Result<()> {
-    let folder = ground.folder("spectral")?;
-    let off: String = EXPLAINED.iter().map(|(rule, why)| format!("  # {why}\n  {rule}: off\n")).collect();
+fn spectral(context: &JobContext) -> anyhow::Result<()> {
+    let folder = context.folder("spectral")?;
+    let disabled: String =
+        DISABLED_RULES.iter().map(|(rule, why)| format!("  # {why}\n  {rule}: off\n")).collect();
     let rules = folder.join("rules.yaml");
-    fs::write(&rules, format!("extends: ['spectral:oas']\nrules:\n{off}"))
+    fs::write(&rules, format!("extends: ['spectral:oas']\nrules:\n{disabled}"))
         .context("cannot write the rules")?;
-    let mut lint = ground.program(&SPECTRAL)?;
+    let mut lint = context.program(&SPECTRAL)?;
     lint.args(["lint", "--fail-severity", "warn", "--ruleset"])
         .arg(rules)
-        .arg(ground.workspace.join(V1.contract));
+        .arg(context.workspace.join(V1.contract));
     run_quietly(&mut lint)?;
-    println!("no errors, no warnings but those explained:");
-    EXPLAINED.iter().for_each(|(rule, why)| println!("  {rule}: {why}"));
+    println!("no errors, no warnings except for disabled rules:");
+    DISABLED_RULES.iter().for_each(|(rule, why)| println!("  {rule}: {why}"));
     Ok(())
 }
 
-fn validator(ground: &Ground) -> anyhow::Result<()> {
-    let twin = format!("{}/{}.openapi-3.0.json", V1.output, V1.stem);
-    for file in [V1.contract, &twin] {
-        run_quietly(ground.program(&VALIDATOR)?.arg(ground.workspace.join(file)))?;
-        println!("{file}: sound");
+fn validator(context: &JobContext) -> anyhow::Result<()> {
+    let json_3_0 = format!("{}/{}.openapi-3.0.json", V1.output, V1.stem);
+    for file in [V1.contract, &json_3_0] {
+        run_quietly(context.program(&VALIDATOR)?.arg(context.workspace.join(file)))?;
+        println!("{file}: valid");
     }
     Ok(())
 }
@@ -91,6 +97,6 @@ mod tests {
         assert!(is_clean(&format!("║  Deprecation warning: Node.js 20 support is ending  ║\n{VALID}")));
         assert!(!is_clean(&format!("warning info-license: 1\n\n{VALID}You have 1 warning.\n")));
         assert!(!is_clean(&format!("{VALID}You have 12 warnings.\n1 problem is explicitly ignored.\n")));
-        assert!(!is_clean("validating openapi/v1.yaml...\n"), "it must say what it found");
+        assert!(!is_clean("validating openapi/v1.yaml...\n"), "a report without a result is not clean");
     }
 }

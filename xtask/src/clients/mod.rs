@@ -1,156 +1,160 @@
-//! `cargo xtask clients`: clients that other people's generators make of what a running server serves.
+//! `cargo xtask clients`: tests the API with clients from third-party generators.
 //!
-//! Each is generated, compiled where its language compiles, and performs all seven operations. Owns the command; [`list`]
-//! knows the clients, [`lint`] the linters, [`kit`] where their programs are. Never part of `cargo xtask test`: it needs
-//! programs that a machine may not have.
+//! Each client is generated from the contract of a running server, compiled if its language compiles, and calls all seven
+//! operations. [`list`] defines the clients, [`lint`] the linters, and [`toolchain`] finds their programs. `cargo xtask test`
+//! does not run this command, because it needs programs that may be missing.
 
-mod kit;
+mod demo_server;
 mod lint;
 mod list;
-mod server;
+mod toolchain;
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use self::kit::{Kit, Tool};
-use crate::Outcome;
+use self::toolchain::{Tool, Toolchain};
+use crate::TaskOutcome;
 
-/// Generates clients from the served contract and lets each perform all operations.
+/// Generate clients from the served contract and call all operations with each.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Run these alone (see --list).
+pub struct ClientsArgs {
+    /// Run only these (see --list).
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Lint the contract instead, with redocly, spectral and openapi-spec-validator.
+    /// Lint the contract with redocly, spectral and openapi-spec-validator instead.
     #[arg(long)]
     lint: bool,
-    /// Get missing programs first, from npm and PyPI, into target/clients.
+    /// First install missing programs from npm and PyPI into target/clients.
     #[arg(long)]
     install: bool,
-    /// Fail when a program is missing instead of saying so.
+    /// Fail if a program is missing instead of skipping its client.
     #[arg(long)]
     require: bool,
-    /// List the clients and linters, with the programs that they need, and stop.
+    /// List the clients and linters with the programs that they need, and exit.
     #[arg(long)]
     list: bool,
 }
 
 /// A client or a linter.
-pub struct Job {
-    /// Its name.
+pub struct ClientJob {
+    /// The name for `--only`.
     name: &'static str,
-    /// What it is.
+    /// A description in one line.
     about: &'static str,
     /// The programs that it needs.
     needs: &'static [Tool],
-    /// Runs it.
-    run: fn(&Ground) -> anyhow::Result<()>,
+    /// Runs the client or linter.
+    run: fn(&JobContext) -> anyhow::Result<()>,
 }
 
-/// What the jobs stand on.
-pub struct Ground {
-    /// The programs.
-    kit: Kit,
+/// What the jobs share.
+pub struct JobContext {
+    /// The external programs.
+    toolchain: Toolchain,
     /// The root of the workspace.
     workspace: std::path::PathBuf,
-    /// The address of the running server, without a slash at its end; empty for linters.
+    /// The URL of the running server, without a trailing slash. Empty for linters.
     base_url: String,
-    /// A key with every scope.
+    /// An API key with every scope.
     key: String,
 }
 
 /// Runs the clients, or the linters.
 ///
 /// # Errors
-/// When the server cannot be built or started, or a name is unknown.
-pub fn run(args: &Args, workspace: &Path) -> anyhow::Result<Outcome> {
+/// When the server does not compile or start, or when a name is unknown.
+pub fn run(args: &ClientsArgs, workspace: &Path) -> anyhow::Result<TaskOutcome> {
     let jobs = if args.lint { lint::JOBS } else { list::JOBS };
-    let kit = Kit::new(workspace);
+    let toolchain = Toolchain::new(workspace);
     if args.list {
         for job in list::JOBS.iter().chain(lint::JOBS) {
             let needs: Vec<_> = job.needs.iter().map(Tool::name).collect();
             println!("{:<24} {} (needs {})", job.name, job.about, needs.join(", "));
         }
-        return Ok(Outcome::Fine);
+        return Ok(TaskOutcome::Success);
     }
     if let Some(unknown) = args.only.iter().find(|name| !jobs.iter().any(|job| job.name == **name)) {
         let known: Vec<_> = jobs.iter().map(|job| job.name).collect();
-        bail!("there is no `{unknown}` here; there are {}", known.join(", "));
+        bail!("unknown name `{unknown}`; expected one of {}", known.join(", "));
     }
     if args.install {
-        kit.install(workspace)?;
+        toolchain.install(workspace)?;
     }
-    let chosen =
+    let selected =
         jobs.iter().filter(|job| args.only.is_empty() || args.only.iter().any(|name| name == job.name));
-    let (ready, absent): (Vec<&Job>, Vec<&Job>) =
-        chosen.partition(|job| job.needs.iter().all(|tool| kit.path(tool).is_some()));
-    let running = if args.lint || ready.is_empty() { None } else { Some(server::Running::start(workspace)?) };
-    let ground = Ground {
-        kit,
+    let (ready, skipped): (Vec<&ClientJob>, Vec<&ClientJob>) =
+        selected.partition(|job| job.needs.iter().all(|tool| toolchain.path(tool).is_some()));
+    let server =
+        if args.lint || ready.is_empty() { None } else { Some(demo_server::DemoServer::start(workspace)?) };
+    let context = JobContext {
+        toolchain,
         workspace: workspace.to_owned(),
-        base_url: running.as_ref().map(|server| server.base_url.clone()).unwrap_or_default(),
-        key: running.as_ref().map(|server| server.key.clone()).unwrap_or_default(),
+        base_url: server.as_ref().map(|server| server.base_url.clone()).unwrap_or_default(),
+        key: server.as_ref().map(|server| server.key.clone()).unwrap_or_default(),
     };
     let mut failed = Vec::new();
     for job in &ready {
         println!("==> {}: {}", job.name, job.about);
-        if let Err(error) = (job.run)(&ground) {
+        if let Err(error) = (job.run)(&context) {
             println!("{error:#}");
             failed.push(job.name);
         }
     }
-    summarise(&ground.kit, &ready, &failed, &absent);
-    let complete = absent.is_empty() || !args.require;
-    Ok(if failed.is_empty() && complete { Outcome::Fine } else { Outcome::Findings })
+    print_summary(&context.toolchain, &ready, &failed, &skipped);
+    let complete = skipped.is_empty() || !args.require;
+    Ok(if failed.is_empty() && complete { TaskOutcome::Success } else { TaskOutcome::Findings })
 }
 
-fn summarise(kit: &Kit, ready: &[&Job], failed: &[&str], absent: &[&Job]) {
+fn print_summary(toolchain: &Toolchain, ready: &[&ClientJob], failed: &[&str], skipped: &[&ClientJob]) {
     println!();
     for job in ready {
         println!("{:<24} {}", job.name, if failed.contains(&job.name) { "FAILED" } else { "ok" });
     }
-    for job in absent {
-        let missing = job.needs.iter().filter(|tool| kit.path(tool).is_none());
+    for job in skipped {
+        let missing = job.needs.iter().filter(|tool| toolchain.path(tool).is_none());
         let missing: Vec<_> = missing.map(|tool| format!("{} ({})", tool.name(), tool.remedy())).collect();
-        println!("{:<24} not run; missing: {}", job.name, missing.join(", "));
+        println!("{:<24} skipped; missing: {}", job.name, missing.join(", "));
     }
 }
 
-impl Ground {
-    /// An empty folder for the files of a job.
+impl JobContext {
+    /// Creates an empty folder for the files of a job.
     fn folder(&self, name: &str) -> anyhow::Result<std::path::PathBuf> {
-        let folder = self.kit.folder.join(name);
+        let folder = self.toolchain.folder.join(name);
         if folder.exists() {
             std::fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
         }
-        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         Ok(folder)
     }
 
-    /// A program of the kit, with the server's address and key in its environment.
+    /// Returns the command of a program, with the URL and the API key of the server in its environment.
     fn program(&self, tool: &Tool) -> anyhow::Result<Command> {
-        let path = self.kit.path(tool).with_context(|| format!("{} is missing", tool.name()))?;
+        let path = self.toolchain.path(tool).with_context(|| format!("{} is missing", tool.name()))?;
         let mut command = Command::new(path);
-        command.env("BASE_URL", &self.base_url).env("API_KEY", &self.key).env("PATH", self.kit.search_path());
+        command
+            .env("BASE_URL", &self.base_url)
+            .env("API_KEY", &self.key)
+            .env("PATH", self.toolchain.search_path());
         Ok(command)
     }
 
-    /// A file of `tests/clients`.
+    /// Returns the path of a file or folder in `tests/clients`.
     fn source(&self, name: &str) -> std::path::PathBuf {
         self.workspace.join("tests/clients").join(name)
     }
 }
 
-/// Runs a program to its end; what it printed is shown when it fails, and returned otherwise.
+/// Runs a program and returns its output. If the program fails, the error contains the output.
 fn run_quietly(command: &mut Command) -> anyhow::Result<String> {
-    let shown = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("cannot start {shown}"))?;
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("cannot start {program}"))?;
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
-        bail!("{text}{shown} ended with {}", output.status);
+        bail!("{text}{program} failed: {}", output.status);
     }
     Ok(text)
 }

@@ -1,44 +1,44 @@
-//! The browser that the dashboard's stories are told in: Chromium, and the program that drives it.
+//! Finds or installs the browser for the dashboard tests: Chromium and ChromeDriver.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 
-use super::install::{Needed, apt, on_path};
+use super::install::{SystemPackages, apt, find_in_path};
 
-/// Where both come from. They must be of one version, as those of Debian are.
-const NEEDED: Needed = Needed {
-    what: "Chromium or its driver",
-    packages: &["chromium", "chromium-driver"],
-    elsewhere: "Fedora: chromium and chromedriver, Arch: chromium, Alpine: chromium and chromium-chromedriver, \
+/// The packages of both. Browser and driver must have the same version, as in Debian.
+const PACKAGES: SystemPackages = SystemPackages {
+    name: "Chromium or its driver",
+    debian: &["chromium", "chromium-driver"],
+    other_systems: "Fedora: chromium and chromedriver, Arch: chromium, Alpine: chromium and chromium-chromedriver, \
                 macOS: brew install chromium chromedriver",
 };
 
-/// The names under which systems have the browser.
+/// Program names of the browser on different systems.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// A browser and its driver.
-pub(super) struct Chromium {
+/// The paths of the browser and of its driver.
+pub(super) struct BrowserPrograms {
     pub(super) browser: PathBuf,
     pub(super) driver: PathBuf,
 }
 
-impl Chromium {
-    /// Finds both on the path, or installs them.
+impl BrowserPrograms {
+    /// Finds both programs in `PATH`, or installs them.
     ///
     /// # Errors
-    /// One of them is missing and cannot be installed.
+    /// When a program is missing and cannot be installed.
     pub(super) fn find_or_install(install: bool) -> Result<Self> {
-        if let Some(found) = Self::find() {
-            return Ok(found);
+        if let Some(programs) = Self::find() {
+            return Ok(programs);
         }
-        apt(&NEEDED, install)?;
+        apt(&PACKAGES, install)?;
         Self::find().context(
-            "Chromium was installed, yet it or `chromedriver` is nowhere on the path; put both into PATH",
+            "Chromium is installed, but `chromium` or `chromedriver` is not in PATH; add both to PATH",
         )
     }
 
     fn find() -> Option<Self> {
-        Some(Self { browser: on_path(&BROWSERS)?, driver: on_path(&["chromedriver"])? })
+        Some(Self { browser: find_in_path(&BROWSERS)?, driver: find_in_path(&["chromedriver"])? })
     }
 }

@@ -1,6 +1,6 @@
-//! Gets the programs that tests need and the machine lacks.
+//! Installs missing system packages that tests need.
 //!
-//! Says what it is about to do before it does it; where it cannot, it names what is missing.
+//! Prints each installation before it starts. If it cannot install a package, the error names the package.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,43 +9,43 @@ use anyhow::{Result, bail};
 
 use super::steps::run;
 
-/// What tests need of the system, and where it comes from.
-pub(super) struct Needed {
-    /// What it is, as a sentence begins with it.
-    pub(super) what: &'static str,
-    /// The packages of Debian, in one go, so that they are of one version.
-    pub(super) packages: &'static [&'static str],
-    /// Where other systems have it.
-    pub(super) elsewhere: &'static str,
+/// Programs that tests need, and the packages that contain them.
+pub(super) struct SystemPackages {
+    /// The name of the programs, at the start of a sentence.
+    pub(super) name: &'static str,
+    /// The packages of Debian, installed together, so that their versions match.
+    pub(super) debian: &'static [&'static str],
+    /// The packages of other systems, for the error message.
+    pub(super) other_systems: &'static str,
 }
 
 /// Installs packages of Debian or Ubuntu.
 ///
 /// # Errors
-/// Another system, no right to install, or `--no-install`.
-pub(super) fn apt(needed: &Needed, install: bool) -> Result<()> {
-    let Needed { what, packages, elsewhere } = needed;
-    let names = packages.join(" ");
+/// When the system is not Debian or Ubuntu, when the installation fails, or when `install` is false (`--no-install`).
+pub(super) fn apt(packages: &SystemPackages, install: bool) -> Result<()> {
+    let SystemPackages { name, debian, other_systems } = packages;
+    let names = debian.join(" ");
     if !install {
-        bail!("{what} is missing and --no-install was given; install it: apt-get install {names}");
+        bail!("{name} is missing and --no-install is set; install it with `apt-get install {names}`");
     }
     if !is_debian() {
-        bail!("{what} is missing; install it with this system's package manager ({elsewhere})");
+        bail!("{name} is missing; install it with the package manager of this system ({other_systems})");
     }
-    println!("{what} is missing; installing it with `apt-get install --no-install-recommends {names}`");
+    println!("{name} is missing; installing it with `apt-get install --no-install-recommends {names}`");
     run(apt_get().arg("update"))?;
-    run(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(*packages))
+    run(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(*debian))
 }
 
-/// Where the first of these programs stands on the path.
-pub(super) fn on_path(names: &[&str]) -> Option<PathBuf> {
+/// Returns the path of the first of these programs that is in `PATH`.
+pub(super) fn find_in_path(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    places.into_iter().find(|program| program.is_file())
+    let candidates = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    candidates.into_iter().find(|program| program.is_file())
 }
 
-/// `apt-get`, through `sudo` for everyone but root.
+/// Returns the command `apt-get`, with `sudo` unless the user is root.
 fn apt_get() -> Command {
     let mut command = if user_id() == Some(0) {
         Command::new("apt-get")
@@ -66,7 +66,7 @@ fn is_debian() -> bool {
     })
 }
 
-/// The number of the user who runs this.
+/// Returns the id of the current user.
 pub(super) fn user_id() -> Option<u32> {
     let output = Command::new("id").arg("-u").output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
@@ -77,22 +77,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_leave_to_install_the_way_to_do_it_is_told() {
-        let needed = Needed {
-            what: "A browser",
-            packages: &["browser", "browser-driver"],
-            elsewhere: "Arch: browser",
+    fn without_permission_to_install_the_error_contains_the_command() {
+        let packages = SystemPackages {
+            name: "A browser",
+            debian: &["browser", "browser-driver"],
+            other_systems: "Arch: browser",
         };
-        let fault = apt(&needed, false).unwrap_err().to_string();
+        let error = apt(&packages, false).unwrap_err().to_string();
         assert_eq!(
-            fault,
-            "A browser is missing and --no-install was given; install it: apt-get install browser browser-driver"
+            error,
+            "A browser is missing and --no-install is set; install it with `apt-get install browser browser-driver`"
         );
     }
 
     #[test]
-    fn a_program_is_found_by_the_first_name_that_there_is() {
-        assert!(on_path(&["no-such-program", "sh"]).is_some_and(|path| path.ends_with("sh")));
-        assert_eq!(on_path(&["no-such-program"]), None);
+    fn a_program_is_found_by_the_first_existing_name() {
+        assert!(find_in_path(&["no-such-program", "sh"]).is_some_and(|path| path.ends_with("sh")));
+        assert_eq!(find_in_path(&["no-such-program"]), None);
     }
 }

@@ -1,11 +1,11 @@
-//! `cargo xtask test`: everything that CI runs, in order, each step timed.
+//! `cargo xtask test`: runs the steps of CI in order and measures their time.
 //!
-//! Owns the list of steps and the throw-away servers they need. A step that cannot run fails; none is skipped. All
-//! steps run even when an early one fails, so that one run shows everything.
+//! Also starts the temporary servers that the steps need. A step that cannot run fails; no step is skipped. All steps run,
+//! even after a failure, so that one run reports all failures.
 
 mod chromium;
 mod install;
-mod licences;
+mod licenses;
 pub(crate) mod postgres;
 pub(crate) mod steps;
 
@@ -15,105 +15,105 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use steps::{STEPS, Step};
+use steps::{STEPS, TestStep};
 
-use crate::Outcome;
+use crate::TaskOutcome;
 
-/// Runs everything that CI runs.
+/// Run everything that CI runs.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Run these steps alone, in their usual order (see --list)
+pub(crate) struct TestArgs {
+    /// Run only these steps, in their usual order (see --list)
     #[arg(long, value_name = "STEP", value_delimiter = ',')]
     only: Vec<String>,
-    /// List the steps and stop
+    /// List the steps and exit
     #[arg(long)]
     list: bool,
-    /// Fail when a program is missing instead of installing it
+    /// Fail if a program is missing instead of installing it
     #[arg(long)]
     no_install: bool,
 }
 
 /// What the steps share.
-pub(crate) struct Context {
-    /// True when a missing program may be installed.
+pub(crate) struct StepContext {
+    /// Whether missing programs are installed.
     install: bool,
-    /// Started by the first step that needs it; stops with the last.
-    postgres: OnceCell<postgres::Server>,
+    /// Started by the first step that needs it; stopped after the last step.
+    postgres: OnceCell<postgres::PostgresServer>,
 }
 
-impl Context {
-    /// The address of a PostgreSQL server on which databases may be made.
+impl StepContext {
+    /// Returns the URL of a PostgreSQL server on which tests can create databases.
     fn postgres_url(&self) -> Result<&str> {
         if let Some(server) = self.postgres.get() {
             return Ok(server.url());
         }
-        let server = postgres::Server::start(self.install, postgres::Durability::None)?;
-        println!("PostgreSQL for the tests at {}", server.url());
+        let server = postgres::PostgresServer::start(self.install, postgres::Durability::None)?;
+        println!("PostgreSQL server for the tests: {}", server.url());
         Ok(self.postgres.get_or_init(|| server).url())
     }
 }
 
-/// How one step went.
-struct Timed {
+/// The result of a step.
+struct StepResult {
     name: &'static str,
-    took: Duration,
-    fault: Option<String>,
+    duration: Duration,
+    error: Option<String>,
 }
 
-/// Runs the steps; prints each one's name before it and a table of all at the end.
+/// Runs the steps, and prints a table of the results at the end.
 ///
 /// # Errors
-/// A step named by `--only` that does not exist.
-pub(crate) fn run(args: &Args, workspace: &Path) -> Result<Outcome> {
+/// When `--only` contains an unknown step.
+pub(crate) fn run(args: &TestArgs, workspace: &Path) -> Result<TaskOutcome> {
     if args.list {
         for step in STEPS {
             println!("{:<14} {}", step.name, step.about);
         }
-        return Ok(Outcome::Fine);
+        return Ok(TaskOutcome::Success);
     }
-    std::env::set_current_dir(workspace).context("cannot go to the workspace's folder")?;
-    let chosen = choose(&args.only)?;
-    let context = Context { install: !args.no_install, postgres: OnceCell::new() };
-    let outcomes: Vec<Timed> = chosen.into_iter().map(|step| attempt(step, &context)).collect();
-    // Hundreds of databases take a while to remove; the table comes last.
+    std::env::set_current_dir(workspace).context("cannot change to the folder of the workspace")?;
+    let selected = select_steps(&args.only)?;
+    let context = StepContext { install: !args.no_install, postgres: OnceCell::new() };
+    let results: Vec<StepResult> = selected.into_iter().map(|step| run_step(step, &context)).collect();
+    // Stopping the server takes a while. Print the table after that.
     drop(context);
-    summarise(&outcomes);
-    let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
-    Ok(if failed { Outcome::Findings } else { Outcome::Fine })
+    print_summary(&results);
+    let failed = results.iter().any(|result| result.error.is_some());
+    Ok(if failed { TaskOutcome::Findings } else { TaskOutcome::Success })
 }
 
-fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
+fn select_steps(only: &[String]) -> Result<Vec<&'static TestStep>> {
     if let Some(unknown) = only.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
         let known: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
-        bail!("there is no step `{unknown}`; the steps are {}", known.join(", "));
+        bail!("unknown step `{unknown}`; expected one of {}", known.join(", "));
     }
     Ok(STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name)).collect())
 }
 
-fn attempt(step: &'static Step, context: &Context) -> Timed {
+fn run_step(step: &'static TestStep, context: &StepContext) -> StepResult {
     println!("\n==> {}: {}", step.name, step.about);
     let start = Instant::now();
     let result = (step.run)(context);
-    let took = start.elapsed();
-    let fault = result.err().map(|error| format!("{error:#}"));
-    match &fault {
-        None => println!("<== {} ok in {:.1} s", step.name, took.as_secs_f64()),
-        Some(fault) => println!("<== {} FAILED in {:.1} s: {fault}", step.name, took.as_secs_f64()),
+    let duration = start.elapsed();
+    let error = result.err().map(|error| format!("{error:#}"));
+    match &error {
+        None => println!("<== {} ok in {:.1} s", step.name, duration.as_secs_f64()),
+        Some(error) => println!("<== {} FAILED in {:.1} s: {error}", step.name, duration.as_secs_f64()),
     }
-    Timed { name: step.name, took, fault }
+    StepResult { name: step.name, duration, error }
 }
 
-fn summarise(outcomes: &[Timed]) {
+fn print_summary(results: &[StepResult]) {
     println!("\n{:<14} {:<8} {:>9}", "step", "result", "seconds");
-    for outcome in outcomes {
-        let result = if outcome.fault.is_some() { "FAILED" } else { "ok" };
-        println!("{:<14} {result:<8} {:>9.1}", outcome.name, outcome.took.as_secs_f64());
+    for result in results {
+        let label = if result.error.is_some() { "FAILED" } else { "ok" };
+        println!("{:<14} {label:<8} {:>9.1}", result.name, result.duration.as_secs_f64());
     }
-    let total: Duration = outcomes.iter().map(|outcome| outcome.took).sum();
+    let total: Duration = results.iter().map(|result| result.duration).sum();
     println!("{:<14} {:<8} {:>9.1}", "total", "", total.as_secs_f64());
-    for outcome in outcomes {
-        if let Some(fault) = &outcome.fault {
-            println!("{} failed: {fault}; run it alone with `cargo xtask test --only {0}`", outcome.name);
+    for result in results {
+        if let Some(error) = &result.error {
+            println!("{} failed: {error}; run it alone with `cargo xtask test --only {0}`", result.name);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A throw-away PostgreSQL server.
+//! Runs a temporary PostgreSQL server.
 //!
-//! It lives in a temporary folder, on a free port of this machine. A small shell process starts it and
-//! waits on a pipe that this program holds open: when this program ends, however it ends, the pipe closes and the
-//! shell stops the server by its id and removes the folder.
+//! The server uses a temporary folder and a free local port. A shell process starts it and waits on a pipe that this program
+//! keeps open. When this program exits for any reason, the pipe closes; then the shell stops the server by its process id and
+//! removes the folder.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::install::{Needed, apt, user_id};
+use super::install::{SystemPackages, apt, user_id};
 
-/// Starts the server, waits until the pipe closes, stops it and cleans up. Ends by itself when the server does.
-const KEEPER: &str = r#"
+/// Starts the server, waits until the pipe closes, stops the server and removes its folder.
+const SUPERVISOR: &str = r#"
 cd "$FOLDER" || exit 1
 "$BIN/postgres" -D data -p "$PORT" >server.log 2>&1 </dev/null &
 server=$!
@@ -28,14 +28,14 @@ wait "$server"
 cd / && rm -rf "$FOLDER"
 "#;
 
-/// Where the server comes from.
-const NEEDED: Needed = Needed {
-    what: "PostgreSQL's server",
-    packages: &["postgresql"],
-    elsewhere: "Fedora: postgresql-server, Arch and Alpine: postgresql, macOS: brew install postgresql",
+/// The packages of the server.
+const PACKAGES: SystemPackages = SystemPackages {
+    name: "PostgreSQL's server",
+    debian: &["postgresql"],
+    other_systems: "Fedora: postgresql-server, Arch and Alpine: postgresql, macOS: brew install postgresql",
 };
 
-/// What every use needs.
+/// The configuration for tests and benchmarks.
 const CONFIGURATION: &str = "
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
@@ -44,12 +44,12 @@ autovacuum = on
 log_min_messages = warning
 ";
 
-/// Whether a commit waits for the disk.
+/// Whether a commit waits until the data is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// No waiting for a disk that is thrown away: what the tests need.
+    /// Commits do not wait, which is faster. For tests.
     None,
-    /// As a server in earnest does: what the benchmarks need.
+    /// Commits wait, as in production. For benchmarks.
     Full,
 }
 
@@ -62,88 +62,88 @@ impl Durability {
     }
 }
 
-/// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for the start of a server.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A running server; it stops and its folder goes when this is dropped.
-pub(crate) struct Server {
-    keeper: Child,
+/// A running server. It is stopped and its folder is removed on drop.
+pub(crate) struct PostgresServer {
+    supervisor: Child,
     url: String,
 }
 
-/// Whom the server runs as: itself refuses to be run by root.
+/// The user that runs the server. PostgreSQL does not run as root.
 #[derive(Clone, Copy)]
-struct User {
+struct ServerUser {
     uid: u32,
     gid: u32,
 }
 
-impl Server {
-    /// Starts a server and waits until it answers.
+impl PostgresServer {
+    /// Starts a server and waits until it accepts connections.
     ///
     /// # Errors
-    /// PostgreSQL is missing and cannot be installed, or does not start.
+    /// When PostgreSQL is missing and cannot be installed, or does not start.
     pub(crate) fn start(install: bool, durability: Durability) -> Result<Self> {
         let programs = find_or_install(install)?;
         let user = unprivileged_user()?;
-        // Somebody may take the free port between the search for it and the start.
-        let mut result = Self::attempt(&programs, user, durability);
+        // Retry: another process can use the free port before the server starts.
+        let mut result = Self::try_start(&programs, user, durability);
         for _ in 0..3 {
             if result.is_ok() {
                 break;
             }
-            result = Self::attempt(&programs, user, durability);
+            result = Self::try_start(&programs, user, durability);
         }
         result
     }
 
-    fn attempt(programs: &Path, user: Option<User>, durability: Durability) -> Result<Self> {
+    fn try_start(programs: &Path, user: Option<ServerUser>, durability: Durability) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("creator-api-pg-").tempdir()?;
         if let Some(user) = user {
             chown(folder.path(), Some(user.uid), Some(user.gid))?;
         }
-        make_cluster(programs, folder.path(), user, durability)?;
+        create_cluster(programs, folder.path(), user, durability)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let mut command = as_user("sh", user);
         command
-            .args(["-c", KEEPER])
+            .args(["-c", SUPERVISOR])
             .env("BIN", programs)
             .env("FOLDER", folder.path())
             .env("PORT", port.to_string());
-        // In a group of its own, so that an interrupt from the terminal leaves the cleaning up to the keeper.
+        // Use a separate process group, so that Ctrl+C in the terminal does not stop the cleanup.
         command.process_group(0).stdin(Stdio::piped());
-        let keeper = command.spawn().context("cannot start `sh`")?;
-        // From here on the keeper removes the folder.
+        let supervisor = command.spawn().context("cannot start `sh`")?;
+        // From here on the supervisor removes the folder.
         let folder = folder.keep();
-        let server = Self { keeper, url: format!("postgres://postgres@127.0.0.1:{port}/postgres") };
+        let server = Self { supervisor, url: format!("postgres://postgres@127.0.0.1:{port}/postgres") };
         match wait_until_ready(programs, &folder, port) {
             Ok(()) => Ok(server),
-            Err(log) => bail!("PostgreSQL does not start: {}", log.trim()),
+            Err(log) => bail!("PostgreSQL failed to start: {}", log.trim()),
         }
     }
 
-    /// The address of the server's own database, as its superuser.
+    /// Returns the URL of the database `postgres`, with the superuser.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 }
 
-impl Drop for Server {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
-        drop(self.keeper.stdin.take());
-        let _ = self.keeper.wait();
+        drop(self.supervisor.stdin.take());
+        let _ = self.supervisor.wait();
     }
 }
 
-/// Waits until the server answers; gives its log when it ends or is too slow.
+/// Waits until the server accepts connections. Returns the log if the server fails or exceeds the time limit.
 fn wait_until_ready(programs: &Path, folder: &Path, port: u16) -> Result<(), String> {
     let start = Instant::now();
     let log = || fs::read_to_string(folder.join("server.log")).unwrap_or_default();
-    while start.elapsed() < PATIENCE {
-        let ready = Command::new(programs.join("pg_isready"))
+    while start.elapsed() < START_TIMEOUT {
+        let status = Command::new(programs.join("pg_isready"))
             .args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()])
             .status();
-        if ready.is_ok_and(|status| status.success()) {
+        if status.is_ok_and(|status| status.success()) {
             return Ok(());
         }
         if log().contains("FATAL") {
@@ -154,7 +154,12 @@ fn wait_until_ready(programs: &Path, folder: &Path, port: u16) -> Result<(), Str
     Err(log())
 }
 
-fn make_cluster(programs: &Path, folder: &Path, user: Option<User>, durability: Durability) -> Result<()> {
+fn create_cluster(
+    programs: &Path,
+    folder: &Path,
+    user: Option<ServerUser>,
+    durability: Durability,
+) -> Result<()> {
     let mut initdb = as_user(programs.join("initdb"), user);
     initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C"]);
     let output = initdb.arg("--pgdata").arg(folder.join("data")).current_dir(folder).output()?;
@@ -168,7 +173,7 @@ fn make_cluster(programs: &Path, folder: &Path, user: Option<User>, durability: 
         .context("cannot configure the PostgreSQL server")
 }
 
-fn as_user(program: impl AsRef<std::ffi::OsStr>, user: Option<User>) -> Command {
+fn as_user(program: impl AsRef<std::ffi::OsStr>, user: Option<ServerUser>) -> Command {
     let mut command = Command::new(program);
     if let Some(user) = user {
         command.uid(user.uid).gid(user.gid);
@@ -176,8 +181,8 @@ fn as_user(program: impl AsRef<std::ffi::OsStr>, user: Option<User>) -> Command 
     command
 }
 
-/// `None` when this is not run by root; then the server runs as whoever runs this.
-fn unprivileged_user() -> Result<Option<User>> {
+/// Returns the user that runs the server if the current user is root, or `None` for the current user.
+fn unprivileged_user() -> Result<Option<ServerUser>> {
     if user_id() != Some(0) {
         return Ok(None);
     }
@@ -185,12 +190,14 @@ fn unprivileged_user() -> Result<Option<User>> {
     let find = |name: &str| {
         let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
         let mut fields = line.split(':').skip(2);
-        Some(User { uid: fields.next()?.parse().ok()?, gid: fields.next()?.parse().ok()? })
+        Some(ServerUser { uid: fields.next()?.parse().ok()?, gid: fields.next()?.parse().ok()? })
     };
     match find("postgres").or_else(|| find("nobody")) {
         Some(user) => Ok(Some(user)),
         None => {
-            bail!("PostgreSQL refuses to run as root and there is no user `postgres` or `nobody`; add one")
+            bail!(
+                "PostgreSQL does not run as root, and neither the user `postgres` nor `nobody` exists; create one of them"
+            )
         }
     }
 }
@@ -199,11 +206,11 @@ fn find_or_install(install: bool) -> Result<PathBuf> {
     if let Some(programs) = find() {
         return Ok(programs);
     }
-    apt(&NEEDED, install)?;
-    find().context("PostgreSQL was installed, yet its programs are nowhere to be found; put them into PATH")
+    apt(&PACKAGES, install)?;
+    find().context("PostgreSQL is installed, but its programs were not found; add them to PATH")
 }
 
-/// The folder that holds `initdb`, `postgres` and `pg_isready`: of the newest Debian package, or on the path.
+/// Returns the folder that contains `initdb`, `postgres` and `pg_isready`: in `PATH`, or else of the newest Debian package.
 fn find() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -215,12 +222,12 @@ fn find() -> Option<PathBuf> {
     packaged.sort_by_key(|folder| version(folder));
     folders.extend(packaged.into_iter().rev());
     folders.into_iter().find_map(|folder| {
-        // A link on the path may lead to a folder that holds the rest of the programs.
+        // The programs in `PATH` can be symbolic links. Also try the folder of the link target.
         let real = fs::canonicalize(folder.join("postgres")).ok()?;
-        let complete = |folder: &Path| {
+        let is_complete = |folder: &Path| {
             ["initdb", "postgres", "pg_isready"].iter().all(|name| folder.join(name).exists())
         };
-        [folder, real.parent()?.to_owned()].into_iter().find(|folder| complete(folder))
+        [folder, real.parent()?.to_owned()].into_iter().find(|folder| is_complete(folder))
     })
 }
 

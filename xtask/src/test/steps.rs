@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask test`, in their order: quick ones first.
+//! The steps of `cargo xtask test`. Fast steps come first.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,119 +6,127 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::chromium::Chromium;
-use super::{Context, licences};
+use super::chromium::BrowserPrograms;
+use super::{StepContext, licenses};
 
-/// One step.
-pub(super) struct Step {
+/// A step of `cargo xtask test`.
+pub(super) struct TestStep {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    pub(super) run: fn(&Context) -> Result<()>,
+    pub(super) run: fn(&StepContext) -> Result<()>,
 }
 
-/// Every step. `TEST_POSTGRES_URL` is the address of a server on which tests may make databases: with it, the
-/// integration tests use PostgreSQL, without it SQLite; unit tests that need a database try both.
-pub(super) const STEPS: &[Step] = &[
-    Step { name: "format", about: "the source is formatted", run: format },
-    Step { name: "tidy", about: "the house rules hold", run: tidy },
-    Step { name: "codegen", about: "generated code is fresh", run: |_| xtask(&["codegen", "--check"], None) },
-    Step { name: "breaking", about: "the contract keeps what was released", run: breaking },
-    Step {
-        name: "licences",
-        about: "every dependency is under a licence we may use",
-        run: |_| licences::run(),
+/// All steps, in order. `TEST_POSTGRES_URL` specifies a server on which tests can create databases. If it is set, the
+/// integration tests use PostgreSQL, otherwise SQLite. Unit tests that need a database use both.
+pub(super) const STEPS: &[TestStep] = &[
+    TestStep { name: "format", about: "the source code is formatted", run: format },
+    TestStep { name: "tidy", about: "the project rules are followed", run: tidy },
+    TestStep {
+        name: "codegen",
+        about: "generated code is up to date",
+        run: |_| xtask(&["codegen", "--check"], None),
     },
-    Step { name: "clippy", about: "no lint fires", run: clippy },
-    Step { name: "check", about: "contract, code, tests and tables say the same", run: check },
-    Step { name: "unit", about: "unit tests of the workspace", run: unit },
-    Step { name: "doc", about: "examples in the documentation", run: doc },
-    Step { name: "sqlite", about: "integration tests on SQLite", run: on_sqlite },
-    Step { name: "postgres", about: "integration tests on PostgreSQL", run: on_postgres },
-    Step { name: "browser", about: "the dashboard in a real browser", run: in_browser },
+    TestStep {
+        name: "breaking",
+        about: "the contract has no breaking changes since the release",
+        run: breaking,
+    },
+    TestStep {
+        name: "licenses",
+        about: "the licenses of all dependencies are allowed",
+        run: |_| licenses::run(),
+    },
+    TestStep { name: "clippy", about: "there are no lint warnings", run: clippy },
+    TestStep { name: "check", about: "contract, code, tests and tables agree", run: check },
+    TestStep { name: "unit", about: "unit tests of the workspace", run: unit },
+    TestStep { name: "doc", about: "code examples of the documentation", run: doc },
+    TestStep { name: "sqlite", about: "integration tests on SQLite", run: on_sqlite },
+    TestStep { name: "postgres", about: "integration tests on PostgreSQL", run: on_postgres },
+    TestStep { name: "browser", about: "the dashboard in a real browser", run: in_browser },
 ];
 
-fn format(_: &Context) -> Result<()> {
+fn format(_: &StepContext) -> Result<()> {
     cargo(["fmt", "--all", "--check"]).context("run `cargo fmt --all`")
 }
 
-fn tidy(_: &Context) -> Result<()> {
+fn tidy(_: &StepContext) -> Result<()> {
     match crate::tidy::check(Path::new("."))? {
         0 => Ok(()),
         findings => bail!("{findings} findings"),
     }
 }
 
-/// The released file is part of the change. The contract where the change branched off is not: a change that also moves the
-/// released file forward is still compared with that.
-fn breaking(_: &Context) -> Result<()> {
+/// Compares the contract with the released file and with the branch point. A change can also edit the released file, so the
+/// released file alone is not sufficient.
+fn breaking(_: &StepContext) -> Result<()> {
     xtask(&["breaking"], None)?;
     match breaking::branch_point(Path::new(".")) {
         Some(revision) => xtask(&["breaking", "--base", &revision], None),
         None => {
             println!(
-                "note: git does not know origin/HEAD here; the contract is compared with the released file alone"
+                "note: origin/HEAD does not exist in this repository; the contract is compared only with the released file"
             );
             Ok(())
         }
     }
 }
 
-fn clippy(_: &Context) -> Result<()> {
+fn clippy(_: &StepContext) -> Result<()> {
     cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "-D", "warnings"])
 }
 
-/// The tests that need a database try each on both. The breaking gate is tried with each value of the contract.
-fn unit(context: &Context) -> Result<()> {
+/// Tests that need a database run on both. The tests of the breaking-change gate try every value of the contract.
+fn unit(context: &StepContext) -> Result<()> {
     let mut command = test_command(&["--lib", "--bins"], Some(context.postgres_url()?));
-    run(command.env("UNSEEN_EVERY", "1"))
+    run(command.env("BREAKING_VALUE_STRIDE", "1"))
 }
 
-fn doc(_: &Context) -> Result<()> {
+fn doc(_: &StepContext) -> Result<()> {
     tests(&["--doc"], None)
 }
 
-/// What is told in a browser has a step of its own.
-const BESIDE_BROWSER: [&str; 3] = ["--", "--skip", "browser::"];
+/// Browser tests have a separate step.
+const WITHOUT_BROWSER: [&str; 3] = ["--", "--skip", "browser::"];
 
-fn on_sqlite(_: &Context) -> Result<()> {
-    tests(&[&["--test", "it", "--test", "second"], &BESIDE_BROWSER[..]].concat(), None)
+fn on_sqlite(_: &StepContext) -> Result<()> {
+    tests(&[&["--test", "it", "--test", "second"], &WITHOUT_BROWSER[..]].concat(), None)
 }
 
-fn on_postgres(context: &Context) -> Result<()> {
-    tests(&[&["--test", "it"], &BESIDE_BROWSER[..]].concat(), Some(context.postgres_url()?))
+fn on_postgres(context: &StepContext) -> Result<()> {
+    tests(&[&["--test", "it"], &WITHOUT_BROWSER[..]].concat(), Some(context.postgres_url()?))
 }
 
-fn in_browser(context: &Context) -> Result<()> {
-    let chromium = Chromium::find_or_install(context.install)?;
+fn in_browser(context: &StepContext) -> Result<()> {
+    let chromium = BrowserPrograms::find_or_install(context.install)?;
     let mut command = test_command(&["--test", "it", "browser::"], None);
     run(command.env("TEST_CHROMIUM", chromium.browser).env("TEST_CHROMEDRIVER", chromium.driver))
 }
 
 /// Runs tests of the whole workspace, with or without a PostgreSQL server.
-fn tests(which: &[&str], postgres_url: Option<&str>) -> Result<()> {
-    run(&mut test_command(which, postgres_url))
+fn tests(selection: &[&str], postgres_url: Option<&str>) -> Result<()> {
+    run(&mut test_command(selection, postgres_url))
 }
 
-fn test_command(which: &[&str], postgres_url: Option<&str>) -> Command {
+fn test_command(selection: &[&str], postgres_url: Option<&str>) -> Command {
     let mut command = cargo_command();
-    command.args(["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]).args(which);
+    command.args(["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]).args(selection);
     match postgres_url {
         Some(url) => command.env("TEST_POSTGRES_URL", url),
         None => command.env_remove("TEST_POSTGRES_URL"),
     };
-    // What developers have set for a server of their own is no business of the tests.
+    // Tests must not use a developer's own database.
     command.env_remove("DATABASE_URL");
     command
 }
 
-/// The schema is looked at on both databases.
-fn check(context: &Context) -> Result<()> {
+/// Runs `cargo xtask check` with the database schemas of both SQLite and PostgreSQL.
+fn check(context: &StepContext) -> Result<()> {
     xtask(&["check"], Some(context.postgres_url()?))
 }
 
-/// Runs another task of this program, with or without a PostgreSQL server.
+/// Runs another command of this program, with or without a PostgreSQL server.
 fn xtask(args: &[&str], postgres_url: Option<&str>) -> Result<()> {
-    let program = std::env::current_exe().context("this program does not know where it stands")?;
+    let program = std::env::current_exe().context("cannot determine the path of this program")?;
     let mut command = Command::new(program);
     match postgres_url {
         Some(url) => command.env("DATABASE_URL", url),
@@ -127,7 +135,7 @@ fn xtask(args: &[&str], postgres_url: Option<&str>) -> Result<()> {
     run(command.args(args))
 }
 
-/// The cargo that started this program, so that its toolchain is used throughout.
+/// Returns the cargo that started this program, so that all steps use the same Rust toolchain.
 pub(crate) fn cargo_program() -> PathBuf {
     std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
 }
@@ -136,28 +144,25 @@ fn cargo<const N: usize>(args: [&str; N]) -> Result<()> {
     run(cargo_command().args(args))
 }
 
-/// The same, to be started as if from a shell.
+/// Returns a cargo command with the environment of a shell.
 ///
-/// `cargo xtask` is a `cargo run`, which leaves the names of this package in the environment. Build scripts that look at
-/// them (ring's does) would run anew, and with them everything above be built anew, at each change between the two.
+/// `cargo xtask` runs this program with `cargo run`, which sets variables for this package. Build scripts that read these
+/// variables, such as the one of `ring`, would run again and cause rebuilds whenever cargo is run with and without them.
 pub(crate) fn cargo_command() -> Command {
     let mut command = Command::new(cargo_program());
     for (name, _) in std::env::vars_os() {
-        let left = name.to_string_lossy();
-        if left.starts_with("CARGO_PKG_") || left.starts_with("CARGO_MANIFEST_") {
+        let variable = name.to_string_lossy();
+        if variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_") {
             command.env_remove(&name);
         }
     }
     command
 }
 
-/// Runs a command with its output shown; anything but success is an error that names it.
+/// Runs a command and shows its output. If the command fails, the error contains the command line.
 pub(super) fn run(command: &mut Command) -> Result<()> {
-    let shown = || {
-        let words: Vec<&OsStr> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
-        words.join(OsStr::new(" ")).to_string_lossy().into_owned()
-    };
-    let shown = shown();
-    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
-    if status.success() { Ok(()) } else { bail!("`{shown}` ended with {status}") }
+    let words: Vec<&OsStr> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+    let command_line = words.join(OsStr::new(" ")).to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("cannot start `{command_line}`"))?;
+    if status.success() { Ok(()) } else { bail!("`{command_line}` failed: {status}") }
 }

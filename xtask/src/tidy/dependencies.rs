@@ -1,4 +1,4 @@
-//! That every dependency a crate declares is named somewhere in its source.
+//! Finds dependencies that the source of a crate does not use.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use anyhow::{Context as _, Result, bail};
 use proc_macro2::{TokenStream, TokenTree};
 use serde::Deserialize;
 
-use super::Finding;
-use super::source::Source;
+use super::TidyFinding;
+use super::source::SourceFile;
 
-/// The part of `cargo metadata` that is read here.
+/// The output of `cargo metadata`, as far as needed.
 #[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
+struct WorkspaceMetadata {
+    packages: Vec<WorkspacePackage>,
 }
 
 #[derive(Deserialize)]
-struct Package {
+struct WorkspacePackage {
     manifest_path: PathBuf,
     dependencies: Vec<Dependency>,
 }
@@ -29,8 +29,8 @@ struct Dependency {
     rename: Option<String>,
 }
 
-/// Every dependency of the workspace's crates that no file of its crate names.
-pub(super) fn check(repository: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
+/// Returns a finding for each dependency of a crate that no source file of the crate uses.
+pub(super) fn check(repository: &Path, sources: &[SourceFile]) -> Result<Vec<TidyFinding>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
@@ -40,22 +40,23 @@ pub(super) fn check(repository: &Path, sources: &[Source]) -> Result<Vec<Finding
     if !output.status.success() {
         bail!("`cargo metadata` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    let metadata: Metadata =
-        serde_json::from_slice(&output.stdout).context("cannot read `cargo metadata`")?;
+    let metadata: WorkspaceMetadata =
+        serde_json::from_slice(&output.stdout).context("cannot parse the output of `cargo metadata`")?;
     let repository = repository.canonicalize()?;
     let folders: Vec<String> = metadata.packages.iter().map(|package| folder(package, &repository)).collect();
     let mut findings = Vec::new();
-    for (package, own) in metadata.packages.iter().zip(&folders) {
-        let mut named = HashSet::new();
-        for source in sources.iter().filter(|source| crate_of(&source.file, &folders) == Some(own)) {
-            words(source.tokens.clone(), &mut named);
+    for (package, package_folder) in metadata.packages.iter().zip(&folders) {
+        let mut used_names = HashSet::new();
+        for source in sources.iter().filter(|source| crate_of(&source.file, &folders) == Some(package_folder))
+        {
+            collect_identifiers(source.tokens.clone(), &mut used_names);
         }
-        findings.extend(unused(package, &named).map(|name| {
-            let remedy = "take it out of the manifest";
-            Finding::new(
-                &format!("{own}Cargo.toml"),
+        findings.extend(unused(package, &used_names).map(|name| {
+            let remedy = "remove it from the manifest";
+            TidyFinding::new(
+                &format!("{package_folder}Cargo.toml"),
                 1,
-                format!("nothing uses the dependency `{name}`"),
+                format!("unused dependency `{name}`"),
                 remedy,
             )
         }));
@@ -63,33 +64,34 @@ pub(super) fn check(repository: &Path, sources: &[Source]) -> Result<Vec<Finding
     Ok(findings)
 }
 
-/// A package's folder from the root, with a slash at its end; empty for the root itself.
-fn folder(package: &Package, repository: &Path) -> String {
+/// Returns the folder of a package relative to the root, with a trailing slash. Empty for the root.
+fn folder(package: &WorkspacePackage, repository: &Path) -> String {
     let folder = package.manifest_path.parent().unwrap_or(Path::new(""));
     match folder.strip_prefix(repository) {
-        Ok(below) if below.as_os_str().is_empty() => String::new(),
-        Ok(below) => format!("{}/", below.display()),
+        Ok(relative) if relative.as_os_str().is_empty() => String::new(),
+        Ok(relative) => format!("{}/", relative.display()),
         Err(_) => format!("{}/", folder.display()),
     }
 }
 
-/// The folder of the crate that a file belongs to: the longest that it lies in.
+/// Returns the folder of the crate of a file: the longest folder that contains the file.
 fn crate_of<'a>(file: &str, folders: &'a [String]) -> Option<&'a String> {
     folders.iter().filter(|folder| file.starts_with(folder.as_str())).max_by_key(|folder| folder.len())
 }
 
-fn unused<'a>(package: &'a Package, named: &HashSet<String>) -> impl Iterator<Item = &'a str> {
+/// Returns the dependencies that are not used.
+fn unused<'a>(package: &'a WorkspacePackage, used_names: &HashSet<String>) -> impl Iterator<Item = &'a str> {
     let names =
         package.dependencies.iter().map(|dependency| dependency.rename.as_ref().unwrap_or(&dependency.name));
-    names.filter(|name| !named.contains(&name.replace('-', "_"))).map(String::as_str)
+    names.filter(|name| !used_names.contains(&name.replace('-', "_"))).map(String::as_str)
 }
 
-/// Every identifier of a file, inside macros too.
-fn words(tokens: TokenStream, into: &mut HashSet<String>) {
+/// Collects all identifiers, including those in macros.
+fn collect_identifiers(tokens: TokenStream, identifiers: &mut HashSet<String>) {
     for token in tokens {
         match token {
-            TokenTree::Ident(word) => drop(into.insert(word.to_string())),
-            TokenTree::Group(group) => words(group.stream(), into),
+            TokenTree::Ident(identifier) => drop(identifiers.insert(identifier.to_string())),
+            TokenTree::Group(group) => collect_identifiers(group.stream(), identifiers),
             TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
@@ -100,17 +102,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dependency_is_used_where_its_name_stands() {
+    fn a_dependency_is_used_if_its_name_is_an_identifier() {
         let dependency = |name: &str, rename: Option<&str>| Dependency {
             name: name.to_owned(),
             rename: rename.map(str::to_owned),
         };
         let dependencies =
             vec![dependency("sea-orm", None), dependency("toml", None), dependency("old", Some("new"))];
-        let package = Package { manifest_path: PathBuf::new(), dependencies };
-        let mut named = HashSet::new();
-        words("use sea_orm::X; mac!(new::Y); \"toml\";".parse().unwrap(), &mut named);
-        assert_eq!(unused(&package, &named).collect::<Vec<_>>(), ["toml"]);
+        let package = WorkspacePackage { manifest_path: PathBuf::new(), dependencies };
+        let mut used_names = HashSet::new();
+        collect_identifiers("use sea_orm::X; mac!(new::Y); \"toml\";".parse().unwrap(), &mut used_names);
+        assert_eq!(unused(&package, &used_names).collect::<Vec<_>>(), ["toml"]);
     }
 
     #[test]

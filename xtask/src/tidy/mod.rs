@@ -1,76 +1,84 @@
-//! `cargo xtask tidy`: the house rules that a compiler does not know.
+//! `cargo xtask tidy`: checks project rules that the compiler does not check.
 //!
-//! Checks the sizes of files and functions, what may lie in the root, and that no dependency is unused. Which crate may name which is
-//! Cargo's business. Reads source as tokens, so that comments and strings never count. Changes nothing.
+//! Checks the sizes of files and functions, the files in the root, unused dependencies and the wording. Cargo enforces the
+//! dependencies between crates.
 
 mod dependencies;
 mod root;
 mod sizes;
 mod source;
+mod wording;
 
 use std::fmt;
 use std::path::Path;
 
 use anyhow::Result;
 
-use source::Source;
+use source::SourceFile;
 
-use crate::Outcome;
+use crate::TaskOutcome;
 
-/// One broken rule.
+/// A violation of a project rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Finding {
+struct TidyFinding {
     file: String,
     line: usize,
     /// What is wrong.
     message: String,
-    /// What to do about it.
+    /// How to fix it.
     remedy: String,
-    /// True when it is worth a look, but no reason to fail.
+    /// Whether the finding does not fail the check.
     warning: bool,
 }
 
-impl Finding {
+impl TidyFinding {
     fn new(file: &str, line: usize, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { file: file.to_owned(), line, message: message.into(), remedy: remedy.into(), warning: false }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for TidyFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, message, remedy, warning } = self;
-        let mark = if *warning { "warning: " } else { "" };
-        write!(f, "{file}:{line}: {mark}{message}; {remedy}")
+        let label = if *warning { "warning: " } else { "" };
+        write!(f, "{file}:{line}: {label}{message}; {remedy}")
     }
 }
 
-/// Checks the house rules on the repository that lies there.
+/// Checks the project rules in a repository and prints the findings.
 ///
 /// # Errors
-/// Source that cannot be read.
-pub(crate) fn run(repository: &Path) -> Result<Outcome> {
+/// When a source file cannot be read.
+pub(crate) fn run(repository: &Path) -> Result<TaskOutcome> {
     Ok(match check(repository)? {
-        0 => Outcome::Fine,
-        _ => Outcome::Findings,
+        0 => TaskOutcome::Success,
+        _ => TaskOutcome::Findings,
     })
 }
 
-/// Prints every finding in this repository; gives how many are reasons to fail.
+/// Prints all findings. Returns the number of findings that are not warnings.
 pub(crate) fn check(repository: &Path) -> Result<usize> {
     let files = root::tracked(repository)?;
     let mut findings = root::check(&files);
     let sources = files.iter().filter(|file| file.ends_with(".rs"));
-    let sources: Vec<Source> = sources.map(|file| Source::read(repository, file)).collect::<Result<_>>()?;
+    let sources: Vec<SourceFile> =
+        sources.map(|file| SourceFile::read(repository, file)).collect::<Result<_>>()?;
     for source in &sources {
         findings.extend(sizes::check(source));
     }
     findings.extend(dependencies::check(repository, &sources)?);
+    for file in files.iter().filter(|file| wording::is_checked(file)) {
+        // A file that is not UTF-8 is not text.
+        if let Ok(text) = std::fs::read_to_string(repository.join(file)) {
+            findings.extend(wording::check(file, &text));
+        }
+    }
     let count = sources.len();
-    let (warnings, faults): (Vec<Finding>, Vec<Finding>) =
+    let (warnings, errors): (Vec<TidyFinding>, Vec<TidyFinding>) =
         findings.into_iter().partition(|finding| finding.warning);
-    for finding in faults.iter().chain(&warnings) {
+    for finding in errors.iter().chain(&warnings) {
         println!("{finding}");
     }
-    println!("tidy: {count} files, {} findings, {} warnings", faults.len(), warnings.len());
-    Ok(faults.len())
+    println!("tidy: {count} files, {} findings, {} warnings", errors.len(), warnings.len());
+    Ok(errors.len())
 }

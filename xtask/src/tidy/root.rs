@@ -1,4 +1,4 @@
-//! What is in the repository, and what may lie in its root.
+//! Lists the files of the repository, and checks which files are in its root.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::Finding;
+use super::TidyFinding;
 
-/// What the visible root holds, and nothing else.
+/// The allowed files and folders in the root, except for hidden ones.
 const VISIBLE: &[&str] =
     &["Cargo.toml", "Cargo.lock", "README.md", "openapi", "src", "entity", "migration", "tests", "xtask"];
 
-/// Every file that git knows or would add, with slashes.
+/// Returns all files that git tracks or would add, with slashes as separators.
 pub(super) fn tracked(repository: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -22,21 +22,21 @@ pub(super) fn tracked(repository: &Path) -> Result<Vec<String>> {
     if !output.status.success() {
         bail!("`git ls-files` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    let listed = String::from_utf8(output.stdout).context("a file's name is not UTF-8")?;
-    let files: BTreeSet<&str> = listed.split('\0').filter(|file| !file.is_empty()).collect();
+    let output = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
+    let files: BTreeSet<&str> = output.split('\0').filter(|file| !file.is_empty()).collect();
     // A file that was deleted but not yet committed is still listed.
     Ok(files.into_iter().filter(|file| repository.join(file).exists()).map(str::to_owned).collect())
 }
 
-/// What lies in the root and does not belong there.
-pub(super) fn check(files: &[String]) -> Vec<Finding> {
+/// Returns a finding for each file or folder that is not allowed in the root.
+pub(super) fn check(files: &[String]) -> Vec<TidyFinding> {
     let entries: BTreeSet<&str> = files.iter().filter_map(|file| file.split('/').next()).collect();
     entries
         .into_iter()
         .filter(|entry| !entry.starts_with('.') && !VISIBLE.contains(entry))
         .map(|entry| {
-            let remedy = format!("the visible root holds {} and nothing else", VISIBLE.join(", "));
-            Finding::new(entry, 1, "does not belong into the root", remedy)
+            let remedy = format!("the root can contain only hidden files and {}", VISIBLE.join(", "));
+            TidyFinding::new(entry, 1, "not allowed in the root", remedy)
         })
         .collect()
 }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_root_holds_what_is_listed_and_dot_files() {
+    fn the_root_can_contain_listed_and_hidden_files() {
         let files = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert!(check(&files(&["src/a.rs", "src/b.rs", "README.md", ".ci/run"])).is_empty());
         assert_eq!(check(&files(&["docs/a.md", "docs/b.md"])).len(), 1);

@@ -1,19 +1,19 @@
-//! How long files and functions are, that each file says what it owns, and that no test is left out.
+//! Checks the length of files and functions, module comments, and ignored tests.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::Finding;
-use super::source::Source;
+use super::TidyFinding;
+use super::source::SourceFile;
 
-/// Lines above which a file is worth another look.
+/// A file with more lines is a warning.
 const LARGE_FILE: usize = 400;
-/// Lines above which a file holds more than one thing.
+/// A file with more lines is a violation.
 const LARGEST_FILE: usize = 600;
-/// Lines of a function's body, its braces included, that are never passed.
+/// The maximum number of lines of a function body, including its braces.
 const LARGEST_FUNCTION: usize = 80;
 
-/// What is too large in this file, or missing at its head.
-pub(super) fn check(source: &Source) -> Vec<Finding> {
+/// Returns the findings of a file.
+pub(super) fn check(source: &SourceFile) -> Vec<TidyFinding> {
     if source.is_generated() {
         return Vec::new();
     }
@@ -22,20 +22,20 @@ pub(super) fn check(source: &Source) -> Vec<Finding> {
     if lines > LARGE_FILE {
         let message = format!("{lines} lines");
         let mut finding =
-            Finding::new(&source.file, 1, message, "look whether it holds more than one thing, and part it");
+            TidyFinding::new(&source.file, 1, message, "split it if it has more than one responsibility");
         finding.warning = lines <= LARGEST_FILE;
         findings.push(finding);
     }
     let first = source.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if !first.starts_with("//!") {
-        let remedy = "begin it with `//!` and what it owns and never does";
-        findings.push(Finding::new(&source.file, 1, "no module comment", remedy));
+        let remedy = "start the file with a `//!` comment that describes the responsibility of the module";
+        findings.push(TidyFinding::new(&source.file, 1, "no module comment", remedy));
     }
     walk(source, source.tokens.clone(), &mut findings);
     findings
 }
 
-fn walk(source: &Source, tokens: TokenStream, findings: &mut Vec<Finding>) {
+fn walk(source: &SourceFile, tokens: TokenStream, findings: &mut Vec<TidyFinding>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
         match token {
@@ -43,13 +43,8 @@ fn walk(source: &Source, tokens: TokenStream, findings: &mut Vec<Finding>) {
             TokenTree::Group(group) => {
                 if at > 0 && is_ignore(&tokens[at - 1], group) {
                     let line = group.span().start().line;
-                    let remedy = "make it pass or take it away: nothing is skipped in silence";
-                    findings.push(Finding::new(
-                        &source.file,
-                        line,
-                        "a test is left out by `#[ignore]`",
-                        remedy,
-                    ));
+                    let remedy = "fix or remove the test";
+                    findings.push(TidyFinding::new(&source.file, line, "ignored test", remedy));
                 }
                 walk(source, group.stream(), findings);
             }
@@ -58,8 +53,8 @@ fn walk(source: &Source, tokens: TokenStream, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The finding on the function whose name comes first in `rest`, when it is too long.
-fn function(source: &Source, rest: &[TokenTree]) -> Option<Finding> {
+/// Returns a finding if the function whose name is the first token is too long.
+fn function(source: &SourceFile, rest: &[TokenTree]) -> Option<TidyFinding> {
     let TokenTree::Ident(name) = rest.first()? else { return None };
     let body = rest.iter().find_map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(Some(group)),
@@ -71,7 +66,7 @@ fn function(source: &Source, rest: &[TokenTree]) -> Option<Finding> {
     let lines = end + 1 - start;
     (lines > LARGEST_FUNCTION).then(|| {
         let message = format!("`{name}` has {lines} lines, more than {LARGEST_FUNCTION}");
-        Finding::new(&source.file, start, message, "part it by what its steps do")
+        TidyFinding::new(&source.file, start, message, "split it into smaller functions")
     })
 }
 
@@ -85,12 +80,12 @@ fn is_ignore(before: &TokenTree, group: &proc_macro2::Group) -> bool {
 mod tests {
     use super::*;
 
-    fn findings(text: &str) -> Vec<Finding> {
-        check(&Source::parse("src/a.rs", text.to_owned()).unwrap())
+    fn findings(text: &str) -> Vec<TidyFinding> {
+        check(&SourceFile::parse("src/a.rs", text.to_owned()).unwrap())
     }
 
     #[test]
-    fn a_file_is_looked_at_from_400_lines_and_refused_from_600() {
+    fn a_file_above_400_lines_is_a_warning_and_above_600_a_violation() {
         let file = |lines: usize| format!("//! A.\n{}", "const A: u8 = 1;\n".repeat(lines - 1));
         assert!(findings(&file(400)).is_empty());
         assert!(findings(&file(401))[0].warning);
@@ -104,13 +99,13 @@ mod tests {
         let found = findings(&text);
         assert_eq!(
             found[0].to_string(),
-            "src/a.rs:3: `long` has 81 lines, more than 80; part it by what its steps do"
+            "src/a.rs:3: `long` has 81 lines, more than 80; split it into smaller functions"
         );
         assert!(findings("//! A.\nfn short();\nfn other() {}\n").is_empty());
     }
 
     #[test]
-    fn a_file_says_what_it_owns_and_leaves_no_test_out() {
+    fn a_missing_module_comment_and_an_ignored_test_are_reported() {
         assert_eq!(findings("fn a() {}\n")[0].message, "no module comment");
         assert_eq!(findings("//! A.\n#[test]\n#[ignore]\nfn a() {}\n").len(), 1);
     }

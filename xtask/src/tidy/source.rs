@@ -1,4 +1,4 @@
-//! A source file as tokens.
+//! Reads source files and parses them into tokens.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use codegen::CONTRACTS;
 use proc_macro2::TokenStream;
 
 /// A Rust file of the repository.
-pub(super) struct Source {
-    /// Its path from the root, with slashes.
+pub(super) struct SourceFile {
+    /// The path relative to the root, with slashes as separators.
     pub(super) file: String,
     pub(super) text: String,
     pub(super) tokens: TokenStream,
 }
 
-impl Source {
+impl SourceFile {
     pub(super) fn read(repository: &Path, file: &str) -> Result<Self> {
         let text =
             std::fs::read_to_string(repository.join(file)).with_context(|| format!("cannot read {file}"))?;
@@ -22,18 +22,18 @@ impl Source {
     }
 
     pub(super) fn parse(file: &str, text: String) -> Result<Self> {
-        let tokens = text.parse().map_err(|error| anyhow::anyhow!("{file} is not Rust: {error}"))?;
+        let tokens = text.parse().map_err(|error| anyhow::anyhow!("{file} is not valid Rust: {error}"))?;
         Ok(Self { file: file.to_owned(), text, tokens })
     }
 
-    /// True for what the generator wrote; it is held by its own check.
+    /// Returns whether `cargo xtask codegen` generates the file. `codegen --check` checks these files.
     pub(super) fn is_generated(&self) -> bool {
-        CONTRACTS.iter().any(|names| below(&self.file, names.output))
+        CONTRACTS.iter().any(|config| is_in_folder(&self.file, config.output))
     }
 }
 
-/// Whether a file is a folder's own, or stands in it.
-fn below(file: &str, folder: &str) -> bool {
+/// Returns whether a file is in a folder, or is the module file beside the folder.
+fn is_in_folder(file: &str, folder: &str) -> bool {
     file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
 }
 
@@ -42,8 +42,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_generator_writes_is_known_by_its_contracts() {
-        let generated = |file: &str| Source::parse(file, String::new()).unwrap().is_generated();
+    fn generated_files_are_recognized_by_the_folders_of_the_contracts() {
+        let generated = |file: &str| SourceFile::parse(file, String::new()).unwrap().is_generated();
         assert!(generated("src/api/generated/schemas.rs") && generated("tests/second/generated/mod.rs"));
         assert!(!generated("src/domain/generated/schemas.rs") && !generated("src/api/generated_by_hand.rs"));
     }

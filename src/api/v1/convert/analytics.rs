@@ -1,10 +1,10 @@
-//! The analytics summary.
+//! Conversions of the analytics summary.
 
-use super::{count, twins};
+use super::{count, enum_map};
 use crate::generated::schemas;
-use domain::analytics::{AnalyticsSummary, Figures, Interval, Point, Revenue};
+use domain::analytics::{AnalyticsFigures, AnalyticsSummary, Interval, Revenue, SeriesPoint};
 
-twins!(schemas::Interval => Interval: Day, Week, Month);
+enum_map!(schemas::Interval => Interval: Day, Week, Month);
 
 impl From<Revenue> for schemas::Revenue {
     fn from(revenue: Revenue) -> Self {
@@ -21,11 +21,11 @@ impl From<Revenue> for schemas::Revenue {
     }
 }
 
-fn students(figures: &Figures) -> schemas::AnalyticsStudents {
+fn students(figures: &AnalyticsFigures) -> schemas::AnalyticsStudents {
     schemas::AnalyticsStudents { new: count(figures.students_new), total: count(figures.students_total) }
 }
 
-fn enrollments(figures: &Figures) -> schemas::AnalyticsEnrollments {
+fn enrollments(figures: &AnalyticsFigures) -> schemas::AnalyticsEnrollments {
     schemas::AnalyticsEnrollments {
         created: count(figures.enrollments_created),
         revoked: count(figures.enrollments_revoked),
@@ -33,7 +33,7 @@ fn enrollments(figures: &Figures) -> schemas::AnalyticsEnrollments {
     }
 }
 
-fn completion(figures: &Figures) -> schemas::AnalyticsCompletion {
+fn completion(figures: &AnalyticsFigures) -> schemas::AnalyticsCompletion {
     schemas::AnalyticsCompletion {
         enrollments_in_cohort: count(figures.enrollments_created),
         completed: count(figures.completed),
@@ -42,8 +42,8 @@ fn completion(figures: &Figures) -> schemas::AnalyticsCompletion {
     }
 }
 
-impl From<Point> for schemas::AnalyticsPoint {
-    fn from(point: Point) -> Self {
+impl From<SeriesPoint> for schemas::AnalyticsPoint {
+    fn from(point: SeriesPoint) -> Self {
         let figures = point.figures;
         Self {
             starts_at: point.starts_at.into(),

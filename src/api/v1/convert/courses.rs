@@ -1,19 +1,19 @@
-//! Courses with their modules and lessons.
+//! Conversions of courses with their modules and lessons.
 
-use super::{text, twins};
+use super::{enum_map, id_string};
 use crate::generated::schemas;
 use domain::courses::{Course, CourseDetail, CourseStatus, Lesson, LessonType, Module, Money};
 
-twins!(LessonType => schemas::LessonType: Video, Audio, Text, Download, Quiz, Assignment, Live);
+enum_map!(LessonType => schemas::LessonType: Video, Audio, Text, Download, Quiz, Assignment, Live);
 
 /// # Panics
-/// For a draft: none is ever shown, and showing one by mistake would be worse than failing.
+/// Panics for a draft. The API never returns drafts, and a failed request is better than a leaked draft.
 impl From<CourseStatus> for schemas::CourseStatus {
     fn from(status: CourseStatus) -> Self {
         match status {
             CourseStatus::Published => Self::Published,
             CourseStatus::Archived => Self::Archived,
-            CourseStatus::Draft => unreachable!("a draft is never shown"),
+            CourseStatus::Draft => unreachable!("the API never returns a draft"),
         }
     }
 }
@@ -27,7 +27,7 @@ impl From<Money> for schemas::Price {
 impl From<Course> for schemas::Course {
     fn from(course: Course) -> Self {
         Self {
-            id: text(course.id),
+            id: id_string(course.id),
             slug: course.slug,
             title: course.title,
             description: course.description,
@@ -73,7 +73,7 @@ impl From<CourseDetail> for schemas::CourseDetail {
 impl From<Module> for schemas::Module {
     fn from(module: Module) -> Self {
         Self {
-            id: text(module.id),
+            id: id_string(module.id),
             title: module.title,
             position: module.position,
             lessons: module.lessons.into_iter().map(Into::into).collect(),
@@ -84,7 +84,7 @@ impl From<Module> for schemas::Module {
 impl From<Lesson> for schemas::Lesson {
     fn from(lesson: Lesson) -> Self {
         Self {
-            id: text(lesson.id),
+            id: id_string(lesson.id),
             title: lesson.title,
             position: lesson.position,
             r#type: lesson.lesson_type.into(),

@@ -1,11 +1,11 @@
-//! Enrolments.
+//! Conversions of enrollments.
 
-use super::{text, texts, twins};
+use super::{enum_map, id_string, optional_id_string};
 use crate::generated::schemas;
 use domain::enrollments::{Enrollment, EnrollmentProgress, EnrollmentSource, EnrollmentStatus};
 
-twins!(EnrollmentStatus => schemas::EnrollmentStatus, and back: Active, Completed, Expired, Revoked);
-twins!(EnrollmentSource => schemas::EnrollmentSource: Api, Order, Manual, Import);
+enum_map!(EnrollmentStatus => schemas::EnrollmentStatus, and back: Active, Completed, Expired, Revoked);
+enum_map!(EnrollmentSource => schemas::EnrollmentSource: Api, Order, Manual, Import);
 
 impl From<EnrollmentProgress> for schemas::EnrollmentProgress {
     fn from(progress: EnrollmentProgress) -> Self {
@@ -21,12 +21,12 @@ impl From<EnrollmentProgress> for schemas::EnrollmentProgress {
 impl From<Enrollment> for schemas::Enrollment {
     fn from(enrollment: Enrollment) -> Self {
         Self {
-            id: text(enrollment.id),
-            student_id: text(enrollment.student_id),
-            course_id: text(enrollment.course_id),
+            id: id_string(enrollment.id),
+            student_id: id_string(enrollment.student_id),
+            course_id: id_string(enrollment.course_id),
             status: enrollment.status.into(),
             source: enrollment.source.into(),
-            order_id: texts(enrollment.order_id),
+            order_id: optional_id_string(enrollment.order_id),
             progress: enrollment.progress.into(),
             enrolled_at: enrollment.enrolled_at.into(),
             expires_at: enrollment.expires_at.map(Into::into),

@@ -1,4 +1,4 @@
-//! Domain records as the contract shows them, one file a noun.
+//! Conversions between domain types and the generated types of the contract, one file per noun.
 
 mod analytics;
 mod courses;
@@ -7,49 +7,50 @@ mod orders;
 mod students;
 
 use crate::error::{ApiError, Reply};
-use domain::error::Missing;
-use foundation::id::{Id, Kind};
+use domain::error::NotFound;
+use foundation::id::{Id, IdKind};
 
-/// An id as text.
-pub(crate) fn text<K: Kind>(id: Id<K>) -> String {
+/// Formats an id.
+pub(crate) fn id_string<K: IdKind>(id: Id<K>) -> String {
     id.to_string()
 }
 
-/// An id that may be absent, as text.
-pub(crate) fn texts<K: Kind>(id: Option<Id<K>>) -> Option<String> {
-    id.map(text)
+/// Formats an optional id.
+pub(crate) fn optional_id_string<K: IdKind>(id: Option<Id<K>>) -> Option<String> {
+    id.map(id_string)
 }
 
-/// A count as the contract's 32 bits hold it.
+/// Converts a count to the 32 bits of the contract, and saturates at the bounds.
 pub(crate) fn count(count: i64) -> i32 {
     i32::try_from(count).unwrap_or(if count < 0 { i32::MIN } else { i32::MAX })
 }
 
-/// The id of a query filter. The contract's pattern has judged it already, so a fault is rare: 422.
-pub(super) fn id_filter<K: Kind>(name: &str, given: Option<String>) -> Reply<Option<Id<K>>> {
-    let parsed = given.map(|id| id.parse::<Id<K>>()).transpose();
-    parsed.map_err(|error| ApiError::invalid_query(name, &format!("is not such an id: {error}")))
+/// Parses the id of a query filter. Returns 422 if it is invalid, which is rare because the contract's pattern was
+/// checked before.
+pub(super) fn id_filter<K: IdKind>(name: &str, value: Option<String>) -> Reply<Option<Id<K>>> {
+    let parsed = value.map(|id| id.parse::<Id<K>>()).transpose();
+    parsed.map_err(|error| ApiError::invalid_query(name, &format!("is not a valid id: {error}")))
 }
 
-/// The id in a field of the body.
-pub(super) fn body_id<K: Kind>(field: &str, given: &str) -> Reply<Id<K>> {
-    given.parse().map_err(|error| ApiError::not_found_in_body(field, &Missing::NotAnId(error)))
+/// Parses the id in a field of the body. Returns 404 if it is invalid.
+pub(super) fn body_id<K: IdKind>(field: &str, value: &str) -> Reply<Id<K>> {
+    value.parse().map_err(|error| ApiError::not_found_in_body(field, &NotFound::NotAnId(error)))
 }
 
-/// Translates between a domain enum and its twin in the contract, variant by variant.
-macro_rules! twins {
+/// Implements the conversion between a domain enum and its counterpart in the contract, variant by variant.
+macro_rules! enum_map {
     ($domain:path => $schema:path: $($variant:ident),+) => {
         impl From<$domain> for $schema {
             fn from(value: $domain) -> Self {
-                use $domain as Theirs;
-                match value { $(Theirs::$variant => Self::$variant),+ }
+                use $domain as Source;
+                match value { $(Source::$variant => Self::$variant),+ }
             }
         }
     };
     ($domain:path => $schema:path, and back: $($variant:ident),+) => {
-        twins!($domain => $schema: $($variant),+);
-        twins!($schema => $domain: $($variant),+);
+        enum_map!($domain => $schema: $($variant),+);
+        enum_map!($schema => $domain: $($variant),+);
     };
 }
 
-pub(crate) use twins;
+pub(crate) use enum_map;

@@ -1,20 +1,20 @@
-//! Orders with their items, receipt, refunds and entitlements.
+//! Conversions of orders with their items, receipt, refunds and entitlements.
 
-use super::{text, texts, twins};
+use super::{enum_map, id_string, optional_id_string};
 use crate::generated::schemas;
 use domain::orders::{
     Customer, Entitlement, EntitlementStatus, Order, OrderItem, OrderStatus, Receipt, Refund,
 };
 
-twins!(OrderStatus => schemas::OrderStatus, and back: Paid, PartiallyRefunded, Refunded);
-twins!(EntitlementStatus => schemas::EntitlementStatus: Active, Revoked, Expired);
+enum_map!(OrderStatus => schemas::OrderStatus, and back: Paid, PartiallyRefunded, Refunded);
+enum_map!(EntitlementStatus => schemas::EntitlementStatus: Active, Revoked, Expired);
 
 impl From<Order> for schemas::Order {
     fn from(order: Order) -> Self {
         Self {
-            id: text(order.id),
+            id: id_string(order.id),
             number: order.number,
-            student_id: texts(order.student_id),
+            student_id: optional_id_string(order.student_id),
             customer: order.customer.into(),
             status: order.status.into(),
             currency: order.currency,
@@ -43,8 +43,8 @@ impl From<Customer> for schemas::OrderCustomer {
 impl From<OrderItem> for schemas::OrderItem {
     fn from(item: OrderItem) -> Self {
         Self {
-            id: text(item.id),
-            course_id: text(item.course_id),
+            id: id_string(item.id),
+            course_id: id_string(item.course_id),
             title: item.title,
             quantity: item.quantity,
             unit_amount: item.unit_amount,
@@ -62,7 +62,7 @@ impl From<Receipt> for schemas::Receipt {
 impl From<Refund> for schemas::Refund {
     fn from(refund: Refund) -> Self {
         Self {
-            id: text(refund.id),
+            id: id_string(refund.id),
             amount: refund.amount,
             reason: refund.reason,
             created_at: refund.created_at.into(),
@@ -73,9 +73,9 @@ impl From<Refund> for schemas::Refund {
 impl From<Entitlement> for schemas::Entitlement {
     fn from(entitlement: Entitlement) -> Self {
         Self {
-            id: text(entitlement.id),
-            course_id: text(entitlement.course_id),
-            enrollment_id: texts(entitlement.enrollment_id),
+            id: id_string(entitlement.id),
+            course_id: id_string(entitlement.course_id),
+            enrollment_id: optional_id_string(entitlement.enrollment_id),
             status: entitlement.status.into(),
             granted_at: entitlement.granted_at.into(),
             expires_at: entitlement.expires_at.map(Into::into),

@@ -1,6 +1,6 @@
-//! Students with their progress.
+//! Conversions of students with their progress.
 
-use super::text;
+use super::id_string;
 use crate::generated::schemas;
 use domain::students::{NewStudent, Student, StudentProgress};
 
@@ -20,7 +20,7 @@ impl From<Student> for schemas::Student {
     fn from(student: Student) -> Self {
         let summary = student.summary;
         Self {
-            id: text(summary.id),
+            id: id_string(summary.id),
             email: summary.email,
             name: summary.name,
             external_id: summary.external_id,

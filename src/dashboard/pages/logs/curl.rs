@@ -1,9 +1,9 @@
-//! A logged request as a command for the shell. The key is a variable there: the log has never seen it.
+//! Formats a logged request as a curl command. The key is a shell variable, since the log does not contain it.
 
 use domain::requests::LoggedRequest;
 
-/// Headers that curl, the connection or a proxy makes.
-const NOT_THE_CALLERS: &[&str] = &[
+/// Headers that curl, the connection or a proxy adds.
+const SKIPPED_HEADERS: &[&str] = &[
     "accept-encoding",
     "authorization",
     "connection",
@@ -15,25 +15,25 @@ const NOT_THE_CALLERS: &[&str] = &[
     "via",
 ];
 
-/// The command that sends the request again, to this address.
-pub(super) fn command(entry: &LoggedRequest, address: &str) -> String {
-    let url = format!("{address}{}", entry.target);
+/// Returns the command that repeats the request against this base URL.
+pub(super) fn command(entry: &LoggedRequest, base_url: &str) -> String {
+    let url = format!("{base_url}{}", entry.target);
     let mut parts = vec![match entry.method.as_str() {
         "GET" => "curl".to_owned(),
         "HEAD" => "curl --head".to_owned(),
-        method => format!("curl --request {}", quoted(method)),
+        method => format!("curl --request {}", shell_quote(method)),
     }];
     if url.contains(['[', ']', '{', '}']) {
         parts[0].push_str(" --globoff");
     }
-    parts[0].push_str(&format!(" {}", quoted(&url)));
+    parts[0].push_str(&format!(" {}", shell_quote(&url)));
     parts.push("--header \"Authorization: Bearer $API_KEY\"".to_owned());
     for (name, value) in &entry.headers {
-        let is_ours = NOT_THE_CALLERS.contains(&name.as_str())
+        let is_valid = SKIPPED_HEADERS.contains(&name.as_str())
             || name.starts_with("x-forwarded-")
             || value.contains("****");
-        if !is_ours {
-            parts.push(format!("--header {}", quoted(&format!("{name}: {value}"))));
+        if !is_valid {
+            parts.push(format!("--header {}", shell_quote(&format!("{name}: {value}"))));
         }
     }
     if has_body(entry) {
@@ -42,14 +42,14 @@ pub(super) fn command(entry: &LoggedRequest, address: &str) -> String {
     parts.join(" \\\n  ")
 }
 
-/// Whether the request came with a body, which the log does not keep.
+/// Returns whether the request had a body. The log does not store bodies.
 pub(super) fn has_body(entry: &LoggedRequest) -> bool {
     let length = entry.headers.get("content-length").map(String::as_str);
     length.is_some_and(|length| length != "0") || entry.headers.contains_key("transfer-encoding")
 }
 
-/// One word for the shell, whatever is in it.
-fn quoted(text: &str) -> String {
+/// Quotes a text as one shell word.
+fn shell_quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
@@ -87,17 +87,17 @@ mod tests {
             ("x-note", "it's; $(rm -rf /)"),
             ("x-token", "****"),
         ];
-        let made = command(&entry("POST", "/api/v1/students?x=[1]", &headers), "http://127.0.0.1:8080");
-        insta::assert_snapshot!(made, @r#"
+        let curl = command(&entry("POST", "/api/v1/students?x=[1]", &headers), "http://127.0.0.1:8080");
+        insta::assert_snapshot!(curl, @r#"
         curl --request 'POST' --globoff 'http://127.0.0.1:8080/api/v1/students?x=[1]' \
           --header "Authorization: Bearer $API_KEY" \
           --header 'content-type: application/json' \
           --header 'x-note: it'\''s; $(rm -rf /)' \
           --data-binary @body.json
         "#);
-        let made = command(&entry("GET", "/api/v1/courses", &[]), "https://school.example");
+        let curl = command(&entry("GET", "/api/v1/courses", &[]), "https://school.example");
         assert_eq!(
-            made,
+            curl,
             "curl 'https://school.example/api/v1/courses' \\\n  --header \"Authorization: Bearer $API_KEY\""
         );
     }

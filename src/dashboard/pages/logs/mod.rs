@@ -1,4 +1,4 @@
-//! The log of API requests: the list with its filters, and one request with all that helps to understand and repeat it.
+//! The log of API requests: list with filters, and one request with its details and a curl command.
 
 use std::collections::HashMap;
 
@@ -7,31 +7,30 @@ use jiff::SignedDuration;
 use poem::handler;
 use poem::web::Path;
 
-use crate::failure::Failure;
-use crate::form::Faults;
+use crate::error::PageError;
+use crate::form::FormErrors;
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::position::{self, ROWS};
-use crate::query::{Asked, FAR};
-use crate::routes::{Route, get};
-use crate::ui::{self, Choice, Raw, Tone};
+use crate::position::{self, ROWS_PER_PAGE};
+use crate::query::{PageQuery, SEARCH_ALL};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
+use crate::ui::{self, FormChoice, RawHtml, Tone};
 use domain::Error;
 use domain::keys::{self, KeyRecord};
-use domain::page::{Page as Found, PageRequest, Span};
+use domain::page::{Page, PageRequest, TimeSpan};
 use domain::requests::{self, LoggedRequest, RequestFilter, StatusFilter};
 use foundation::id::{KeyId, LoggedRequestId};
 
 mod curl;
 
 const LIST: &str = "/dashboard/developer/logs";
-/// The fields of the filter.
-const FIELDS: &[&str] = &["key", "status", "operation", "within", FAR];
+/// The parameters of the filter.
+const FIELDS: &[&str] = &["key", "status", "operation", "within", SEARCH_ALL];
 
-/// Hours that can be looked back at, as the form offers them; the log goes no further than the first.
-const WINDOWS: &[(&str, &str)] =
-    &[("", "The last 7 days"), ("24", "The last 24 hours"), ("1", "The last hour")];
+/// Time windows in hours, and their labels. The first covers the whole log.
+const WINDOWS: &[(&str, &str)] = &[("", "Last 7 days"), ("24", "Last 24 hours"), ("1", "Last hour")];
 
-/// The operations of the API, as the form offers them.
+/// The operations of the API.
 const OPERATIONS: &[&str] = &[
     "listCourses",
     "getCourse",
@@ -42,124 +41,124 @@ const OPERATIONS: &[&str] = &[
     "getAnalyticsSummary",
 ];
 
-pub(super) fn routes(route: Route) -> Route {
-    route.at(LIST, get(list)).at("/dashboard/developer/logs/:entry", get(one))
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route.at(LIST, get(list)).at("/dashboard/developer/logs/:entry", get(show))
 }
 
 #[derive(Template)]
 #[template(path = "logs/list.html")]
-struct ListPage {
+struct LogListPage {
     frame: Frame,
-    asked: Asked,
-    faults: Faults,
+    query: PageQuery,
+    errors: FormErrors,
     keys: Vec<(String, String)>,
-    entries: Vec<Row>,
+    entries: Vec<LoggedRequestRow>,
     filtered: bool,
     pager: ui::Pager,
 }
 
-/// A request as the list shows it.
-struct Row {
+/// A row of the list.
+struct LoggedRequestRow {
     entry: LoggedRequest,
     key: String,
 }
 
-impl ListPage {
-    fn keys(&self) -> Vec<Choice<'_>> {
-        let all = ("", "All keys");
+impl LogListPage {
+    fn keys(&self) -> Vec<FormChoice<'_>> {
+        let any = ("", "All keys");
         let keys = self.keys.iter().map(|(id, name)| (id.as_str(), name.as_str()));
-        choices(std::iter::once(all).chain(keys), self.asked.text("key"))
+        choices(std::iter::once(any).chain(keys), self.query.text("key"))
     }
 
-    fn operations(&self) -> Vec<Choice<'_>> {
+    fn operations(&self) -> Vec<FormChoice<'_>> {
         let all = OPERATIONS.iter().map(|operation| (*operation, *operation));
-        choices(std::iter::once(("", "All operations")).chain(all), self.asked.text("operation"))
+        choices(std::iter::once(("", "All operations")).chain(all), self.query.text("operation"))
     }
 
-    fn windows(&self) -> Vec<Choice<'_>> {
-        choices(WINDOWS.iter().copied(), self.asked.text("within"))
+    fn windows(&self) -> Vec<FormChoice<'_>> {
+        choices(WINDOWS.iter().copied(), self.query.text("within"))
     }
 }
 
-fn choices<'a>(all: impl Iterator<Item = (&'a str, &'a str)>, chosen: &str) -> Vec<Choice<'a>> {
-    all.map(|(value, label)| Choice { value, label, hint: "", chosen: value == chosen }).collect()
+fn choices<'a>(all: impl Iterator<Item = (&'a str, &'a str)>, chosen: &str) -> Vec<FormChoice<'a>> {
+    all.map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen }).collect()
 }
 
 #[handler]
-async fn list(page: Page, asked: Asked) -> Answer {
-    let mut faults = Faults::default();
-    if let Some(wanted) = asked.given("request") {
-        match requests::by_request_id(page.app(), page.workspace(), &wanted).await {
-            Ok(entry) => return page.redirect(&format!("{LIST}/{}", entry.id)),
-            Err(Error::NotFound(_)) => faults.add("request", "is not among those of the last 7 days"),
+async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
+    let mut errors = FormErrors::default();
+    if let Some(request_id) = query.non_empty("request") {
+        match requests::by_request_id(request.app(), request.workspace(), &request_id).await {
+            Ok(entry) => return request.redirect(&format!("{LIST}/{}", entry.id)),
+            Err(Error::NotFound(_)) => errors.add("request", "matches no request of the last 7 days"),
             Err(error) => return Err(error.into()),
         }
     }
-    let filter = filter(&page, &asked, &mut faults);
-    let after = asked.after().and_then(position::read);
-    let reach = match faults.is_empty() && !asked.is_far() {
-        true => requests::reach(page.app(), page.workspace(), &filter, after).await?,
+    let filter = filter(&request, &query, &mut errors);
+    let after = query.after().and_then(position::parse);
+    let reach = match errors.is_empty() && !query.is_full_search() {
+        true => requests::reach(request.app(), request.workspace(), &filter, after).await?,
         false => None,
     };
-    let found = if faults.is_empty() {
-        let within = PageRequest { to: reach, ..PageRequest::newest(after, ROWS) };
-        requests::list(page.app(), page.workspace(), &filter, within).await?
+    let found = if errors.is_empty() {
+        let within = PageRequest { to: reach, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
+        requests::list(request.app(), request.workspace(), &filter, within).await?
     } else {
-        Found { items: Vec::new(), next: None }
+        Page { items: Vec::new(), next: None }
     };
-    let keys = keys::list(page.app(), page.workspace()).await?;
+    let keys = keys::list(request.app(), request.workspace()).await?;
     let names: HashMap<KeyId, &str> = keys.iter().map(|key| (key.id, key.name.as_str())).collect();
     let row = |entry: LoggedRequest| {
         let key = names.get(&entry.key).copied().unwrap_or_default().to_owned();
-        Row { entry, key }
+        LoggedRequestRow { entry, key }
     };
-    let path = asked.path(LIST, FIELDS);
-    let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
-    let shown = ListPage {
-        frame: page.frame(Section::Logs, "Logs"),
-        filtered: asked.any(FIELDS),
-        pager: pager.beyond(&path, after, reach),
+    let path = query.path(LIST, FIELDS);
+    let pager = ui::pager(&path, query.after(), found.next.map(position::format));
+    let page = LogListPage {
+        frame: request.frame(Section::Logs, "Logs"),
+        filtered: query.has_any(FIELDS),
+        pager: pager.limited_to(&path, after, reach),
         entries: found.items.into_iter().map(row).collect(),
-        keys: keys.iter().map(|key| (key.id.to_string(), label(key))).collect(),
-        asked,
-        faults,
+        keys: keys.iter().map(|key| (key.id.to_string(), key_label(key))).collect(),
+        query,
+        errors,
     };
-    if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
+    if page.errors.is_empty() { request.show(&page) } else { request.show_errors(&page) }
 }
 
-/// A key among others, which may have the same name.
-fn label(key: &KeyRecord) -> String {
-    let ended = if key.revoked_at.is_some() { ", revoked" } else { "" };
-    format!("{} (...{}{ended})", key.name, key.last4)
+/// Formats a key with its last characters, since names are not unique.
+fn key_label(key: &KeyRecord) -> String {
+    let suffix = if key.revoked_at.is_some() { ", revoked" } else { "" };
+    format!("{} (...{}{suffix})", key.name, key.last4)
 }
 
-/// The filter that an address describes.
-fn filter(page: &Page, asked: &Asked, faults: &mut Faults) -> RequestFilter {
-    let key = asked.given("key").and_then(|key| {
-        key.parse().map_err(|_| faults.add("key", "must be one of those that are listed")).ok()
-    });
-    let status = asked.given("status").and_then(|text| {
-        let read = status(&text);
-        if read.is_none() {
-            faults.add("status", "must be a code such as 404, or a class such as 4xx");
+/// Parses the filter. Adds an error for each invalid parameter.
+fn filter(request: &DashboardRequest, query: &PageQuery, errors: &mut FormErrors) -> RequestFilter {
+    let key = query
+        .non_empty("key")
+        .and_then(|key| key.parse().map_err(|_| errors.add("key", "must be one of the listed values")).ok());
+    let status = query.non_empty("status").and_then(|text| {
+        let parsed = parse_status(&text);
+        if parsed.is_none() {
+            errors.add("status", "must be a code such as 404, or a class such as 4xx");
         }
-        read
+        parsed
     });
-    let operation = asked.given("operation");
+    let operation = query.non_empty("operation");
     if operation.as_ref().is_some_and(|operation| !OPERATIONS.contains(&operation.as_str())) {
-        faults.add("operation", "must be one of those that are listed");
+        errors.add("operation", "must be one of the listed values");
     }
-    let hours = asked.text("within");
+    let hours = query.text("within");
     if !WINDOWS.iter().any(|(value, _)| *value == hours) {
-        faults.add("within", "must be one of those that are listed");
+        errors.add("within", "must be one of the listed values");
     }
-    let back = hours.parse().ok().map(SignedDuration::from_hours);
-    let from = back.and_then(|back| page.app().clock.now().checked_sub(back).ok());
-    RequestFilter { key, status, operation, received: Span { from, to: None } }
+    let window = hours.parse().ok().map(SignedDuration::from_hours);
+    let from = window.and_then(|window| request.app().clock.now().checked_sub(window).ok());
+    RequestFilter { key, status, operation, received: TimeSpan { from, to: None } }
 }
 
-/// A status as people write it: `404` or `4xx`.
-fn status(text: &str) -> Option<StatusFilter> {
+/// Parses a status filter: `404` or `4xx`.
+fn parse_status(text: &str) -> Option<StatusFilter> {
     match text.as_bytes() {
         [digit @ b'1'..=b'5', b'x' | b'X', b'x' | b'X'] => Some(StatusFilter::Class(digit - b'0')),
         [b'1'..=b'5', _, _] => text.parse().ok().map(StatusFilter::Exact),
@@ -167,50 +166,50 @@ fn status(text: &str) -> Option<StatusFilter> {
     }
 }
 
-/// A status as the pages show it.
-fn badge(status: &u16) -> Raw<String> {
+/// Renders a status.
+fn badge(status: &u16) -> RawHtml<String> {
     let tone = match status {
         0..=399 => Tone::Good,
         400..=499 => Tone::Warn,
         _ => Tone::Bad,
     };
-    Raw(ui::badge(tone, &status.to_string()).to_string())
+    RawHtml(ui::badge(tone, &status.to_string()).to_string())
 }
 
-/// A duration in milliseconds.
+/// Formats a duration in milliseconds.
 fn duration(duration_us: &u64) -> String {
     format!("{}.{} ms", ui::number(duration_us / 1000), duration_us % 1000 / 100)
 }
 
 #[derive(Template)]
 #[template(path = "logs/entry.html")]
-struct EntryPage {
+struct LogEntryPage {
     frame: Frame,
     entry: LoggedRequest,
     key: String,
-    error: Option<String>,
+    error_body: Option<String>,
     curl: String,
     has_body: bool,
 }
 
 #[handler]
-async fn one(page: Page, Path(entry): Path<String>) -> Answer {
+async fn show(request: DashboardRequest, Path(entry): Path<String>) -> PageResponse {
     let entry: LoggedRequestId = entry.parse()?;
-    let entry = requests::get(page.app(), page.workspace(), entry).await?;
-    let keys = keys::list(page.app(), page.workspace()).await?;
-    let key = keys.iter().find(|key| key.id == entry.key).ok_or(Failure::NotFound)?;
-    page.show(&EntryPage {
-        frame: page.frame(Section::Logs, format!("{} {}", entry.method, entry.status)),
-        key: label(key),
-        error: entry.error.as_deref().map(pretty),
-        curl: curl::command(&entry, page.address()),
+    let entry = requests::get(request.app(), request.workspace(), entry).await?;
+    let keys = keys::list(request.app(), request.workspace()).await?;
+    let key = keys.iter().find(|key| key.id == entry.key).ok_or(PageError::NotFound)?;
+    request.show(&LogEntryPage {
+        frame: request.frame(Section::Logs, format!("{} {}", entry.method, entry.status)),
+        key: key_label(key),
+        error_body: entry.error.as_deref().map(format_body),
+        curl: curl::command(&entry, request.base_url()),
         has_body: curl::has_body(&entry),
         entry,
     })
 }
 
-/// A body as people read it: indented when it is JSON.
-fn pretty(body: &[u8]) -> String {
+/// Formats a body: indented if it is JSON, otherwise unchanged.
+fn format_body(body: &[u8]) -> String {
     let value = serde_json::from_slice::<serde_json::Value>(body);
     let text = value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok());
     text.unwrap_or_else(|| String::from_utf8_lossy(body).into_owned())
@@ -221,19 +220,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_is_a_code_or_a_class() {
-        assert_eq!(status("404"), Some(StatusFilter::Exact(404)));
-        assert_eq!(status("4xx"), Some(StatusFilter::Class(4)));
-        assert_eq!(status("5XX"), Some(StatusFilter::Class(5)));
-        for wrong in ["", "4", "4x", "999", "600", "40x", "abc", "-12", "4043", "4ä"] {
-            assert_eq!(status(wrong), None, "{wrong}");
+    fn a_status_filter_is_a_code_or_a_class() {
+        assert_eq!(parse_status("404"), Some(StatusFilter::Exact(404)));
+        assert_eq!(parse_status("4xx"), Some(StatusFilter::Class(4)));
+        assert_eq!(parse_status("5XX"), Some(StatusFilter::Class(5)));
+        for invalid in ["", "4", "4x", "999", "600", "40x", "abc", "-12", "4043", "4ä"] {
+            assert_eq!(parse_status(invalid), None, "{invalid}");
         }
     }
 
     #[test]
-    fn a_body_is_shown_whatever_it_is() {
-        assert_eq!(pretty(b"{\"a\":1}"), "{\n  \"a\": 1\n}");
-        assert_eq!(pretty(b"cut off {\"a"), "cut off {\"a");
+    fn bodies_that_are_not_json_are_shown_unchanged() {
+        assert_eq!(format_body(b"{\"a\":1}"), "{\n  \"a\": 1\n}");
+        assert_eq!(format_body(b"cut off {\"a"), "cut off {\"a");
         assert_eq!(duration(&1_234_567), "1,234.5 ms");
     }
 }

@@ -1,20 +1,20 @@
-//! Orders: the list with search, and one with its receipt, its refunds and what it gave.
+//! Orders: list with search, and one order with its receipt, refunds and entitlements.
 
 use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use crate::form::Faults;
+use crate::form::FormErrors;
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
 use crate::position;
-use crate::query::{Asked, FAR};
-use crate::routes::{Route, get};
-use crate::span::span;
-use crate::ui::{self, Badge, Choice, Tone};
+use crate::query::{PageQuery, SEARCH_ALL};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
+use crate::time_span;
+use crate::ui::{self, Badge, FormChoice, Tone};
 use domain::Result;
 use domain::orders::{self, EntitlementStatus, Order, OrderFilter, OrderStatus};
-use domain::page::{Page as Found, PageRequest, Position, SortKey};
+use domain::page::{Page, PageRequest, Position, SortKey};
 use domain::students;
 use domain::students::{StudentFilter, StudentSummary};
 use foundation::id::OrderId;
@@ -22,20 +22,20 @@ use foundation::id::OrderId;
 mod refund;
 
 const LIST: &str = "/dashboard/orders";
-/// The fields of the search.
-const FIELDS: &[&str] = &["q", "status", "from", "to", "student", FAR];
+/// The parameters of the search.
+const FIELDS: &[&str] = &["q", "status", "from", "to", "student", SEARCH_ALL];
 
-pub(super) fn routes(route: Route) -> Route {
-    refund::routes(route).at(LIST, get(list)).at("/dashboard/orders/:order", get(one))
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    refund::routes(route).at(LIST, get(list)).at("/dashboard/orders/:order", get(show))
 }
 
-/// An amount of an order.
+/// Formats an amount of an order.
 fn money(order: &Order, amount: &i64) -> String {
     ui::money(*amount, &order.currency)
 }
 
-/// An order's status in words.
-const fn words(status: OrderStatus) -> &'static str {
+/// Returns the label of a status.
+const fn status_label(status: OrderStatus) -> &'static str {
     match status {
         OrderStatus::Paid => "paid",
         OrderStatus::PartiallyRefunded => "partially refunded",
@@ -43,18 +43,18 @@ const fn words(status: OrderStatus) -> &'static str {
     }
 }
 
-/// An order's status as the pages show it.
-fn badge(status: &OrderStatus) -> Badge<'static> {
+/// Renders a status.
+fn status_badge(status: &OrderStatus) -> Badge<'static> {
     let tone = match status {
         OrderStatus::Paid => Tone::Good,
         OrderStatus::PartiallyRefunded => Tone::Warn,
         OrderStatus::Refunded => Tone::Quiet,
     };
-    ui::badge(tone, words(*status))
+    ui::badge(tone, status_label(*status))
 }
 
-/// Whether what was bought still gives access, as the pages show it.
-fn access(status: &EntitlementStatus) -> Badge<'static> {
+/// Renders the status of an entitlement.
+fn access_badge(status: &EntitlementStatus) -> Badge<'static> {
     let tone = match status {
         EntitlementStatus::Active => Tone::Good,
         EntitlementStatus::Expired => Tone::Warn,
@@ -65,124 +65,136 @@ fn access(status: &EntitlementStatus) -> Badge<'static> {
 
 #[derive(Template)]
 #[template(path = "orders/list.html")]
-struct ListPage {
+struct OrderListPage {
     frame: Frame,
-    asked: Asked,
-    faults: Faults,
+    query: PageQuery,
+    errors: FormErrors,
     student: Option<StudentSummary>,
     orders: Vec<Order>,
     pager: ui::Pager,
 }
 
-impl ListPage {
-    /// Whether the list is narrowed by more than whose orders they are.
+impl OrderListPage {
+    /// Returns whether the list is filtered by more than the student.
     fn is_search(&self) -> bool {
-        self.asked.any(&["q", "status", "from", "to"])
+        self.query.has_any(&["q", "status", "from", "to"])
     }
 
-    fn statuses(&self) -> Vec<Choice<'_>> {
-        let chosen = self.asked.text("status");
-        let statuses = OrderStatus::ALL.iter().map(|status| (status.as_str(), words(*status)));
-        std::iter::once(("", "any"))
+    fn statuses(&self) -> Vec<FormChoice<'_>> {
+        let chosen = self.query.text("status");
+        let statuses = OrderStatus::ALL.iter().map(|status| (status.as_str(), status_label(*status)));
+        std::iter::once(("", "Any"))
             .chain(statuses)
-            .map(|(value, label)| Choice { value, label, hint: "", chosen: value == chosen })
+            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen })
             .collect()
     }
 }
 
 #[handler]
-async fn list(page: Page, asked: Asked) -> Answer {
-    let (app, workspace) = (page.app(), page.workspace());
-    let student = match asked.given("student") {
+async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
+    let (app, workspace) = (request.app(), request.workspace());
+    let student = match query.non_empty("student") {
         Some(student) => Some(students::get(app, workspace, student.parse()?).await?.summary),
         None => None,
     };
-    let mut faults = Faults::default();
+    let mut errors = FormErrors::default();
     let filter = OrderFilter {
-        search: asked.given("q"),
-        status: asked.text("status").parse().ok(),
+        search: query.non_empty("q"),
+        status: query.text("status").parse().ok(),
         student: student.as_ref().map(|student| student.id),
-        paid: span(asked.text("from"), asked.text("to"), &mut faults),
+        paid: time_span::parse(query.text("from"), query.text("to"), &mut errors),
         ..OrderFilter::default()
     };
-    let request = position::request(asked.after(), SortKey::PaidAt);
-    let (found, reach) = if faults.is_empty() {
-        search(&page, filter, request, &asked).await?
+    let page_request = position::page_request(query.after(), SortKey::PaidAt);
+    let (found, reach) = if errors.is_empty() {
+        search(&request, filter, page_request, &query).await?
     } else {
-        (Found { items: Vec::new(), next: None }, None)
+        (Page { items: Vec::new(), next: None }, None)
     };
-    let path = asked.path(LIST, FIELDS);
-    let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
-    let shown = ListPage {
-        frame: page.frame(Section::Orders, "Orders"),
+    let path = query.path(LIST, FIELDS);
+    let pager = ui::pager(&path, query.after(), found.next.map(position::format));
+    let page = OrderListPage {
+        frame: request.frame(Section::Orders, "Orders"),
         student,
-        pager: pager.beyond(&path, request.after, reach),
+        pager: pager.limited_to(&path, page_request.after, reach),
         orders: found.items,
-        asked,
-        faults,
+        query,
+        errors,
     };
-    if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
+    if page.errors.is_empty() { request.show(&page) } else { request.show_errors(&page) }
 }
 
-/// A page of what fits, and how far was looked: to the end only where an index finds what is asked for, or when it is
-/// wanted.
+/// Returns a page of matching orders, and the position back to which orders were searched. The search is limited unless an
+/// index finds the orders or the request searches to the end.
 async fn search(
-    page: &Page,
+    request: &DashboardRequest,
     filter: OrderFilter,
-    request: PageRequest,
-    asked: &Asked,
-) -> Result<(Found<Order>, Option<Position>)> {
-    let (app, workspace) = (page.app(), page.workspace());
+    page_request: PageRequest,
+    query: &PageQuery,
+) -> Result<(Page<Order>, Option<Position>)> {
+    let (app, workspace) = (request.app(), request.workspace());
     let is_id = filter.search.as_ref().is_some_and(|text| text.parse::<OrderId>().is_ok());
-    let narrowed = filter.search.is_some() || filter.status.is_some();
-    let known = !narrowed || is_id || filter.student.is_some();
-    let reach = match known || asked.is_far() {
+    let is_filtered = filter.search.is_some() || filter.status.is_some();
+    let is_indexed = !is_filtered || is_id || filter.student.is_some();
+    let reach = match is_indexed || query.is_full_search() {
         true => None,
-        false => orders::reach(app, workspace, filter.paid, request).await?,
+        false => orders::search_end(app, workspace, filter.paid, page_request).await?,
     };
-    let mut found = orders::list(app, workspace, &filter, PageRequest { to: reach, ..request }).await?;
-    if asked.is_cut() && !known {
-        let first = named_first(page, &filter, PageRequest { after: None, ..request }).await?;
+    let mut found = orders::list(app, workspace, &filter, PageRequest { to: reach, ..page_request }).await?;
+    if query.continues_limited_search() && !is_indexed {
+        let first =
+            exact_matches_of_first_page(request, &filter, PageRequest { after: None, ..page_request })
+                .await?;
         found.items.retain(|order| first.iter().all(|first| first.id != order.id));
     } else if let Some(reach) = reach {
-        let first = named(page, &filter, reach, found.items.len()).await?;
+        let first = exact_matches(request, &filter, reach, found.items.len()).await?;
         found.items.splice(..0, first);
     }
     Ok((found, reach))
 }
 
-/// What the first page of a search puts first.
-async fn named_first(page: &Page, filter: &OrderFilter, first: PageRequest) -> Result<Vec<Order>> {
-    let (app, workspace) = (page.app(), page.workspace());
-    let Some(reach) = orders::reach(app, workspace, filter.paid, first).await? else { return Ok(Vec::new()) };
-    let within = PageRequest { to: Some(reach), ..first };
-    // The page tells how many of an address had room; of a number, one has.
+/// Returns the exact matches that the first page of a search lists first.
+async fn exact_matches_of_first_page(
+    request: &DashboardRequest,
+    filter: &OrderFilter,
+    first: PageRequest,
+) -> Result<Vec<Order>> {
+    let (app, workspace) = (request.app(), request.workspace());
+    let Some(reach) = orders::search_end(app, workspace, filter.paid, first).await? else {
+        return Ok(Vec::new());
+    };
+    let searched_page = PageRequest { to: Some(reach), ..first };
+    // Exact matches of an email address fill up the first page. An order number matches one order at most.
     let shown = match filter.search.as_ref().is_some_and(|text| text.contains('@')) {
-        true => orders::list(app, workspace, filter, within).await?.items.len(),
+        true => orders::list(app, workspace, filter, searched_page).await?.items.len(),
         false => 0,
     };
-    named(page, filter, reach, shown).await
+    exact_matches(request, filter, reach, shown).await
 }
 
-/// What a search names by the whole number, or by the customer's whole address, among what stands behind where its first page
-/// looks: so many of an address as have room beside those that it shows. That page puts them first, and the others leave
-/// them out.
-async fn named(page: &Page, filter: &OrderFilter, behind: Position, shown: usize) -> Result<Vec<Order>> {
-    let (app, workspace) = (page.app(), page.workspace());
+/// Returns the orders after the searched rows that match the order number, or the customer's email address, exactly. The first
+/// page lists them first, up to the page size, and later pages leave them out.
+async fn exact_matches(
+    request: &DashboardRequest,
+    filter: &OrderFilter,
+    after: Position,
+    shown: usize,
+) -> Result<Vec<Order>> {
+    let (app, workspace) = (request.app(), request.workspace());
     let Some(text) = filter.search.clone() else { return Ok(Vec::new()) };
     let exact = OrderFilter { search: None, ..filter.clone() };
-    let request = position::request(None, SortKey::PaidAt);
-    let room = request.limit.saturating_sub(u32::try_from(shown).unwrap_or(u32::MAX));
-    let first = PageRequest { after: Some(behind), limit: room.max(1), ..request };
+    let page_request = position::page_request(None, SortKey::PaidAt);
+    let remaining = page_request.limit.saturating_sub(u32::try_from(shown).unwrap_or(u32::MAX));
+    let first = PageRequest { after: Some(after), limit: remaining.max(1), ..page_request };
     if !text.contains('@') {
         let exact = OrderFilter { number: Some(text), ..exact };
         return Ok(orders::list(app, workspace, &exact, first).await?.items);
     }
-    if room == 0 {
+    if remaining == 0 {
         return Ok(Vec::new());
     }
     let by_email = StudentFilter { email: Some(text), ..StudentFilter::default() };
-    let students = position::request(None, SortKey::CreatedAt);
+    let students = position::page_request(None, SortKey::CreatedAt);
     let Some(student) = students::list(app, workspace, &by_email, students).await?.items.pop() else {
         return Ok(Vec::new());
     };
@@ -198,7 +210,7 @@ struct OrderPage {
 }
 
 impl OrderPage {
-    /// The title under which a course was bought.
+    /// Returns the title under which a course was bought.
     fn title<'a>(&'a self, course: &foundation::id::CourseId) -> &'a str {
         let item = self.order.items.iter().find(|item| item.course_id == *course);
         item.map_or("", |item| item.title.as_str())
@@ -206,9 +218,9 @@ impl OrderPage {
 }
 
 #[handler]
-async fn one(page: Page, Path(order): Path<String>) -> Answer {
+async fn show(request: DashboardRequest, Path(order): Path<String>) -> PageResponse {
     let order: OrderId = order.parse()?;
-    let order = orders::get(page.app(), page.workspace(), order).await?;
-    let frame = page.frame(Section::Orders, format!("Order {}", order.number));
-    page.show(&OrderPage { frame, order })
+    let order = orders::get(request.app(), request.workspace(), order).await?;
+    let frame = request.frame(Section::Orders, format!("Order {}", order.number));
+    request.show(&OrderPage { frame, order })
 }

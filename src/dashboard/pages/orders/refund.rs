@@ -1,4 +1,4 @@
-//! Money given back: the form says how much and why, and what a full refund takes away.
+//! Refunds: the form with amount and reason.
 
 use askama::Template;
 use poem::handler;
@@ -6,44 +6,44 @@ use poem::web::Path;
 
 use super::LIST;
 use crate::flash::Flash;
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::Error;
 use domain::audit::Action;
 use domain::orders::{self, Order, OrderRefund, OrderStatus};
 use foundation::id::OrderId;
 
-pub(super) fn routes(route: Route) -> Route {
-    route.at("/dashboard/orders/:order/refund", get(ask).post(refund))
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route.at("/dashboard/orders/:order/refund", get(show_form).post(refund))
 }
 
 #[derive(Template)]
 #[template(path = "orders/refund.html")]
-struct RefundPage {
+struct RefundOrderPage {
     frame: Frame,
     order: Order,
     paid: String,
-    left: String,
+    remaining: String,
     hint: String,
     form: Form,
-    faults: Faults,
+    errors: FormErrors,
 }
 
-impl RefundPage {
-    fn of(page: &Page, order: Order, form: Form, faults: Faults) -> Self {
-        let frame = page.frame(Section::Orders, format!("Refund order {}", order.number));
+impl RefundOrderPage {
+    fn new(request: &DashboardRequest, order: Order, form: Form, errors: FormErrors) -> Self {
+        let frame = request.frame(Section::Orders, format!("Refund order {}", order.number));
         let paid = ui::money(order.total_amount, &order.currency);
-        let left = ui::money(left(&order), &order.currency);
-        let hint = format!("In {}. Empty: all that is left, {left}.", order.currency);
-        Self { frame, order, paid, left, hint, form, faults }
+        let remaining = ui::money(remaining(&order), &order.currency);
+        let hint = format!("In {}. Leave empty to refund the remaining {remaining}.", order.currency);
+        Self { frame, order, paid, remaining, hint, form, errors }
     }
 }
 
-/// What can still be given back.
-const fn left(order: &Order) -> i64 {
+/// Returns the amount that can still be refunded.
+const fn remaining(order: &Order) -> i64 {
     order.total_amount - order.refunded_amount
 }
 
@@ -51,76 +51,76 @@ fn path(order: &Order) -> String {
     format!("{LIST}/{}", order.id)
 }
 
-fn already(page: &Page, order: &Order) -> Answer {
-    let told = format!("Order {} was refunded before; nothing was changed.", order.number);
-    page.redirect_with(&path(order), &Flash::note(told))
+fn already_refunded(request: &DashboardRequest, order: &Order) -> PageResponse {
+    let text = format!("Order {} is already refunded.", order.number);
+    request.redirect_with(&path(order), &Flash::info(text))
 }
 
 #[handler]
-async fn ask(page: Page, Path(order): Path<String>) -> Answer {
+async fn show_form(request: DashboardRequest, Path(order): Path<String>) -> PageResponse {
     let order: OrderId = order.parse()?;
-    let order = orders::get(page.app(), page.workspace(), order).await?;
+    let order = orders::get(request.app(), request.workspace(), order).await?;
     if order.status == OrderStatus::Refunded {
-        return already(&page, &order);
+        return already_refunded(&request, &order);
     }
-    page.show(&RefundPage::of(&page, order, Form::default(), Faults::default()))
+    request.show(&RefundOrderPage::new(&request, order, Form::default(), FormErrors::default()))
 }
 
 #[handler]
-async fn refund(page: Page, Path(order): Path<String>, form: Form) -> Answer {
+async fn refund(request: DashboardRequest, Path(order): Path<String>, form: Form) -> PageResponse {
     let order: OrderId = order.parse()?;
-    let (app, workspace) = (page.app(), page.workspace());
+    let (app, workspace) = (request.app(), request.workspace());
     let order = orders::get(app, workspace, order).await?;
     if order.status == OrderStatus::Refunded {
-        return already(&page, &order);
+        return already_refunded(&request, &order);
     }
-    let mut faults = Faults::default();
-    let asked = read(&order, &form, &mut faults);
-    if !faults.is_empty() {
-        return page.show_faults(&RefundPage::of(&page, order, form, faults));
+    let mut errors = FormErrors::default();
+    let order_refund = parse(&order, &form, &mut errors);
+    if !errors.is_empty() {
+        return request.show_errors(&RefundOrderPage::new(&request, order, form, errors));
     }
-    let mut write = page.begin_write().await?;
-    let refunded = match orders::refund(app, &mut write, workspace, app.clock.now(), asked).await {
+    let mut write = request.begin_write().await?;
+    let refunded = match orders::refund(app, &mut write, workspace, app.clock.now(), order_refund).await {
         Ok(refunded) => refunded,
-        Err(Error::Invalid(faults)) => {
+        Err(Error::Invalid(errors)) => {
             drop(write);
-            return page.show_faults(&RefundPage::of(&page, order, form, faults.into()));
+            return request.show_errors(&RefundOrderPage::new(&request, order, form, errors.into()));
         }
         Err(error) => return Err(error.into()),
     };
-    // A form that is sent twice is about an order that the second one no longer finds.
+    // A form that is sent twice contains an outdated refunded amount.
     if form.text("refunded") != refunded.refunded_before.to_string() {
         drop(write);
         let order = orders::get(app, workspace, order.id).await?;
-        return outdated(&page, order, form);
+        return outdated(&request, order, form);
     }
-    page.commit(write, Action::OrderRefunded, order.id, &order.number).await?;
+    request.commit(write, Action::OrderRefunded, order.id, &order.number).await?;
     let amount = ui::money(refunded.amount, &order.currency);
-    let told = format!("{amount} of order {} is given back.", order.number);
-    page.redirect_with(&path(&order), &Flash::done(told))
+    let text = format!("Refunded {amount} of order {}.", order.number);
+    request.redirect_with(&path(&order), &Flash::success(text))
 }
 
-/// The form again, with what is left now.
-fn outdated(page: &Page, order: Order, form: Form) -> Answer {
-    let mut faults = Faults::default();
-    let told = "was not refunded, since money was given back after this page was loaded; look at what is left, and send \
-                it again";
-    faults.add("amount", told);
-    page.show_faults(&RefundPage::of(page, order, form, faults))
+/// Renders the form again with the current remaining amount.
+fn outdated(request: &DashboardRequest, order: Order, form: Form) -> PageResponse {
+    let mut errors = FormErrors::default();
+    let text = "was not refunded, because another refund was made after this page was loaded; check the remaining amount and \
+                   submit again";
+    errors.add("amount", text);
+    request.show_errors(&RefundOrderPage::new(request, order, form, errors))
 }
 
-/// The refund that a form describes.
-fn read(order: &Order, form: &Form, faults: &mut Faults) -> OrderRefund {
+/// Parses the form. Adds an error for each invalid field.
+fn parse(order: &Order, form: &Form, errors: &mut FormErrors) -> OrderRefund {
     let text = form.text("amount").trim();
     let amount = if text.is_empty() { None } else { ui::minor_units(text, &order.currency) };
     match amount {
         None if !text.is_empty() => {
-            faults.add("amount", format!("must be an amount in {}, such as 12.50", order.currency));
+            errors.add("amount", format!("must be an amount in {}, such as 12.50", order.currency));
         }
-        Some(0) => faults.add("amount", "must be more than nothing"),
-        Some(amount) if amount > left(order) => {
-            let left = ui::money(left(order), &order.currency);
-            faults.add("amount", format!("must be at most {left}, which is what is left of the order"));
+        Some(0) => errors.add("amount", "must be greater than zero"),
+        Some(amount) if amount > remaining(order) => {
+            let remaining = ui::money(remaining(order), &order.currency);
+            errors.add("amount", format!("must be at most {remaining}, the remaining amount of the order"));
         }
         _ => {}
     }

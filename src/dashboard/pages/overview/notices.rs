@@ -1,11 +1,11 @@
-//! What needs attention, as a sentence with the place where one does something about it.
+//! Notices about what needs attention, each with a link to the page that resolves it.
 
 use super::super::webhooks;
 use crate::ui::{self, Badge, Tone};
 use domain::attention::Attention;
 
-/// One thing to look at.
-pub(super) struct Notice {
+/// A notice.
+pub(super) struct AttentionNotice {
     tone: Tone,
     state: &'static str,
     pub(super) text: String,
@@ -13,19 +13,19 @@ pub(super) struct Notice {
     pub(super) link: &'static str,
 }
 
-impl Notice {
-    /// The sentence for it.
-    pub(super) fn of(attention: &Attention) -> Self {
+impl AttentionNotice {
+    /// Creates the notice.
+    pub(super) fn new(attention: &Attention) -> Self {
         let (tone, state, text, href, link) = match attention {
             Attention::SubscriptionDisabled(subscription) => (
                 Tone::Bad,
                 "disabled",
                 format!(
-                    "{} failed for seven days. Its deliveries are held back until it is enabled.",
+                    "{} failed for seven days. Its deliveries are held until it is enabled.",
                     subscription.url
                 ),
                 webhooks::path(&subscription.id),
-                "See what failed, and enable it",
+                "View failures and enable",
             ),
             Attention::SubscriptionFailing(subscription, since) => (
                 Tone::Warn,
@@ -36,38 +36,34 @@ impl Notice {
                     since.strftime("%b %-d, %H:%M UTC")
                 ),
                 webhooks::path(&subscription.id),
-                "See its deliveries",
+                "View deliveries",
             ),
             Attention::DeadLetters(count) => (
                 Tone::Warn,
                 "dead letters",
-                format!(
-                    "{} {verb} given up in the last 30 days.",
-                    webhooks::counted(count),
-                    verb = if count.is_one() { "was" } else { "were" }
-                ),
+                format!("{} failed permanently in the last 30 days.", webhooks::delivery_count(count)),
                 webhooks::DEAD_LETTERS.to_owned(),
-                "See them, and send them again",
+                "View and replay dead letters",
             ),
             Attention::QuotaNearlyUsed(usage) => (
                 Tone::Warn,
                 "quota",
                 format!(
-                    "The key {} has made {} of its {} calls of today.",
+                    "Key {} has used {} of its {} daily API calls.",
                     usage.key.name,
                     ui::number(usage.calls_today),
                     ui::number(usage.quota.per_day.requests)
                 ),
                 format!("/dashboard/developer/logs?key={}", usage.key.id),
-                "See its requests",
+                "View requests",
             ),
-            Attention::KeyEnds(usage, end) => (
+            Attention::KeyExpires(usage, expires_at) => (
                 Tone::Warn,
-                "ends soon",
+                "expires soon",
                 format!(
-                    "The key {} is refused from {} on. Make another before.",
+                    "Key {} expires on {}. Create a replacement before then.",
                     usage.key.name,
-                    end.strftime("%b %-d, %H:%M UTC")
+                    expires_at.strftime("%b %-d, %H:%M UTC")
                 ),
                 "/dashboard/developer/keys/new".to_owned(),
                 "New API key",
@@ -76,7 +72,7 @@ impl Notice {
         Self { tone, state, text, href, link }
     }
 
-    /// The state in a word or two.
+    /// Renders the state.
     pub(super) fn badge(&self) -> Badge<'static> {
         ui::badge(self.tone, self.state)
     }

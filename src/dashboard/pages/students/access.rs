@@ -1,4 +1,4 @@
-//! Access to courses, given and taken away by hand.
+//! Granting and revoking access to courses manually.
 
 use askama::Template;
 use jiff::civil::Date;
@@ -7,75 +7,81 @@ use jiff::{Timestamp, ToSpan as _};
 use poem::handler;
 use poem::web::Path;
 
-use super::{LIST, called};
+use super::{LIST, display_name};
 use crate::flash::Flash;
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::query::Asked;
-use crate::routes::{Route, get};
-use crate::ui::{self, Choice};
+use crate::query::PageQuery;
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
+use crate::ui::{self, FormChoice};
 use domain::audit::Action;
 use domain::courses::{self, Course, CourseSearch, CourseStatus};
 use domain::enrollments::{
-    self, Enrolled, Enrollment, EnrollmentGrant, EnrollmentRevoke, EnrollmentSource, EnrollmentStatus,
+    self, EnrollOutcome, Enrollment, EnrollmentGrant, EnrollmentRevoke, EnrollmentSource, EnrollmentStatus,
 };
 use domain::students::{self, Student, StudentSummary};
 use domain::{Error, Result};
 use foundation::id::{CourseId, EnrollmentId, StudentId};
 
-/// Courses to choose from at once; a search finds the others.
+/// Maximum number of courses in the list. A search finds the others.
 const CHOICES: u32 = 50;
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
-        .at("/dashboard/students/:student/enrol", get(choose).post(enrol))
-        .at("/dashboard/students/:student/enrollments/:enrollment/revoke", get(ask).post(revoke))
+        .at("/dashboard/students/:student/enrol", get(show_form).post(enroll))
+        .at("/dashboard/students/:student/enrollments/:enrollment/revoke", get(confirm_revoke).post(revoke))
 }
 
 #[derive(Template)]
-#[template(path = "students/enrol.html")]
-struct EnrolPage {
+#[template(path = "students/enroll.html")]
+struct EnrollPage {
     frame: Frame,
     student: StudentSummary,
     search: String,
     courses: Vec<(String, String)>,
-    more: bool,
+    is_truncated: bool,
     form: Form,
-    faults: Faults,
+    errors: FormErrors,
 }
 
-impl EnrolPage {
-    /// The courses that fit the search, those that are published first.
-    async fn of(page: &Page, student: StudentId, search: &str, form: Form, faults: Faults) -> Result<Self> {
-        let (app, workspace) = (page.app(), page.workspace());
+impl EnrollPage {
+    /// Loads the page with the courses that match the search, published courses first.
+    async fn load(
+        request: &DashboardRequest,
+        student: StudentId,
+        search: &str,
+        form: Form,
+        errors: FormErrors,
+    ) -> Result<Self> {
+        let (app, workspace) = (request.app(), request.workspace());
         let student = students::get(app, workspace, student).await?.summary;
         let search = search.trim().to_owned();
-        let wanted = CourseSearch { text: Some(search.clone()), status: None };
-        let mut found = courses::all(app, workspace, &wanted, None, CHOICES).await?;
+        let course_search = CourseSearch { text: Some(search.clone()), status: None };
+        let mut found = courses::search(app, workspace, &course_search, None, CHOICES).await?;
         found.items.sort_by_key(|course| course.status != CourseStatus::Published);
         Ok(Self {
-            frame: page.frame(Section::Students, format!("Enrol {}", called(&student))),
+            frame: request.frame(Section::Students, format!("Enroll {}", display_name(&student))),
             student,
             search,
-            courses: found.items.iter().map(|course| (course.id.to_string(), label(course))).collect(),
-            more: found.next.is_some(),
+            courses: found.items.iter().map(|course| (course.id.to_string(), course_label(course))).collect(),
+            is_truncated: found.next.is_some(),
             form,
-            faults,
+            errors,
         })
     }
 
-    fn choices(&self) -> Vec<Choice<'_>> {
+    fn choices(&self) -> Vec<FormChoice<'_>> {
         let chosen = self.form.text("course");
         self.courses
             .iter()
-            .map(|(value, label)| Choice { value, label, hint: "", chosen: value == chosen })
+            .map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen })
             .collect()
     }
 }
 
-/// A course as the list of choices names it.
-fn label(course: &Course) -> String {
+/// Formats a course for the list.
+fn course_label(course: &Course) -> String {
     match course.status {
         CourseStatus::Published => course.title.clone(),
         status => format!("{} ({status})", course.title),
@@ -83,154 +89,164 @@ fn label(course: &Course) -> String {
 }
 
 #[handler]
-async fn choose(page: Page, Path(student): Path<String>, asked: Asked) -> Answer {
+async fn show_form(request: DashboardRequest, Path(student): Path<String>, query: PageQuery) -> PageResponse {
     let form = Form::default();
-    let shown = EnrolPage::of(&page, student.parse()?, asked.text("q"), form, Faults::default()).await?;
-    page.show(&shown)
+    let page =
+        EnrollPage::load(&request, student.parse()?, query.text("q"), form, FormErrors::default()).await?;
+    request.show(&page)
 }
 
 #[handler]
-async fn enrol(page: Page, Path(student): Path<String>, form: Form) -> Answer {
+async fn enroll(request: DashboardRequest, Path(student): Path<String>, form: Form) -> PageResponse {
     let student: StudentId = student.parse()?;
-    let mut faults = Faults::default();
-    let (course, expires_at) = read(&form, &mut faults);
-    let again = async |faults: Faults| {
+    let mut errors = FormErrors::default();
+    let (course, expires_at) = parse(&form, &mut errors);
+    let show_errors = async |errors: FormErrors| {
         let search = form.text("q").to_owned();
-        let shown = EnrolPage::of(&page, student, &search, form.clone(), faults).await?;
-        page.show_faults(&shown)
+        let page = EnrollPage::load(&request, student, &search, form.clone(), errors).await?;
+        request.show_errors(&page)
     };
-    let Some(course) = course.filter(|_| faults.is_empty()) else { return again(faults).await };
-    let (app, workspace) = (page.app(), page.workspace());
-    // Also what tells whether the course is of this workspace.
-    let title = courses::detail(app, workspace, course).await?.course.title;
+    let Some(course) = course.filter(|_| errors.is_empty()) else { return show_errors(errors).await };
+    let (app, workspace) = (request.app(), request.workspace());
+    // This also checks that the course belongs to the workspace.
+    let title = courses::get_any_status(app, workspace, course).await?.course.title;
     let grant = EnrollmentGrant {
         student: student.into(),
         course: course.into(),
         source: EnrollmentSource::Manual,
         expires_at,
     };
-    let mut write = page.begin_write().await?;
-    let enrolled = match enrollments::give(app, &mut write, workspace, app.clock.now(), grant).await {
-        Ok(enrolled) => enrolled,
-        Err(Error::Invalid(faults)) => {
-            drop(write);
-            return again(faults.into()).await;
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let mut write = request.begin_write().await?;
+    let enrolled =
+        match enrollments::enroll_manually(app, &mut write, workspace, app.clock.now(), grant).await {
+            Ok(enrolled) => enrolled,
+            Err(Error::Invalid(errors)) => {
+                drop(write);
+                return show_errors(errors.into()).await;
+            }
+            Err(error) => return Err(error.into()),
+        };
     let to = format!("{LIST}/{student}");
-    let (changed, told) = told(&enrolled, &title);
+    let (changed, text) = outcome(&enrolled, &title);
     if !changed {
-        return page.redirect_with(&to, &Flash::note(told));
+        return request.redirect_with(&to, &Flash::info(text));
     }
-    page.commit(write, Action::StudentEnrolled, student, &title).await?;
-    page.redirect_with(&to, &Flash::done(told))
+    request.commit(write, Action::StudentEnrolled, student, &title).await?;
+    request.redirect_with(&to, &Flash::success(text))
 }
 
-/// Whether anything was changed, and what there is to say about it.
-fn told(enrolled: &Enrolled, title: &str) -> (bool, String) {
+/// Returns whether access changed, and the flash message.
+fn outcome(enrolled: &EnrollOutcome, title: &str) -> (bool, String) {
     match enrolled {
-        Enrolled::New(_) => (true, format!("The student is enrolled in \u{201c}{title}\u{201d}.")),
-        Enrolled::Reactivated(_) => {
-            (true, format!("The student has access to \u{201c}{title}\u{201d} again."))
-        }
-        Enrolled::Already(_) => {
-            let told = "nothing was changed";
-            (false, format!("The student has access to \u{201c}{title}\u{201d} already; {told}."))
+        EnrollOutcome::New(_) => (true, format!("Enrolled the student in \u{201c}{title}\u{201d}.")),
+        EnrollOutcome::Reactivated(_) => (true, format!("Restored access to \u{201c}{title}\u{201d}.")),
+        EnrollOutcome::Existing(_) => {
+            (false, format!("The student already has access to \u{201c}{title}\u{201d}."))
         }
     }
 }
 
-/// The course and the end of the access that a form names.
-fn read(form: &Form, faults: &mut Faults) -> (Option<CourseId>, Option<Timestamp>) {
+/// Parses the course and the end of access. Adds an error for each invalid field.
+fn parse(form: &Form, errors: &mut FormErrors) -> (Option<CourseId>, Option<Timestamp>) {
     let course = form.text("course").parse().ok();
     if course.is_none() {
-        faults.add("course", "must be one of those that are listed");
+        errors.add("course", "must be one of the listed values");
     }
     let last_day = form.text("expires_at").trim();
     if last_day.is_empty() {
         return (course, None);
     }
-    let expires_at = end_of(last_day);
+    let expires_at = end_of_day(last_day);
     if expires_at.is_none() {
-        faults.add("expires_at", "must be a day such as 2026-12-31");
+        errors.add("expires_at", "must be a date such as 2026-12-31");
     }
     (course, expires_at)
 }
 
-/// The end of a day, UTC.
-fn end_of(day: &str) -> Option<Timestamp> {
+/// Parses a date and returns the end of that day in UTC.
+fn end_of_day(day: &str) -> Option<Timestamp> {
     let next = day.parse::<Date>().ok()?.checked_add(1.day()).ok()?;
     Some(next.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
 #[derive(Template)]
 #[template(path = "students/revoke.html")]
-struct RevokePage {
+struct RevokeEnrollmentPage {
     frame: Frame,
     student: StudentSummary,
     enrollment: EnrollmentId,
     course: String,
     form: Form,
-    faults: Faults,
+    errors: FormErrors,
 }
 
-/// A student's enrolment, with the student and the title of the course.
-async fn find(page: &Page, student: &str, enrollment: &str) -> Result<(StudentSummary, Enrollment, String)> {
+/// Returns a student's enrollment, with the student and the title of the course.
+async fn find(
+    request: &DashboardRequest,
+    student: &str,
+    enrollment: &str,
+) -> Result<(StudentSummary, Enrollment, String)> {
     let (student, enrollment): (StudentId, EnrollmentId) = (student.parse()?, enrollment.parse()?);
-    let Student { summary, enrollments } = students::get(page.app(), page.workspace(), student).await?;
-    let mut titles = super::titles(page, &enrollments).await?;
+    let Student { summary, enrollments } = students::get(request.app(), request.workspace(), student).await?;
+    let mut titles = super::titles(request, &enrollments).await?;
     let found = enrollments.into_iter().find(|found| found.id == enrollment);
     let found = found.ok_or_else(|| Error::not_found("enrollment", enrollment))?;
     let title = titles.remove(&found.course_id).unwrap_or_default();
     Ok((summary, found, title))
 }
 
-fn already(student: StudentId, course: &str, page: &Page) -> Answer {
-    let told = format!("Access to \u{201c}{course}\u{201d} was taken away before; nothing was changed.");
-    page.redirect_with(&format!("{LIST}/{student}"), &Flash::note(told))
+fn already_revoked(student: StudentId, course: &str, request: &DashboardRequest) -> PageResponse {
+    let text = format!("Access to \u{201c}{course}\u{201d} is already revoked.");
+    request.redirect_with(&format!("{LIST}/{student}"), &Flash::info(text))
 }
 
 #[handler]
-async fn ask(page: Page, Path((student, enrollment)): Path<(String, String)>) -> Answer {
-    let (student, found, course) = find(&page, &student, &enrollment).await?;
+async fn confirm_revoke(
+    request: DashboardRequest,
+    Path((student, enrollment)): Path<(String, String)>,
+) -> PageResponse {
+    let (student, found, course) = find(&request, &student, &enrollment).await?;
     if found.status == EnrollmentStatus::Revoked {
-        return already(student.id, &course, &page);
+        return already_revoked(student.id, &course, &request);
     }
-    let frame = page.frame(Section::Students, format!("Take away {course}?"));
-    let (form, faults) = (Form::default(), Faults::default());
-    page.show(&RevokePage { frame, student, enrollment: found.id, course, form, faults })
+    let frame = request.frame(Section::Students, format!("Revoke access to {course}?"));
+    let (form, errors) = (Form::default(), FormErrors::default());
+    request.show(&RevokeEnrollmentPage { frame, student, enrollment: found.id, course, form, errors })
 }
 
 #[handler]
-async fn revoke(page: Page, Path((student, enrollment)): Path<(String, String)>, form: Form) -> Answer {
-    let (app, workspace) = (page.app(), page.workspace());
-    let (student, found, course) = find(&page, &student, &enrollment).await?;
+async fn revoke(
+    request: DashboardRequest,
+    Path((student, enrollment)): Path<(String, String)>,
+    form: Form,
+) -> PageResponse {
+    let (app, workspace) = (request.app(), request.workspace());
+    let (student, found, course) = find(&request, &student, &enrollment).await?;
     let reason = Some(form.text("reason").trim().to_owned()).filter(|reason| !reason.is_empty());
-    let asked = EnrollmentRevoke { student: student.id.into(), course: found.course_id.into(), reason };
-    let mut write = page.begin_write().await?;
-    let revoked = match enrollments::revoke(app, &mut write, workspace, app.clock.now(), asked).await {
+    let revocation = EnrollmentRevoke { student: student.id.into(), course: found.course_id.into(), reason };
+    let mut write = request.begin_write().await?;
+    let revoked = match enrollments::revoke(app, &mut write, workspace, app.clock.now(), revocation).await {
         Ok(revoked) => revoked,
-        Err(Error::Invalid(faults)) => {
-            let frame = page.frame(Section::Students, format!("Take away {course}?"));
-            let faults = faults.into();
-            return page.show_faults(&RevokePage {
+        Err(Error::Invalid(errors)) => {
+            let frame = request.frame(Section::Students, format!("Revoke access to {course}?"));
+            let errors = errors.into();
+            return request.show_errors(&RevokeEnrollmentPage {
                 frame,
                 student,
                 enrollment: found.id,
                 course,
                 form,
-                faults,
+                errors,
             });
         }
         Err(error) => return Err(error.into()),
     };
     if !revoked.changed {
-        return already(student.id, &course, &page);
+        return already_revoked(student.id, &course, &request);
     }
-    page.commit(write, Action::EnrollmentRevoked, found.id, &course).await?;
-    let told = format!("Access to \u{201c}{course}\u{201d} is taken away.");
-    page.redirect_with(&format!("{LIST}/{}", student.id), &Flash::done(told))
+    request.commit(write, Action::EnrollmentRevoked, found.id, &course).await?;
+    let text = format!("Revoked access to \u{201c}{course}\u{201d}.");
+    request.redirect_with(&format!("{LIST}/{}", student.id), &Flash::success(text))
 }
 
 #[cfg(test)]
@@ -239,9 +255,9 @@ mod tests {
 
     #[test]
     fn access_lasts_to_the_end_of_the_day() {
-        assert_eq!(end_of("2026-12-31").unwrap().to_string(), "2027-01-01T00:00:00Z");
-        for wrong in ["", "2026-02-30", "31.12.2026", "9999-12-31", "soon"] {
-            assert_eq!(end_of(wrong), None, "{wrong}");
+        assert_eq!(end_of_day("2026-12-31").unwrap().to_string(), "2027-01-01T00:00:00Z");
+        for invalid in ["", "2026-02-30", "31.12.2026", "9999-12-31", "soon"] {
+            assert_eq!(end_of_day(invalid), None, "{invalid}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Students: the list with search, one with enrolments and progress, and the end of one.
+//! Students: list with search, one student with enrollments and progress, and deletion.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use poem::web::Path;
 
 use crate::flash::Flash;
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
 use crate::position;
-use crate::query::{Asked, FAR};
-use crate::routes::{Route, get};
+use crate::query::{PageQuery, SEARCH_ALL};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
 use crate::ui::{self, Badge, Tone};
 use domain::Result;
 use domain::audit::Action;
@@ -24,78 +24,84 @@ use foundation::id::{CourseId, StudentId};
 mod access;
 
 const LIST: &str = "/dashboard/students";
-/// The fields of the search.
-const FIELDS: &[&str] = &["q", "course", FAR];
+/// The parameters of the search.
+const FIELDS: &[&str] = &["q", "course", SEARCH_ALL];
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     access::routes(route)
         .at(LIST, get(list))
-        .at("/dashboard/students/:student", get(one))
-        .at("/dashboard/students/:student/delete", get(ask).post(delete))
+        .at("/dashboard/students/:student", get(show))
+        .at("/dashboard/students/:student/delete", get(confirm_delete).post(delete))
 }
 
-/// What a student is called: the name, or the address.
-fn called(student: &StudentSummary) -> &str {
+/// Returns the student's name, or the email address of a student without a name.
+fn display_name(student: &StudentSummary) -> &str {
     student.name.as_deref().unwrap_or(&student.email)
 }
 
 #[derive(Template)]
 #[template(path = "students/list.html")]
-struct ListPage {
+struct StudentListPage {
     frame: Frame,
-    asked: Asked,
+    query: PageQuery,
     course: Option<Course>,
     students: Vec<StudentSummary>,
     pager: ui::Pager,
 }
 
 #[handler]
-async fn list(page: Page, asked: Asked) -> Answer {
-    let (app, workspace) = (page.app(), page.workspace());
-    let course = match asked.given("course") {
-        Some(course) => Some(courses::detail(app, workspace, course.parse()?).await?.course),
+async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
+    let (app, workspace) = (request.app(), request.workspace());
+    let course = match query.non_empty("course") {
+        Some(course) => Some(courses::get_any_status(app, workspace, course.parse()?).await?.course),
         None => None,
     };
     let filter = StudentFilter {
-        search: asked.given("q"),
+        search: query.non_empty("q"),
         course: course.as_ref().map(|course| course.id),
         ..StudentFilter::default()
     };
-    let request = position::request(asked.after(), SortKey::CreatedAt);
-    let is_id = asked.text("q").parse::<StudentId>().is_ok();
+    let page_request = position::page_request(query.after(), SortKey::CreatedAt);
+    let is_id = query.text("q").parse::<StudentId>().is_ok();
     let reach = match &filter.search {
-        Some(_) if !asked.is_far() && !is_id => students::reach(app, workspace, &filter, request).await?,
+        Some(_) if !query.is_full_search() && !is_id => {
+            students::search_end(app, workspace, &filter, page_request).await?
+        }
         _ => None,
     };
-    let within = PageRequest { to: reach, ..request };
-    let found = students::list(app, workspace, &filter, within).await?;
+    let searched_page = PageRequest { to: reach, ..page_request };
+    let found = students::list(app, workspace, &filter, searched_page).await?;
     let mut students: Vec<StudentSummary> = found.items.into_iter().map(|student| student.summary).collect();
-    if asked.is_cut() {
-        let first = named(&page, &filter, PageRequest { after: None, ..request }).await?;
+    if query.continues_limited_search() {
+        let first = exact_match(&request, &filter, PageRequest { after: None, ..page_request }).await?;
         students.retain(|student| first.as_ref().is_none_or(|first| first.id != student.id));
     } else if reach.is_some() {
-        students.splice(..0, named(&page, &filter, request).await?);
+        students.splice(..0, exact_match(&request, &filter, page_request).await?);
     }
-    let path = asked.path(LIST, FIELDS);
-    let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
-    let pager = pager.beyond(&path, request.after, reach);
-    page.show(&ListPage {
-        frame: page.frame(Section::Students, "Students"),
-        pager: if course.is_some() { pager.among("Of the students of all courses") } else { pager },
+    let path = query.path(LIST, FIELDS);
+    let pager = ui::pager(&path, query.after(), found.next.map(position::format));
+    let pager = pager.limited_to(&path, page_request.after, reach);
+    request.show(&StudentListPage {
+        frame: request.frame(Section::Students, "Students"),
+        pager: if course.is_some() { pager.searched("students of all courses") } else { pager },
         course,
         students,
-        asked,
+        query,
     })
 }
 
-/// Whom a search names by the whole address among those behind where its first page looks: it puts that one first, and the
-/// others leave it out.
-async fn named(page: &Page, filter: &StudentFilter, first: PageRequest) -> Result<Option<StudentSummary>> {
-    let (app, workspace) = (page.app(), page.workspace());
+/// Returns the student after the searched rows whose email address matches the search exactly. The first page lists that
+/// student first, and later pages leave it out.
+async fn exact_match(
+    request: &DashboardRequest,
+    filter: &StudentFilter,
+    first: PageRequest,
+) -> Result<Option<StudentSummary>> {
+    let (app, workspace) = (request.app(), request.workspace());
     let Some(email) = filter.search.clone().filter(|text| text.contains('@')) else { return Ok(None) };
-    let Some(behind) = students::reach(app, workspace, filter, first).await? else { return Ok(None) };
+    let Some(after) = students::search_end(app, workspace, filter, first).await? else { return Ok(None) };
     let exact = StudentFilter { email: Some(email), course: filter.course, ..StudentFilter::default() };
-    let found = students::list(app, workspace, &exact, PageRequest::newest(Some(behind), 1)).await?;
+    let found = students::list(app, workspace, &exact, PageRequest::newest_first(Some(after), 1)).await?;
     Ok(found.items.into_iter().next().map(|student| student.summary))
 }
 
@@ -104,17 +110,17 @@ async fn named(page: &Page, filter: &StudentFilter, first: PageRequest) -> Resul
 struct StudentPage {
     frame: Frame,
     student: StudentSummary,
-    enrol_path: String,
-    enrollments: Vec<Row>,
+    enroll_path: String,
+    enrollments: Vec<EnrollmentRow>,
 }
 
-/// An enrolment as the page shows it.
-struct Row {
+/// A row of the list of enrollments.
+struct EnrollmentRow {
     enrollment: Enrollment,
     course: String,
 }
 
-impl Row {
+impl EnrollmentRow {
     fn badge(&self) -> Badge<'static> {
         let tone = match self.enrollment.status {
             EnrollmentStatus::Active => Tone::Good,
@@ -131,58 +137,59 @@ impl Row {
 }
 
 #[handler]
-async fn one(page: Page, Path(student): Path<String>) -> Answer {
+async fn show(request: DashboardRequest, Path(student): Path<String>) -> PageResponse {
     let student: StudentId = student.parse()?;
-    let Student { summary, enrollments } = students::get(page.app(), page.workspace(), student).await?;
-    let mut titles = titles(&page, &enrollments).await?;
+    let Student { summary, enrollments } = students::get(request.app(), request.workspace(), student).await?;
+    let mut titles = titles(&request, &enrollments).await?;
     let row = |enrollment: Enrollment| {
         let course = titles.remove(&enrollment.course_id).unwrap_or_default();
-        Row { enrollment, course }
+        EnrollmentRow { enrollment, course }
     };
-    page.show(&StudentPage {
-        frame: page.frame(Section::Students, called(&summary)),
+    request.show(&StudentPage {
+        frame: request.frame(Section::Students, display_name(&summary)),
         enrollments: enrollments.into_iter().map(row).collect(),
-        enrol_path: format!("{LIST}/{student}/enrol"),
+        enroll_path: format!("{LIST}/{student}/enrol"),
         student: summary,
     })
 }
 
-/// The titles of the courses that these enrolments are in. A student is in each course once.
-async fn titles(page: &Page, enrollments: &[Enrollment]) -> Result<HashMap<CourseId, String>> {
+/// Returns the titles of the courses of these enrollments. A student has at most one enrollment per course.
+async fn titles(request: &DashboardRequest, enrollments: &[Enrollment]) -> Result<HashMap<CourseId, String>> {
     let ids: Vec<CourseId> = enrollments.iter().map(|enrollment| enrollment.course_id).collect();
-    let courses = courses::by_ids(page.app(), page.workspace(), &ids).await?;
+    let courses = courses::by_ids(request.app(), request.workspace(), &ids).await?;
     Ok(courses.into_iter().map(|course| (course.id, course.title)).collect())
 }
 
 #[derive(Template)]
 #[template(path = "confirm.html")]
-struct DeletePage<'a> {
+struct DeleteStudentPage<'a> {
     frame: Frame,
-    confirm: ui::Confirm<'a>,
+    confirm: ui::ConfirmForm<'a>,
 }
 
 #[handler]
-async fn ask(page: Page, Path(student): Path<String>) -> Answer {
+async fn confirm_delete(request: DashboardRequest, Path(student): Path<String>) -> PageResponse {
     let student: StudentId = student.parse()?;
-    let summary = students::get(page.app(), page.workspace(), student).await?.summary;
-    let frame = page.frame(Section::Students, format!("Delete {}?", called(&summary)));
-    let confirm = ui::Confirm {
+    let summary = students::get(request.app(), request.workspace(), student).await?.summary;
+    let frame = request.frame(Section::Students, format!("Delete {}?", display_name(&summary)));
+    let confirm = ui::ConfirmForm {
         csrf: frame.csrf(),
-        text: "Enrolments and progress go with the student; orders stay, without the person. This cannot be undone.",
+        text: "This deletes the student with all enrollments and progress. Orders are kept without personal data. This cannot \
+               be undone.",
         action: &format!("{LIST}/{student}/delete"),
         button: "Delete student",
         back: &format!("{LIST}/{student}"),
     };
-    page.show(&DeletePage { frame, confirm })
+    request.show(&DeleteStudentPage { frame, confirm })
 }
 
 #[handler]
-async fn delete(page: Page, Path(student): Path<String>) -> Answer {
+async fn delete(request: DashboardRequest, Path(student): Path<String>) -> PageResponse {
     let student: StudentId = student.parse()?;
-    let (app, workspace) = (page.app(), page.workspace());
-    let mut write = page.begin_write().await?;
+    let (app, workspace) = (request.app(), request.workspace());
+    let mut write = request.begin_write().await?;
     students::delete(app, &mut write, workspace, app.clock.now(), &student.into()).await?;
-    // The audit log keeps the id alone: of a person who was deleted, no name or address stays.
-    page.commit(write, Action::StudentDeleted, student, "").await?;
-    page.redirect_with(LIST, &Flash::done("The student is deleted."))
+    // The audit log stores only the id, so that no name or email address of a deleted person remains.
+    request.commit(write, Action::StudentDeleted, student, "").await?;
+    request.redirect_with(LIST, &Flash::success("Student deleted."))
 }

@@ -1,269 +1,280 @@
-//! The dead letters of all subscriptions: narrowed down, chosen, and replayed after a question.
+//! Dead letters of all subscriptions: list with filters, selection, and replay after a confirmation.
 
 use std::collections::HashMap;
 
 use askama::Template;
 use poem::handler;
 
-use super::filter::{choices, event_type, kinds};
-use super::{DEAD_LETTERS, deliveries, delivery_path, last, replay_path};
+use super::filter::{choices, event_type, event_type_choices};
+use super::{DEAD_LETTERS, delivery_path, exact_delivery_count, last_outcome, replay_path};
 use crate::flash::Flash;
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::position::{self, ROWS};
-use crate::query::{Asked, FAR};
-use crate::routes::{Route, get};
-use crate::span::span;
-use crate::ui::{self, Choice};
+use crate::position::{self, ROWS_PER_PAGE};
+use crate::query::{PageQuery, SEARCH_ALL};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
+use crate::time_span;
+use crate::ui::{self, FormChoice};
 use domain::audit::Action;
-use domain::page::{Page as Found, PageRequest};
-use domain::webhooks::{self, Begun, Counted, DeadFilter, Delivery, Replay, Subscription};
-use domain::{Error, Fault, Result};
+use domain::page::{Page, PageRequest};
+use domain::webhooks::{self, CappedCount, DeadFilter, Delivery, Replay, ReplayStart, Subscription};
+use domain::{Error, FieldError, Result};
 use foundation::id::{DeliveryId, SubscriptionId};
 
-/// The fields of the filter.
+/// The parameters of the filter.
 const FIELDS: &[&str] = &["subscription", "event", "from", "to"];
-/// The same, and how far the list looks.
-const LISTED: &[&str] = &["subscription", "event", "from", "to", FAR];
-/// The page that asks before a replay.
+/// The parameters of the list: the filter, and how far to search.
+const LIST_FIELDS: &[&str] = &["subscription", "event", "from", "to", SEARCH_ALL];
+/// Path of the confirmation of a replay.
 const REPLAY: &str = "/dashboard/developer/webhooks/dead-letters/replay";
 
-pub(super) fn routes(route: Route) -> Route {
-    route.at(DEAD_LETTERS, get(list)).at(REPLAY, get(ask).post(replay))
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route.at(DEAD_LETTERS, get(list)).at(REPLAY, get(confirm).post(replay))
 }
 
 #[derive(Template)]
 #[template(path = "webhooks/dead_letters.html")]
 struct DeadLettersPage {
     frame: Frame,
-    asked: Asked,
-    faults: Faults,
+    query: PageQuery,
+    errors: FormErrors,
     subscriptions: Vec<(String, String)>,
-    letters: Vec<Letter>,
-    /// What the filter finds, on whichever page, of the newest letters.
-    total: Counted,
+    letters: Vec<DeadLetterRow>,
+    /// The number of dead letters that match the filter, on all pages.
+    total: CappedCount,
     running: Vec<Replay>,
     pager: ui::Pager,
 }
 
-/// A dead letter as the list shows it.
-struct Letter {
+/// A row of the list.
+struct DeadLetterRow {
     delivery: Delivery,
     url: String,
 }
 
 impl DeadLettersPage {
-    fn subscriptions(&self) -> Vec<Choice<'_>> {
+    fn subscriptions(&self) -> Vec<FormChoice<'_>> {
         let all = self.subscriptions.iter().map(|(id, url)| (id.as_str(), url.as_str()));
-        choices(std::iter::once(("", "All webhooks")).chain(all), self.asked.text("subscription"))
+        choices(std::iter::once(("", "All webhooks")).chain(all), self.query.text("subscription"))
     }
 
-    /// The button that replays all: "Replay all 1,204".
-    fn replay_words(&self) -> String {
+    /// Returns the label of the button that replays all: "Replay all 1,204".
+    fn replay_all_label(&self) -> String {
         match self.total {
-            Counted::Exactly(1) => "Replay this one".to_owned(),
-            Counted::Exactly(total) => format!("Replay all {}", ui::number(total)),
-            Counted::MoreThan(_) | Counted::AtLeast(_) => "Replay all".to_owned(),
+            CappedCount::Exactly(1) => "Replay 1 dead letter".to_owned(),
+            CappedCount::Exactly(total) => format!("Replay all {}", ui::number(total)),
+            CappedCount::MoreThan(_) | CappedCount::AtLeast(_) => "Replay all".to_owned(),
         }
     }
 
-    fn kinds(&self) -> Vec<Choice<'_>> {
-        kinds(self.asked.text("event"))
+    fn event_types(&self) -> Vec<FormChoice<'_>> {
+        event_type_choices(self.query.text("event"))
     }
 
     fn is_filtered(&self) -> bool {
-        self.asked.any(FIELDS)
+        self.query.has_any(FIELDS)
     }
 
-    /// The filter, as the form sends it on.
+    /// Returns the filter as hidden form fields.
     fn fields(&self) -> Vec<(&'static str, &str)> {
-        fields(&self.asked)
+        fields(&self.query)
     }
 
-    /// Where all that the filter finds is replayed.
-    fn replay_all(&self) -> String {
-        self.asked.path(REPLAY, FIELDS)
+    /// Returns the path of the confirmation of a replay of all matching dead letters.
+    fn replay_all_path(&self) -> String {
+        self.query.path(REPLAY, FIELDS)
     }
 }
 
 #[handler]
-async fn list(page: Page, asked: Asked) -> Answer {
-    let (app, workspace) = (page.app(), page.workspace());
-    let mut faults = Faults::default();
-    let filter = filter(|field| asked.text(field), &mut faults);
-    let after = asked.after().and_then(position::read);
-    let none = || (Found { items: Vec::new(), next: None }, Counted::Exactly(0));
+async fn list(request: DashboardRequest, query: PageQuery) -> PageResponse {
+    let (app, workspace) = (request.app(), request.workspace());
+    let mut errors = FormErrors::default();
+    let filter = filter(|field| query.text(field), &mut errors);
+    let after = query.after().and_then(position::parse);
+    let none = || (Page { items: Vec::new(), next: None }, CappedCount::Exactly(0));
     let mut to = None;
-    let (found, total) = if !faults.is_empty() {
+    let (found, total) = if !errors.is_empty() {
         none()
-    } else if asked.is_far() {
-        let found = webhooks::unreplayed(app, workspace, &filter, PageRequest::newest(after, ROWS)).await?;
-        (found, Counted::Exactly(webhooks::wish(app, workspace, &filter).await?.total))
+    } else if query.is_full_search() {
+        let found =
+            webhooks::unreplayed(app, workspace, &filter, PageRequest::newest_first(after, ROWS_PER_PAGE))
+                .await?;
+        (found, CappedCount::Exactly(webhooks::preview(app, workspace, &filter).await?.total))
     } else {
         to = webhooks::reach_dead(app, workspace, &filter, after).await?;
-        let within = PageRequest { to, ..PageRequest::newest(after, ROWS) };
+        let within = PageRequest { to, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
         let found = webhooks::unreplayed(app, workspace, &filter, within).await?;
-        (found, webhooks::count_some(app, workspace, &filter).await?)
+        (found, webhooks::count_newest(app, workspace, &filter).await?)
     };
-    let path = asked.path(DEAD_LETTERS, LISTED);
-    let pager = ui::pager(&path, asked.after(), found.next.map(position::text));
+    let path = query.path(DEAD_LETTERS, LIST_FIELDS);
+    let pager = ui::pager(&path, query.after(), found.next.map(position::format));
     let subscriptions = webhooks::list(app, workspace).await?;
-    let shown = DeadLettersPage {
-        frame: page.frame(Section::DeadLetters, "Dead letters"),
-        pager: pager.beyond(&path, after, to).among("Of the dead letters, sent again or not"),
-        letters: letters(found.items, &subscriptions),
-        subscriptions: subscriptions.into_iter().map(|one| (one.id.to_string(), one.url)).collect(),
+    let page = DeadLettersPage {
+        frame: request.frame(Section::DeadLetters, "Dead letters"),
+        pager: pager.limited_to(&path, after, to).searched("dead letters, including replayed ones"),
+        letters: rows(found.items, &subscriptions),
+        subscriptions: subscriptions
+            .into_iter()
+            .map(|subscription| (subscription.id.to_string(), subscription.url))
+            .collect(),
         total,
         running: webhooks::running_in(app, workspace).await?,
-        asked,
-        faults,
+        query,
+        errors,
     };
-    if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
+    if page.errors.is_empty() { request.show(&page) } else { request.show_errors(&page) }
 }
 
-/// The deliveries with where they went; those of a subscription that is being deleted are as good as gone.
-fn letters(found: Vec<Delivery>, subscriptions: &[Subscription]) -> Vec<Letter> {
+/// Returns the rows with the URLs of their subscriptions. Leaves out deliveries of a subscription that is being deleted.
+fn rows(found: Vec<Delivery>, subscriptions: &[Subscription]) -> Vec<DeadLetterRow> {
     let urls: HashMap<SubscriptionId, &str> =
-        subscriptions.iter().map(|one| (one.id, one.url.as_str())).collect();
-    let letter = |delivery: Delivery| {
+        subscriptions.iter().map(|subscription| (subscription.id, subscription.url.as_str())).collect();
+    let row = |delivery: Delivery| {
         let url = (*urls.get(&delivery.subscription)?).to_owned();
-        Some(Letter { delivery, url })
+        Some(DeadLetterRow { delivery, url })
     };
-    found.into_iter().filter_map(letter).collect()
+    found.into_iter().filter_map(row).collect()
 }
 
-/// The filter that an address or a form describes.
-fn filter<'a>(text: impl Fn(&'static str) -> &'a str, faults: &mut Faults) -> DeadFilter {
-    let subscription = Some(text("subscription")).filter(|of| !of.is_empty()).and_then(|of| {
-        of.parse().map_err(|_| faults.add("subscription", "must be one of those that are listed")).ok()
+/// Parses the filter of a query or form. Adds an error for each invalid field.
+fn filter<'a>(text: impl Fn(&'static str) -> &'a str, errors: &mut FormErrors) -> DeadFilter {
+    let subscription = Some(text("subscription")).filter(|id| !id.is_empty()).and_then(|id| {
+        id.parse().map_err(|_| errors.add("subscription", "must be one of the listed values")).ok()
     });
     DeadFilter {
         subscription,
-        event_type: event_type(text("event"), faults),
-        created: span(text("from"), text("to"), faults),
+        event_type: event_type(text("event"), errors),
+        created: time_span::parse(text("from"), text("to"), errors),
     }
 }
 
-/// The fields of the filter that were given.
-fn fields(asked: &Asked) -> Vec<(&'static str, &str)> {
-    let fields = FIELDS.iter().map(|field| (*field, asked.text(field)));
+/// Returns the fields of the filter that are set.
+fn fields(query: &PageQuery) -> Vec<(&'static str, &str)> {
+    let fields = FIELDS.iter().map(|field| (*field, query.text(field)));
     fields.filter(|(_, text)| !text.is_empty()).collect()
 }
 
-/// What was chosen: some by their ids, or all that a filter finds.
-enum Chosen {
-    Some(Vec<DeliveryId>),
-    All(DeadFilter),
+/// The dead letters to replay: those with these ids, or all that match a filter.
+enum ReplaySelection {
+    Ids(Vec<DeliveryId>),
+    Filter(DeadFilter),
 }
 
-impl Chosen {
-    fn read<'a>(ids: impl Iterator<Item = &'a str>, text: impl Fn(&'static str) -> &'a str) -> Result<Self> {
+impl ReplaySelection {
+    fn parse<'a>(ids: impl Iterator<Item = &'a str>, text: impl Fn(&'static str) -> &'a str) -> Result<Self> {
         let ids = ids.map(str::parse).collect::<std::result::Result<Vec<DeliveryId>, _>>()?;
         if !ids.is_empty() {
-            return Ok(Self::Some(ids));
+            return Ok(Self::Ids(ids));
         }
-        let mut faults = Faults::default();
-        let filter = filter(text, &mut faults);
-        let wrong = |field: &&&str| faults.of(field).is_some();
-        match FIELDS.iter().find(wrong) {
+        let mut errors = FormErrors::default();
+        let filter = filter(text, &mut errors);
+        let is_invalid = |field: &&&str| errors.message_for(field).is_some();
+        match FIELDS.iter().find(is_invalid) {
             Some(field) => {
-                let message = faults.of(field).unwrap_or_default().to_owned();
-                Err(Error::Invalid(vec![Fault { field: (*field).to_owned(), message }]))
+                let message = errors.message_for(field).unwrap_or_default().to_owned();
+                Err(Error::Invalid(vec![FieldError { field: (*field).to_owned(), message }]))
             }
-            None => Ok(Self::All(filter)),
+            None => Ok(Self::Filter(filter)),
         }
     }
 }
 
 #[derive(Template)]
-#[template(path = "webhooks/replay_ask.html")]
-struct AskPage {
+#[template(path = "webhooks/replay_confirm.html")]
+struct ConfirmReplayPage {
     frame: Frame,
     count: u64,
     back: String,
-    asked: Asked,
-    /// The ids that were chosen; none when the filter chooses.
+    query: PageQuery,
+    /// The selected ids; empty if the filter selects.
     chosen: Vec<DeliveryId>,
 }
 
-impl AskPage {
-    /// The filter, as the form sends it on.
+impl ConfirmReplayPage {
+    /// Returns the filter as hidden form fields.
     fn fields(&self) -> Vec<(&'static str, &str)> {
-        fields(&self.asked)
+        fields(&self.query)
     }
 }
 
 #[handler]
-async fn ask(page: Page, asked: Asked) -> Answer {
-    let back = back(&asked);
-    if asked.any(&["chosen"]) && asked.all("delivery").next().is_none() {
-        return page
-            .redirect_with(&back, &Flash::note("Tick the dead letters that are to be replayed first."));
+async fn confirm(request: DashboardRequest, query: PageQuery) -> PageResponse {
+    let back = list_path(&query);
+    if query.has_any(&["chosen"]) && query.values("delivery").next().is_none() {
+        return request.redirect_with(&back, &Flash::info("Select the dead letters to replay."));
     }
-    let (count, chosen) = match Chosen::read(asked.all("delivery"), |field| asked.text(field))? {
-        Chosen::Some(ids) => (webhooks::count_chosen(page.app(), page.workspace(), &ids).await?, ids),
-        Chosen::All(filter) => {
-            (webhooks::wish(page.app(), page.workspace(), &filter).await?.total, Vec::new())
+    let (count, chosen) = match ReplaySelection::parse(query.values("delivery"), |field| query.text(field))? {
+        ReplaySelection::Ids(ids) => {
+            (webhooks::count_replayable(request.app(), request.workspace(), &ids).await?, ids)
+        }
+        ReplaySelection::Filter(filter) => {
+            (webhooks::preview(request.app(), request.workspace(), &filter).await?.total, Vec::new())
         }
     };
     if count == 0 {
-        return page.redirect_with(&back, &nothing());
+        return request.redirect_with(&back, &nothing_to_replay());
     }
     let title = if count == 1 {
         "Replay this dead letter?".to_owned()
     } else {
         format!("Replay {} dead letters?", ui::number(count))
     };
-    page.show(&AskPage { frame: page.frame(Section::DeadLetters, title), count, back, asked, chosen })
+    request.show(&ConfirmReplayPage {
+        frame: request.frame(Section::DeadLetters, title),
+        count,
+        back,
+        query,
+        chosen,
+    })
 }
 
-/// The list as it was narrowed down.
-fn back(asked: &Asked) -> String {
-    asked.path(DEAD_LETTERS, FIELDS)
+/// Returns the path of the filtered list.
+fn list_path(query: &PageQuery) -> String {
+    query.path(DEAD_LETTERS, FIELDS)
 }
 
-fn nothing() -> Flash {
-    Flash::note("There is nothing to replay: all of it was sent again before.")
+fn nothing_to_replay() -> Flash {
+    Flash::info("Nothing to replay: these dead letters were already replayed.")
 }
 
 #[handler]
-async fn replay(page: Page, form: Form) -> Answer {
-    match Chosen::read(form.all("delivery"), |field| form.text(field))? {
-        Chosen::Some(ids) => some(&page, &form, &ids).await,
-        Chosen::All(filter) => all(&page, &form, &filter).await,
+async fn replay(request: DashboardRequest, form: Form) -> PageResponse {
+    match ReplaySelection::parse(form.values("delivery"), |field| form.text(field))? {
+        ReplaySelection::Ids(ids) => replay_ids(&request, &form, &ids).await,
+        ReplaySelection::Filter(filter) => replay_filtered(&request, &form, &filter).await,
     }
 }
 
-/// Replays those that were chosen, in one transaction.
-async fn some(page: &Page, form: &Form, ids: &[DeliveryId]) -> Answer {
-    let back = back(&form.into());
-    let mut write = page.begin_write().await?;
-    let made = webhooks::replay_chosen(page.app(), &mut write, page.workspace(), ids).await?;
-    let Some((action, subject, detail)) = webhooks::told(&made) else {
-        return page.redirect_with(&back, &nothing());
+/// Replays the selected dead letters in one transaction.
+async fn replay_ids(request: &DashboardRequest, form: &Form, ids: &[DeliveryId]) -> PageResponse {
+    let back = list_path(&form.into());
+    let mut write = request.begin_write().await?;
+    let created = webhooks::replay_chosen(request.app(), &mut write, request.workspace(), ids).await?;
+    let Some((action, subject, detail)) = webhooks::audit_entry(&created) else {
+        return request.redirect_with(&back, &nothing_to_replay());
     };
-    page.commit_once(form, write, action, subject, &detail).await?;
-    let told = deliveries(made.len() as u64);
-    let verb = if made.len() == 1 { "is" } else { "are" };
-    page.redirect_with(&back, &Flash::done(format!("{told} {verb} sent again.")))
+    request.commit_once(form, write, action, subject, &detail).await?;
+    let count = exact_delivery_count(created.len() as u64);
+    request.redirect_with(&back, &Flash::success(format!("{count} queued for replay.")))
 }
 
-/// Begins a job that replays all that the filter finds; the worker does its work.
-async fn all(page: &Page, form: &Form, filter: &DeadFilter) -> Answer {
-    let (app, workspace) = (page.app(), page.workspace());
-    let wish = webhooks::wish(app, workspace, filter).await?;
-    let mut write = page.begin_write().await?;
-    let job = match webhooks::start_alone(app, &mut write, &wish).await? {
-        Begun::Now(job) => job,
-        Begun::Before(running) => {
-            let told = "This replay was begun before, and still runs. Begin another once it has ended.";
-            return page.redirect_with(&replay_path(&running.id), &Flash::note(told));
+/// Starts a replay job for all dead letters that match the filter. The worker runs it.
+async fn replay_filtered(request: &DashboardRequest, form: &Form, filter: &DeadFilter) -> PageResponse {
+    let (app, workspace) = (request.app(), request.workspace());
+    let preview = webhooks::preview(app, workspace, filter).await?;
+    let mut write = request.begin_write().await?;
+    let job = match webhooks::start_unless_running(app, &mut write, &preview).await? {
+        ReplayStart::Started(job) => job,
+        ReplayStart::AlreadyRunning(running) => {
+            let text = "This replay is already running. Wait until it ends before you start another.";
+            return request.redirect_with(&replay_path(&running.id), &Flash::info(text));
         }
     };
     if job.total == 0 {
-        return page.redirect_with(&back(&form.into()), &nothing());
+        return request.redirect_with(&list_path(&form.into()), &nothing_to_replay());
     }
-    page.commit_once(form, write, Action::ReplayStarted, job.id, &deliveries(job.total)).await?;
-    page.redirect(&replay_path(&job.id))
+    request.commit_once(form, write, Action::ReplayStarted, job.id, &exact_delivery_count(job.total)).await?;
+    request.redirect(&replay_path(&job.id))
 }

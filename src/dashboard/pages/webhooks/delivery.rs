@@ -1,24 +1,25 @@
-//! One delivery with all that was exchanged for it, and the form that sends it again.
+//! One delivery with its requests and responses, and the form to resend it.
 
 use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use super::shown::{Shown, shown};
-use super::{delivery_path, outcome, path, state};
-use crate::failure::Failure;
+use super::body::{self, DisplayedBody};
+use super::{attempt_outcome, delivery_badge, delivery_path, path};
+use crate::error::PageError;
 use crate::flash::Flash;
 use crate::form::Form;
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get, post};
-use crate::ui::{self, Raw, Tone};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get, post};
+use crate::ui::{self, RawHtml, Tone};
 use domain::webhooks::{
-    self, Attempt, Delivery, DeliveryState, Exchange, Messages, Origin, Subscription, SubscriptionState,
+    self, Attempt, AttemptMessages, Delivery, DeliveryDetail, DeliveryOrigin, DeliveryState, Subscription,
+    SubscriptionState,
 };
 use foundation::id::{DeliveryId, SubscriptionId};
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
         .at("/dashboard/developer/webhooks/:subscription/deliveries/:delivery", get(show))
         .at("/dashboard/developer/webhooks/:subscription/deliveries/:delivery/resend", post(resend))
@@ -28,12 +29,12 @@ pub(super) fn routes(route: Route) -> Route {
 #[template(path = "webhooks/delivery.html")]
 struct DeliveryPage {
     frame: Frame,
-    of: Subscription,
+    subscription: Subscription,
     delivery: Delivery,
-    earlier: Option<DeliveryId>,
-    again: Vec<DeliveryId>,
-    body: Shown,
-    attempts: Vec<Try>,
+    original: Option<DeliveryId>,
+    resends: Vec<DeliveryId>,
+    body: DisplayedBody,
+    attempts: Vec<AttemptRow>,
 }
 
 impl DeliveryPage {
@@ -41,134 +42,144 @@ impl DeliveryPage {
         matches!(self.delivery.state, DeliveryState::Delivered | DeliveryState::Dead)
     }
 
-    /// A dead one is sent again once; what came of that is the other delivery's.
-    fn can_be_sent_again(&self) -> bool {
+    /// Returns whether the delivery can be resent. A dead letter can be replayed only once.
+    fn can_be_resent(&self) -> bool {
         match self.delivery.state {
             DeliveryState::Delivered => true,
-            DeliveryState::Dead => self.again.is_empty(),
+            DeliveryState::Dead => self.resends.is_empty(),
             DeliveryState::Pending | DeliveryState::Held => false,
         }
     }
 
     fn is_enabled(&self) -> bool {
-        self.of.state == SubscriptionState::Enabled
+        self.subscription.state == SubscriptionState::Enabled
     }
 }
 
-/// An attempt as the page shows it.
-struct Try {
+/// An attempt, as shown on the page.
+struct AttemptRow {
     attempt: Attempt,
-    request: String,
-    answer: Option<(String, Shown)>,
+    request_headers: String,
+    response: Option<(String, DisplayedBody)>,
 }
 
-impl Try {
-    fn of(attempt: Attempt, messages: Messages) -> Self {
+impl AttemptRow {
+    fn new(attempt: Attempt, messages: AttemptMessages) -> Self {
         let lines = |headers: std::collections::BTreeMap<String, String>| {
             headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect::<String>()
         };
-        let answer = messages.answer.map(|answer| (lines(answer.headers), shown(&answer.body, true)));
-        Self { attempt, request: lines(messages.request_headers), answer }
+        let response =
+            messages.response.map(|answer| (lines(answer.headers), body::display(&answer.body, true)));
+        Self { attempt, request_headers: lines(messages.request_headers), response }
     }
 
-    fn badge(&self) -> Raw<String> {
-        let good = self.attempt.status.is_some_and(|status| (200..300).contains(&status));
-        let tone = if good { Tone::Good } else { Tone::Bad };
-        Raw(ui::badge(tone, &outcome(&self.attempt)).to_string())
+    fn badge(&self) -> RawHtml<String> {
+        let succeeded = self.attempt.status.is_some_and(|status| (200..300).contains(&status));
+        let tone = if succeeded { Tone::Good } else { Tone::Bad };
+        RawHtml(ui::badge(tone, &attempt_outcome(&self.attempt)).to_string())
     }
 
-    /// How long it took.
-    fn took(&self) -> String {
-        let took = self.attempt.ended_at.as_millisecond() - self.attempt.started_at.as_millisecond();
-        format!("{} ms", ui::number(took))
+    /// Returns the duration of the attempt.
+    fn duration(&self) -> String {
+        let duration = self.attempt.ended_at.as_millisecond() - self.attempt.started_at.as_millisecond();
+        format!("{} ms", ui::number(duration))
     }
 
-    /// What the class of an error means.
-    fn told(&self) -> &'static str {
+    /// Returns the explanation of an error class.
+    fn error_explanation(&self) -> &'static str {
         match self.attempt.error.as_deref().unwrap_or_default() {
-            "bad_url" => "The URL cannot be called. Edit the webhook.",
+            "bad_url" => "The URL is invalid. Edit the webhook.",
             "no_secret" => {
-                "The secret could not be opened, so that nothing could be signed. Rotate the secret."
+                "The secret could not be decrypted, so the request could not be signed. Rotate the secret."
             }
             "forbidden_address" => {
-                "The host leads to an address that no webhook may call, such as one of a private network."
+                "The host resolves to an IP address that webhooks must not call, such as one of a private network."
             }
-            "dns" => "The host's name leads to no address.",
-            "connect" => "Nobody took the connection.",
-            "tls" => "TLS could not be agreed upon, or the certificate is not to be believed.",
-            "reset" => "The receiver reset the connection before it answered.",
-            "closed" => "The receiver closed the connection before it answered.",
+            "dns" => "The host name could not be resolved.",
+            "connect" => "The connection could not be established.",
+            "tls" => "The TLS handshake failed, or the certificate is not trusted.",
+            "reset" => "The receiver reset the connection before it responded.",
+            "closed" => "The receiver closed the connection before it responded.",
             "protocol" => {
-                "The response is not valid HTTP, or it has more than 100 headers or a head larger than 400 KB."
+                "The response is not valid HTTP, has more than 100 headers, or has headers larger than 400 KB."
             }
-            "timeout" => "No answer came within 15 seconds.",
+            "timeout" => "The receiver did not respond within 15 seconds.",
             _ => "",
         }
     }
 }
 
 #[handler]
-async fn show(page: Page, Path((of, delivery)): Path<(String, String)>) -> Answer {
-    let (of, exchange) = find(&page, &of, &delivery).await?;
-    let Exchange { delivery, earlier, again, body, messages } = exchange;
+async fn show(
+    request: DashboardRequest,
+    Path((subscription, delivery)): Path<(String, String)>,
+) -> PageResponse {
+    let (subscription, detail) = find(&request, &subscription, &delivery).await?;
+    let DeliveryDetail { delivery, earlier, sent_again_by: again, body, messages } = detail;
     let attempts = delivery.attempts.iter().cloned().zip(messages);
-    page.show(&DeliveryPage {
-        frame: page.frame(Section::Webhooks, "Delivery"),
-        of,
-        earlier,
-        again,
-        body: shown(&body, false),
-        attempts: attempts.map(|(attempt, messages)| Try::of(attempt, messages)).rev().collect(),
+    request.show(&DeliveryPage {
+        frame: request.frame(Section::Webhooks, "Delivery"),
+        subscription,
+        original: earlier,
+        resends: again,
+        body: body::display(&body, false),
+        attempts: attempts.map(|(attempt, messages)| AttemptRow::new(attempt, messages)).rev().collect(),
         delivery,
     })
 }
 
-/// A delivery of a subscription of the workspace.
+/// Loads a delivery and its subscription. Fails if the delivery belongs to another subscription.
 async fn find(
-    page: &Page,
-    of: &str,
+    request: &DashboardRequest,
+    subscription: &str,
     delivery: &str,
-) -> std::result::Result<(Subscription, Exchange), Failure> {
-    let (of, delivery): (SubscriptionId, DeliveryId) = (of.parse()?, delivery.parse()?);
-    let of = webhooks::get(page.app(), page.workspace(), of).await?;
-    let exchange = webhooks::exchange(page.app(), page.workspace(), delivery).await?;
-    if exchange.delivery.subscription != of.id {
-        return Err(Failure::NotFound);
+) -> std::result::Result<(Subscription, DeliveryDetail), PageError> {
+    let (subscription, delivery): (SubscriptionId, DeliveryId) = (subscription.parse()?, delivery.parse()?);
+    let subscription = webhooks::get(request.app(), request.workspace(), subscription).await?;
+    let detail = webhooks::delivery_detail(request.app(), request.workspace(), delivery).await?;
+    if detail.delivery.subscription != subscription.id {
+        return Err(PageError::NotFound);
     }
-    Ok((of, exchange))
+    Ok((subscription, detail))
 }
 
 #[handler]
-async fn resend(page: Page, Path((of, delivery)): Path<(String, String)>, form: Form) -> Answer {
-    let (of, Exchange { delivery, .. }) = find(&page, &of, &delivery).await?;
-    let here = delivery_path(&of.id, &delivery.id);
-    let (app, workspace) = (page.app(), page.workspace());
-    let mut write = page.begin_write().await?;
-    let made = match delivery.state {
+async fn resend(
+    request: DashboardRequest,
+    Path((subscription, delivery)): Path<(String, String)>,
+    form: Form,
+) -> PageResponse {
+    let (subscription, DeliveryDetail { delivery, .. }) = find(&request, &subscription, &delivery).await?;
+    let delivery_url = delivery_path(&subscription.id, &delivery.id);
+    let (app, workspace) = (request.app(), request.workspace());
+    let mut write = request.begin_write().await?;
+    let created = match delivery.state {
         DeliveryState::Dead => webhooks::replay_chosen(app, &mut write, workspace, &[delivery.id]).await?,
         DeliveryState::Delivered => webhooks::send_again(app, &mut write, workspace, &[delivery.id]).await?,
         DeliveryState::Pending | DeliveryState::Held => {
-            let told = "This delivery is still to be sent; nothing was changed.";
-            return page.redirect_with(&here, &Flash::note(told));
+            let text = "This delivery is still pending.";
+            return request.redirect_with(&delivery_url, &Flash::info(text));
         }
     };
-    let (Some(again), Some((action, subject, detail))) = (made.first(), webhooks::told(&made)) else {
-        return page.redirect_with(&here, &Flash::note("It was sent again before; nothing was changed."));
+    let (Some(new_delivery), Some((action, subject, detail))) =
+        (created.first(), webhooks::audit_entry(&created))
+    else {
+        return request.redirect_with(&delivery_url, &Flash::info("This delivery was already replayed."));
     };
-    page.commit_once(&form, write, action, subject, &detail).await?;
-    let told = match again.state {
-        DeliveryState::Held => "It is sent again once the webhook is enabled.",
-        _ => "It is being sent again; the newest delivery below tells what comes of it.",
+    request.commit_once(&form, write, action, subject, &detail).await?;
+    let text = match new_delivery.state {
+        DeliveryState::Held => "The delivery will be sent when the webhook is enabled.",
+        _ => "The delivery is being resent. See the newest delivery below.",
     };
-    page.redirect_with(&path(&of.id), &Flash::done(told))
+    request.redirect_with(&path(&subscription.id), &Flash::success(text))
 }
 
-/// Why there is a delivery.
-const fn why(of: &Delivery) -> &'static str {
-    match of.origin {
-        Origin::Event => "The event happened.",
-        Origin::Replay => "A dead letter is sent again.",
-        Origin::Resend => "A delivered one is sent again.",
-        Origin::Test => "A test event.",
+/// Returns why the delivery was created.
+const fn origin(delivery: &Delivery) -> &'static str {
+    match delivery.origin {
+        DeliveryOrigin::Event => "New event",
+        DeliveryOrigin::Replay => "Replay of a dead letter",
+        DeliveryOrigin::Resend => "Resend of a delivery",
+        DeliveryOrigin::Test => "Test event",
     }
 }

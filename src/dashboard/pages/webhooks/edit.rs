@@ -1,82 +1,92 @@
-//! A subscription changed: where its events go, and which it hears.
+//! Editing a subscription: its URL and event types.
 
 use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use super::events::{self, Events};
+use super::events::{self, EventField};
 use super::path;
 use crate::flash::Flash;
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::audit::Action;
 use domain::webhooks::{self, Subscription, SubscriptionChange};
-use domain::{Changed, Error};
+use domain::{Error, WriteOutcome};
 use foundation::id::SubscriptionId;
 
-pub(super) fn routes(route: Route) -> Route {
-    route.at("/dashboard/developer/webhooks/:subscription/edit", get(ask).post(edit))
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route.at("/dashboard/developer/webhooks/:subscription/edit", get(show_form).post(edit))
 }
 
 #[derive(Template)]
 #[template(path = "webhooks/edit.html")]
-struct EditPage {
+struct EditWebhookPage {
     frame: Frame,
-    of: Subscription,
-    /// What was sent; `None` before anything was.
+    subscription: Subscription,
+    /// The submitted form; `None` before the first submission.
     form: Option<Form>,
-    faults: Faults,
+    errors: FormErrors,
 }
 
-impl EditPage {
-    fn of(page: &Page, of: Subscription, form: Option<Form>, faults: Faults) -> Self {
-        Self { frame: page.frame(Section::Webhooks, "Edit webhook"), of, form, faults }
+impl EditWebhookPage {
+    fn new(
+        request: &DashboardRequest,
+        subscription: Subscription,
+        form: Option<Form>,
+        errors: FormErrors,
+    ) -> Self {
+        Self { frame: request.frame(Section::Webhooks, "Edit webhook"), subscription, form, errors }
     }
 
     fn url(&self) -> &str {
-        self.form.as_ref().map_or(&self.of.url, |form| form.text("url"))
+        self.form.as_ref().map_or(&self.subscription.url, |form| form.text("url"))
     }
 
-    fn events(&self) -> Events<'_> {
+    fn events(&self) -> EventField<'_> {
         match &self.form {
-            Some(form) => Events::of(form, &self.faults),
-            None => Events::chosen(&self.of.event_types),
+            Some(form) => EventField::from_form(form, &self.errors),
+            None => EventField::with_selected(&self.subscription.event_types),
         }
     }
 }
 
 #[handler]
-async fn ask(page: Page, Path(of): Path<String>) -> Answer {
-    let of: SubscriptionId = of.parse()?;
-    let of = webhooks::get(page.app(), page.workspace(), of).await?;
-    page.show(&EditPage::of(&page, of, None, Faults::default()))
+async fn show_form(request: DashboardRequest, Path(subscription): Path<String>) -> PageResponse {
+    let subscription: SubscriptionId = subscription.parse()?;
+    let subscription = webhooks::get(request.app(), request.workspace(), subscription).await?;
+    request.show(&EditWebhookPage::new(&request, subscription, None, FormErrors::default()))
 }
 
 #[handler]
-async fn edit(page: Page, Path(of): Path<String>, form: Form) -> Answer {
-    let of: SubscriptionId = of.parse()?;
-    let (app, workspace) = (page.app(), page.workspace());
-    let before = webhooks::get(app, workspace, of).await?;
+async fn edit(request: DashboardRequest, Path(subscription): Path<String>, form: Form) -> PageResponse {
+    let subscription: SubscriptionId = subscription.parse()?;
+    let (app, workspace) = (request.app(), request.workspace());
+    let current = webhooks::get(app, workspace, subscription).await?;
     let change = SubscriptionChange {
         url: Some(form.text("url").trim().to_owned()),
-        event_types: Some(events::read(&form)),
+        event_types: Some(events::parse(&form)),
     };
-    let mut write = page.begin_write().await?;
-    let Changed { record: edited, changed } =
-        match webhooks::edit(app, &mut write, workspace, of, change).await {
+    let mut write = request.begin_write().await?;
+    let WriteOutcome { record: edited, changed } =
+        match webhooks::edit(app, &mut write, workspace, subscription, change).await {
             Ok(edited) => edited,
-            Err(Error::Invalid(faults)) => {
+            Err(Error::Invalid(errors)) => {
                 drop(write);
-                return page.show_faults(&EditPage::of(&page, before, Some(form), faults.into()));
+                return request.show_errors(&EditWebhookPage::new(
+                    &request,
+                    current,
+                    Some(form),
+                    errors.into(),
+                ));
             }
             Err(error) => return Err(error.into()),
         };
     if !changed {
-        return page.redirect_with(&path(&of), &Flash::note("It was so before; nothing was changed."));
+        return request.redirect_with(&path(&subscription), &Flash::info("No changes."));
     }
-    page.commit(write, Action::WebhookEdited, of, &edited.url).await?;
-    page.redirect_with(&path(&of), &Flash::done("The webhook is changed."))
+    request.commit(write, Action::WebhookEdited, subscription, &edited.url).await?;
+    request.redirect_with(&path(&subscription), &Flash::success("Webhook updated."))
 }

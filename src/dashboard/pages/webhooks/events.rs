@@ -1,77 +1,85 @@
-//! The choice of events: all, or those that are ticked, by the noun that they are about.
+//! The form field that selects event types: all, or individual types grouped by resource.
 
 use askama::Template;
 
-use crate::form::{Faults, Form};
-use crate::ui::{Choice, piece};
-use domain::outbox::{KINDS, TOLD};
+use crate::form::{Form, FormErrors};
+use crate::ui::{FormChoice, html_safe};
+use domain::outbox::{EVENT_TYPE_DESCRIPTIONS, EVENT_TYPES};
 
-piece!(Events<'_>);
+html_safe!(EventField<'_>);
 
-/// The field that says whether all are wanted, and its words.
-const WHICH: &str = "which";
+/// The field that selects all or individual event types, and its values.
+const SELECTION: &str = "which";
 const ALL: &str = "all";
 const SOME: &str = "some";
-/// The boxes; what is wrong with them is told under this name, too.
-const BOXES: &str = "event_types";
+/// The field of the checkboxes. Errors of the event types have this name, too.
+const EVENT_TYPES_FIELD: &str = "event_types";
 
-/// The field of a form.
+/// The form field.
 #[derive(Template)]
 #[template(path = "webhooks/events.html")]
-pub(super) struct Events<'a> {
+pub(super) struct EventField<'a> {
     all: bool,
-    groups: Vec<(String, Vec<Choice<'a>>)>,
-    fault: Option<&'a str>,
+    groups: Vec<(String, Vec<FormChoice<'a>>)>,
+    error: Option<&'a str>,
 }
 
-impl<'a> Events<'a> {
-    /// The choice as a form has it.
-    pub(super) fn of(form: &'a Form, faults: &'a Faults) -> Self {
-        let chosen: Vec<&str> = form.all(BOXES).collect();
-        Self { fault: faults.of(BOXES), ..Self::new(form.text(WHICH) == ALL, &chosen) }
+impl<'a> EventField<'a> {
+    /// Creates the field from a submitted form.
+    pub(super) fn from_form(form: &'a Form, errors: &'a FormErrors) -> Self {
+        let chosen: Vec<&str> = form.values(EVENT_TYPES_FIELD).collect();
+        Self {
+            error: errors.message_for(EVENT_TYPES_FIELD),
+            ..Self::new(form.text(SELECTION) == ALL, &chosen)
+        }
     }
 
-    /// The choice with these ticked.
-    pub(super) fn chosen(kinds: &'a [String]) -> Self {
+    /// Creates the field with these event types selected.
+    pub(super) fn with_selected(kinds: &'a [String]) -> Self {
         let chosen: Vec<&str> = kinds.iter().map(String::as_str).collect();
-        Self::new(chosen.len() == KINDS.len(), &chosen)
+        Self::new(chosen.len() == EVENT_TYPES.len(), &chosen)
     }
 
     fn new(all: bool, chosen: &[&str]) -> Self {
-        let mut groups: Vec<(String, Vec<Choice<'a>>)> = Vec::new();
-        for (kind, told) in TOLD {
+        let mut groups: Vec<(String, Vec<FormChoice<'a>>)> = Vec::new();
+        for (kind, description) in EVENT_TYPE_DESCRIPTIONS {
             let noun = noun(kind);
-            let choice = Choice { value: kind, label: kind, hint: told, chosen: chosen.contains(kind) };
+            let choice = FormChoice {
+                value: kind,
+                label: kind,
+                hint: description,
+                is_selected: chosen.contains(kind),
+            };
             match groups.last_mut().filter(|(last, _)| *last == noun) {
                 Some((_, choices)) => choices.push(choice),
                 None => groups.push((noun, vec![choice])),
             }
         }
-        Self { all, groups, fault: None }
+        Self { all, groups, error: None }
     }
 }
 
-/// What an event is about, as a heading: "Live session" of `live_session.started`.
+/// Returns the resource of an event type as a heading: "Live session" for `live_session.started`.
 fn noun(kind: &str) -> String {
     let noun = kind.split_once('.').map_or(kind, |(noun, _)| noun).replace('_', " ");
     let mut letters = noun.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The types that a form asks for.
-pub(super) fn read(form: &Form) -> Vec<String> {
-    if form.text(WHICH) == ALL {
-        return KINDS.iter().map(|&kind| kind.to_owned()).collect();
+/// Parses the selected event types.
+pub(super) fn parse(form: &Form) -> Vec<String> {
+    if form.text(SELECTION) == ALL {
+        return EVENT_TYPES.iter().map(|&kind| kind.to_owned()).collect();
     }
-    form.all(BOXES).map(str::to_owned).collect()
+    form.values(EVENT_TYPES_FIELD).map(str::to_owned).collect()
 }
 
-/// How many types these are, as a list says it.
-pub(super) fn told(kinds: &[String]) -> String {
+/// Formats the number of event types for a list.
+pub(super) fn count_label(kinds: &[String]) -> String {
     match kinds {
-        all if all.len() == KINDS.len() => format!("all {}", KINDS.len()),
-        [one] => one.clone(),
-        some => format!("{} of {}", some.len(), KINDS.len()),
+        all if all.len() == EVENT_TYPES.len() => format!("all {}", EVENT_TYPES.len()),
+        [kind] => kind.clone(),
+        some => format!("{} of {}", some.len(), EVENT_TYPES.len()),
     }
 }
 
@@ -80,17 +88,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_is_offered_once_under_its_noun() {
+    fn every_event_type_is_listed_once_in_its_group() {
         let chosen = ["order.paid".to_owned()];
-        let events = Events::chosen(&chosen);
+        let events = EventField::with_selected(&chosen);
         let nouns: Vec<&str> = events.groups.iter().map(|(noun, _)| noun.as_str()).collect();
         assert_eq!(
             nouns,
             ["Student", "Enrollment", "Order", "Course", "Live session", "Recording", "Certificate"]
         );
-        let all: Vec<&Choice<'_>> = events.groups.iter().flat_map(|(_, choices)| choices).collect();
-        assert_eq!(all.iter().map(|choice| choice.value).collect::<Vec<_>>(), KINDS);
-        assert!(all.iter().all(|choice| choice.chosen == (choice.value == "order.paid")));
+        let all: Vec<&FormChoice<'_>> = events.groups.iter().flat_map(|(_, choices)| choices).collect();
+        assert_eq!(all.iter().map(|choice| choice.value).collect::<Vec<_>>(), EVENT_TYPES);
+        assert!(all.iter().all(|choice| choice.is_selected == (choice.value == "order.paid")));
         assert!(!events.all);
     }
 }

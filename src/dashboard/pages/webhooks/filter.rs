@@ -1,27 +1,30 @@
-//! What lists of deliveries are narrowed down by besides time: the type of event.
+//! Filters of delivery lists by event type.
 
-use crate::form::Faults;
-use crate::ui::Choice;
-use domain::outbox::KINDS;
+use crate::form::FormErrors;
+use crate::ui::FormChoice;
+use domain::outbox::EVENT_TYPES;
 
-/// The type of event that `text` names.
-pub(super) fn event_type(text: &str, faults: &mut Faults) -> Option<String> {
-    let known = KINDS.contains(&text);
-    if !known && !text.is_empty() {
-        faults.add("event", "must be one of those that are listed");
+/// Parses an event type. Adds an error if it is unknown.
+pub(super) fn event_type(text: &str, errors: &mut FormErrors) -> Option<String> {
+    let is_known = EVENT_TYPES.contains(&text);
+    if !is_known && !text.is_empty() {
+        errors.add("event", "must be one of the listed values");
     }
-    known.then(|| text.to_owned())
+    is_known.then(|| text.to_owned())
 }
 
-/// All types of event, to choose one or none.
-pub(super) fn kinds(chosen: &str) -> Vec<Choice<'static>> {
-    let all = std::iter::once(("", "All events")).chain(KINDS.iter().map(|kind| (*kind, *kind)));
+/// Returns all event types as options of a filter.
+pub(super) fn event_type_choices(chosen: &str) -> Vec<FormChoice<'static>> {
+    let all = std::iter::once(("", "All events")).chain(EVENT_TYPES.iter().map(|kind| (*kind, *kind)));
     choices(all, chosen)
 }
 
-/// Choices without hints.
-pub(super) fn choices<'a>(all: impl Iterator<Item = (&'a str, &'a str)>, chosen: &str) -> Vec<Choice<'a>> {
-    all.map(|(value, label)| Choice { value, label, hint: "", chosen: value == chosen }).collect()
+/// Returns options without hints.
+pub(super) fn choices<'a>(
+    all: impl Iterator<Item = (&'a str, &'a str)>,
+    chosen: &str,
+) -> Vec<FormChoice<'a>> {
+    all.map(|(value, label)| FormChoice { value, label, hint: "", is_selected: value == chosen }).collect()
 }
 
 #[cfg(test)]
@@ -29,10 +32,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_of_event_is_one_of_the_contract_s() {
-        let mut faults = Faults::default();
-        assert_eq!(event_type("order.paid", &mut faults).as_deref(), Some("order.paid"));
-        assert_eq!((event_type("", &mut faults), faults.is_empty()), (None, true));
-        assert_eq!((event_type("order.payed", &mut faults), faults.is_empty()), (None, false));
+    fn the_event_type_filter_accepts_known_types_only() {
+        let mut errors = FormErrors::default();
+        assert_eq!(event_type("order.paid", &mut errors).as_deref(), Some("order.paid"));
+        assert_eq!((event_type("", &mut errors), errors.is_empty()), (None, true));
+        assert_eq!((event_type("order.payed", &mut errors), errors.is_empty()), (None, false));
     }
 }

@@ -1,52 +1,52 @@
-//! The subscriptions of a workspace, with how each fares.
+//! The list of subscriptions with their state and success rate.
 
 use askama::Template;
 use poem::handler;
 
-use super::outcomes::Rate;
-use super::{DEAD_LETTERS, LIST, events, path, some, standing};
+use super::outcomes::SuccessRate;
+use super::{DEAD_LETTERS, LIST, events, format_count, path, subscription_badge};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
 use crate::ui;
-use domain::webhooks::{self, Counted, DeadFilter, Subscription};
+use domain::webhooks::{self, CappedCount, DeadFilter, Subscription};
 
-/// Hours over which the success rate is told.
+/// Hours of the success rate.
 const HOURS: i64 = 24;
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route.at(LIST, get(list))
 }
 
 #[derive(Template)]
 #[template(path = "webhooks/list.html")]
-struct ListPage {
+struct WebhookListPage {
     frame: Frame,
-    rows: Vec<Row>,
-    dead: Counted,
+    rows: Vec<WebhookRow>,
+    dead: CappedCount,
 }
 
-/// A subscription as the list shows it.
-struct Row {
+/// A row of the list.
+struct WebhookRow {
     subscription: Subscription,
-    rate: Rate,
+    rate: SuccessRate,
 }
 
-impl ListPage {
-    /// Whether a row tells of fewer hours than the others.
-    fn is_cut(&self) -> bool {
-        self.rows.iter().any(|row| row.rate.is_cut)
+impl WebhookListPage {
+    /// Returns whether a row covers fewer hours than the others.
+    fn is_limited(&self) -> bool {
+        self.rows.iter().any(|row| row.rate.is_limited)
     }
 }
 
 #[handler]
-async fn list(page: Page) -> Answer {
-    let (app, workspace) = (page.app(), page.workspace());
-    let dead = webhooks::count_some(app, workspace, &DeadFilter::default()).await?;
+async fn list(request: DashboardRequest) -> PageResponse {
+    let (app, workspace) = (request.app(), request.workspace());
+    let dead = webhooks::count_newest(app, workspace, &DeadFilter::default()).await?;
     let mut rows = Vec::new();
     for subscription in webhooks::list(app, workspace).await? {
         let outcomes = webhooks::outcomes(app, workspace, Some(subscription.id), HOURS).await?;
-        rows.push(Row { rate: Rate::of(&outcomes), subscription });
+        rows.push(WebhookRow { rate: SuccessRate::new(&outcomes), subscription });
     }
-    page.show(&ListPage { frame: page.frame(Section::Webhooks, "Webhooks"), rows, dead })
+    request.show(&WebhookListPage { frame: request.frame(Section::Webhooks, "Webhooks"), rows, dead })
 }

@@ -1,16 +1,16 @@
-//! A new subscription, and its secret on the page that answers the form.
+//! Creation of a subscription. The response to the form shows the secret.
 
 use askama::Template;
 use jiff::Timestamp;
 use poem::handler;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::events::{self, Events};
+use super::events::{self, EventField};
 use super::path;
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
 use crate::ui;
 use domain::Error;
 use domain::audit::Action;
@@ -18,46 +18,48 @@ use domain::webhooks::{self, NewSubscription, Subscription};
 
 const NEW: &str = "/dashboard/developer/webhooks/new";
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route.at(NEW, get(new).post(create))
 }
 
 #[derive(Template)]
 #[template(path = "webhooks/new.html")]
-struct NewPage {
+struct NewWebhookPage {
     frame: Frame,
     form: Form,
-    faults: Faults,
+    errors: FormErrors,
 }
 
-impl NewPage {
-    fn of(page: &Page, form: Form, faults: Faults) -> Self {
-        Self { frame: page.frame(Section::Webhooks, "New webhook"), form, faults }
+impl NewWebhookPage {
+    fn new(request: &DashboardRequest, form: Form, errors: FormErrors) -> Self {
+        Self { frame: request.frame(Section::Webhooks, "New webhook"), form, errors }
     }
 
-    fn events(&self) -> Events<'_> {
-        Events::of(&self.form, &self.faults)
+    fn events(&self) -> EventField<'_> {
+        EventField::from_form(&self.form, &self.errors)
     }
 }
 
 #[handler]
-async fn new(page: Page) -> Answer {
-    page.show(&NewPage::of(&page, Form::default(), Faults::default()))
+async fn new(request: DashboardRequest) -> PageResponse {
+    request.show(&NewWebhookPage::new(&request, Form::default(), FormErrors::default()))
 }
 
 #[handler]
-async fn create(page: Page, form: Form) -> Answer {
-    let wanted =
-        NewSubscription { url: form.text("url").trim().to_owned(), event_types: events::read(&form) };
-    let mut write = page.begin_write().await?;
-    match webhooks::create(page.app(), &mut write, page.seal(), page.workspace(), wanted).await {
-        Ok((made, secret)) => {
-            page.commit_once(&form, write, Action::WebhookCreated, made.id, &made.url).await?;
-            reveal(&page, "Your new webhook", &made, &secret, None)
+async fn create(request: DashboardRequest, form: Form) -> PageResponse {
+    let new_subscription =
+        NewSubscription { url: form.text("url").trim().to_owned(), event_types: events::parse(&form) };
+    let mut write = request.begin_write().await?;
+    match webhooks::create(request.app(), &mut write, request.seal(), request.workspace(), new_subscription)
+        .await
+    {
+        Ok((created, secret)) => {
+            request.commit_once(&form, write, Action::WebhookCreated, created.id, &created.url).await?;
+            reveal(&request, "Webhook created", &created, &secret, None)
         }
-        Err(Error::Invalid(faults)) => {
+        Err(Error::Invalid(errors)) => {
             drop(write);
-            page.show_faults(&NewPage::of(&page, form, faults.into()))
+            request.show_errors(&NewWebhookPage::new(&request, form, errors.into()))
         }
         Err(error) => Err(error.into()),
     }
@@ -67,20 +69,20 @@ async fn create(page: Page, form: Form) -> Answer {
 #[template(path = "webhooks/secret.html")]
 struct SecretPage<'a> {
     frame: Frame,
-    of: &'a Subscription,
+    subscription: &'a Subscription,
     secret: &'a str,
-    /// Told after a rotation: until when the older secrets sign, unless they have stopped.
-    older: Option<Option<Timestamp>>,
+    /// After a rotation: until when the old secrets sign, or `None` if they no longer sign.
+    old_secret_until: Option<Option<Timestamp>>,
 }
 
-/// The one page that shows a secret: the answer to the form itself, which nobody keeps.
+/// Renders the only page that shows a secret. It is the response to the form and is not cached.
 pub(super) fn reveal(
-    page: &Page,
+    request: &DashboardRequest,
     title: &str,
-    of: &Subscription,
+    subscription: &Subscription,
     secret: &SecretString,
-    older: Option<Option<Timestamp>>,
-) -> Answer {
-    let frame = page.frame(Section::Webhooks, title);
-    page.show(&SecretPage { frame, of, secret: secret.expose_secret(), older })
+    old_secret_until: Option<Option<Timestamp>>,
+) -> PageResponse {
+    let frame = request.frame(Section::Webhooks, title);
+    request.show(&SecretPage { frame, subscription, secret: secret.expose_secret(), old_secret_until })
 }

@@ -1,4 +1,4 @@
-//! A replay of many dead letters: how far it is, and its early end.
+//! A replay job: its progress, and its cancellation.
 
 use askama::Template;
 use poem::handler;
@@ -7,15 +7,15 @@ use poem::web::Path;
 use super::{DEAD_LETTERS, replay_path};
 use crate::flash::Flash;
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get, post};
-use crate::ui::{self, Badge, Tone, badge, piece};
-use domain::Changed;
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get, post};
+use crate::ui::{self, Badge, Tone, badge, html_safe};
+use domain::WriteOutcome;
 use domain::audit::Action;
 use domain::webhooks::{self, Replay, ReplayState};
 use foundation::id::ReplayId;
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
         .at("/dashboard/developer/webhooks/replays/:replay", get(show))
         .at("/dashboard/developer/webhooks/replays/:replay/cancel", post(cancel))
@@ -25,27 +25,26 @@ pub(super) fn routes(route: Route) -> Route {
 #[template(path = "webhooks/replay.html")]
 struct ReplayPage {
     frame: Frame,
-    progress: Progress,
+    progress: ReplayProgress,
 }
 
-piece!(Progress);
+html_safe!(ReplayProgress);
 
-/// How far it is: the part of the page that looks for news until there are no more. The last news take the form to
-/// cancel away.
+/// The progress. While the replay runs, the page polls this part. The last update removes the form to cancel it.
 #[derive(Template)]
 #[template(path = "webhooks/progress.html")]
-struct Progress {
+struct ReplayProgress {
     replay: Replay,
-    here: String,
+    path: String,
 }
 
-impl Progress {
+impl ReplayProgress {
     fn is_running(&self) -> bool {
         self.replay.state == ReplayState::Running
     }
 
-    /// Whether it has ended with fewer than were counted when it began.
-    fn is_overtaken(&self) -> bool {
+    /// Returns whether the replay is done and skipped some of the dead letters counted at its start.
+    fn has_skipped(&self) -> bool {
         self.replay.state == ReplayState::Done && self.replay.done < self.replay.total
     }
 
@@ -53,44 +52,48 @@ impl Progress {
         match self.replay.state {
             ReplayState::Running => badge(Tone::Busy, "running"),
             ReplayState::Done => badge(Tone::Good, "done"),
-            ReplayState::Cancelled => badge(Tone::Warn, "cancelled"),
+            ReplayState::Canceled => badge(Tone::Warn, "canceled"),
         }
     }
 
-    /// The whole of the bar: some of those that were counted may have been sent again by others meanwhile.
-    fn whole(&self) -> u64 {
+    /// Returns the maximum of the progress bar. Dead letters that were replayed otherwise in the meantime do not count.
+    fn maximum(&self) -> u64 {
         match self.replay.state {
             ReplayState::Done => self.replay.done.max(1),
-            ReplayState::Running | ReplayState::Cancelled => self.replay.total.max(self.replay.done).max(1),
+            ReplayState::Running | ReplayState::Canceled => self.replay.total.max(self.replay.done).max(1),
         }
     }
 
-    fn bar(&self) -> u64 {
-        if self.replay.state == ReplayState::Done { self.whole() } else { self.replay.done }
+    fn value(&self) -> u64 {
+        if self.replay.state == ReplayState::Done { self.maximum() } else { self.replay.done }
     }
 }
 
 #[handler]
-async fn show(page: Page, Path(replay): Path<String>) -> Answer {
+async fn show(request: DashboardRequest, Path(replay): Path<String>) -> PageResponse {
     let replay: ReplayId = replay.parse()?;
-    let replay = webhooks::replay(page.app(), Some(page.workspace()), replay).await?;
-    let progress = Progress { here: replay_path(&replay.id), replay };
-    if page.is_partial() {
-        return page.show(&progress);
+    let replay = webhooks::replay(request.app(), Some(request.workspace()), replay).await?;
+    let progress = ReplayProgress { path: replay_path(&replay.id), replay };
+    if request.is_partial() {
+        return request.show(&progress);
     }
-    page.show(&ReplayPage { frame: page.frame(Section::DeadLetters, "Replay"), progress })
+    request.show(&ReplayPage { frame: request.frame(Section::DeadLetters, "Replay"), progress })
 }
 
 #[handler]
-async fn cancel(page: Page, Path(replay): Path<String>) -> Answer {
+async fn cancel(request: DashboardRequest, Path(replay): Path<String>) -> PageResponse {
     let replay: ReplayId = replay.parse()?;
-    let here = replay_path(&replay);
-    let mut write = page.begin_write().await?;
-    let Changed { record: ended, changed } = webhooks::cancel(&mut write, page.workspace(), replay).await?;
+    let path = replay_path(&replay);
+    let mut write = request.begin_write().await?;
+    let WriteOutcome { record: ended, changed } =
+        webhooks::cancel(&mut write, request.workspace(), replay).await?;
     if !changed {
-        return page.redirect_with(&here, &Flash::note("It had ended before; nothing was changed."));
+        return request.redirect_with(&path, &Flash::info("The replay has already ended."));
     }
-    let told = format!("{} of {} replayed", ui::number(ended.done), ui::number(ended.total));
-    page.commit(write, Action::ReplayCancelled, replay, &told).await?;
-    page.redirect_with(&here, &Flash::done("The replay is cancelled. What it replayed before is sent."))
+    let detail = format!("{} of {} replayed", ui::number(ended.done), ui::number(ended.total));
+    request.commit(write, Action::ReplayCanceled, replay, &detail).await?;
+    request.redirect_with(
+        &path,
+        &Flash::success("Replay canceled. Deliveries that it already replayed are still sent."),
+    )
 }

@@ -1,4 +1,4 @@
-//! A subscription's secret replaced by a new one, while the old one goes on signing for a while.
+//! Rotation of a subscription's secret. The old secret keeps signing during the overlap.
 
 use std::time::Duration;
 
@@ -8,77 +8,85 @@ use poem::web::Path;
 
 use super::filter::choices;
 use super::{new, path};
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::routes::{Route, get};
-use crate::ui::{self, Choice};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get};
+use crate::ui::{self, FormChoice};
 use domain::Error;
 use domain::audit::Action;
 use domain::webhooks::{self, Subscription};
 use foundation::id::SubscriptionId;
 
-/// Hours for which the old secret may go on signing, as the form offers them; the first is meant for most.
+/// Overlap options: hours and label. The first is the default.
 const OVERLAPS: &[(&str, &str)] = &[
     ("24", "24 hours"),
-    ("1", "An hour"),
+    ("1", "1 hour"),
     ("72", "3 days"),
     ("168", "7 days"),
-    ("0", "None: the old secret stops at once"),
+    ("0", "None: the old secret stops signing immediately"),
 ];
 
-pub(super) fn routes(route: Route) -> Route {
-    route.at("/dashboard/developer/webhooks/:subscription/rotate", get(ask).post(rotate))
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route.at("/dashboard/developer/webhooks/:subscription/rotate", get(show_form).post(rotate))
 }
 
 #[derive(Template)]
 #[template(path = "webhooks/rotate.html")]
-struct RotatePage {
+struct RotateSecretPage {
     frame: Frame,
-    of: Subscription,
+    subscription: Subscription,
     form: Form,
-    faults: Faults,
+    errors: FormErrors,
 }
 
-impl RotatePage {
-    fn of(page: &Page, of: Subscription, form: Form, faults: Faults) -> Self {
-        Self { frame: page.frame(Section::Webhooks, "Rotate the secret?"), of, form, faults }
+impl RotateSecretPage {
+    fn new(request: &DashboardRequest, subscription: Subscription, form: Form, errors: FormErrors) -> Self {
+        Self { frame: request.frame(Section::Webhooks, "Rotate secret?"), subscription, form, errors }
     }
 
-    fn overlaps(&self) -> Vec<Choice<'_>> {
+    fn overlaps(&self) -> Vec<FormChoice<'_>> {
         choices(OVERLAPS.iter().copied(), self.form.text("overlap"))
     }
 }
 
 #[handler]
-async fn ask(page: Page, Path(of): Path<String>) -> Answer {
-    let of: SubscriptionId = of.parse()?;
-    let of = webhooks::get(page.app(), page.workspace(), of).await?;
-    page.show(&RotatePage::of(&page, of, Form::default(), Faults::default()))
+async fn show_form(request: DashboardRequest, Path(subscription): Path<String>) -> PageResponse {
+    let subscription: SubscriptionId = subscription.parse()?;
+    let subscription = webhooks::get(request.app(), request.workspace(), subscription).await?;
+    request.show(&RotateSecretPage::new(&request, subscription, Form::default(), FormErrors::default()))
 }
 
 #[handler]
-async fn rotate(page: Page, Path(of): Path<String>, form: Form) -> Answer {
-    let of: SubscriptionId = of.parse()?;
-    let (app, workspace) = (page.app(), page.workspace());
-    let of = webhooks::get(app, workspace, of).await?;
+async fn rotate(request: DashboardRequest, Path(subscription): Path<String>, form: Form) -> PageResponse {
+    let subscription: SubscriptionId = subscription.parse()?;
+    let (app, workspace) = (request.app(), request.workspace());
+    let subscription = webhooks::get(app, workspace, subscription).await?;
     let hours = form.text("overlap");
-    let offered = OVERLAPS.iter().any(|(value, _)| *value == hours);
-    let Some(hours) = hours.parse().ok().filter(|_| offered) else {
-        let mut faults = Faults::default();
-        faults.add("overlap", "must be one of those that are listed");
-        return page.show_faults(&RotatePage::of(&page, of, form, faults));
+    let is_offered = OVERLAPS.iter().any(|(value, _)| *value == hours);
+    let Some(hours) = hours.parse().ok().filter(|_| is_offered) else {
+        let mut errors = FormErrors::default();
+        errors.add("overlap", "must be one of the listed values");
+        return request.show_errors(&RotateSecretPage::new(&request, subscription, form, errors));
     };
-    let mut write = page.begin_write().await?;
+    let mut write = request.begin_write().await?;
     let overlap = Duration::from_hours(hours);
-    match webhooks::rotate(app, &mut write, page.seal(), workspace, of.id, overlap).await {
+    match webhooks::rotate(app, &mut write, request.seal(), workspace, subscription.id, overlap).await {
         Ok(rotated) => {
-            page.commit_once(&form, write, Action::WebhookRotated, of.id, &of.url).await?;
-            new::reveal(&page, "The new secret", &of, &rotated.secret, Some(rotated.older_until))
+            request
+                .commit_once(&form, write, Action::WebhookRotated, subscription.id, &subscription.url)
+                .await?;
+            new::reveal(
+                &request,
+                "New signing secret",
+                &subscription,
+                &rotated.secret,
+                Some(rotated.older_until),
+            )
         }
-        Err(Error::Invalid(faults)) => {
+        Err(Error::Invalid(errors)) => {
             drop(write);
-            page.show_faults(&RotatePage::of(&page, of, form, faults.into()))
+            request.show_errors(&RotateSecretPage::new(&request, subscription, form, errors.into()))
         }
         Err(error) => Err(error.into()),
     }

@@ -1,38 +1,42 @@
-//! One subscription: how it stands, what came of its deliveries, and the list of them, which is live while it is open.
+//! One subscription: its state, the outcomes of its deliveries, and the list of deliveries, which updates itself.
 
 use askama::Template;
 use poem::handler;
 use poem::web::Path;
 
-use super::filter::{choices, event_type, kinds};
-use super::outcomes::{Rate, outcomes};
-use super::{counted, delivery_path, events, last, path, some, standing, state};
+use super::filter::{choices, event_type, event_type_choices};
+use super::outcomes::{SuccessRate, outcomes_chart};
+use super::{
+    delivery_badge, delivery_count, delivery_path, events, format_count, last_outcome, path,
+    subscription_badge,
+};
 use crate::chart::Chart;
 use crate::flash::Flash;
-use crate::form::{Faults, Form};
+use crate::form::{Form, FormErrors};
 use crate::frame::{Frame, Section};
-use crate::page::{Answer, Page};
-use crate::position::{self, ROWS};
-use crate::query::{Asked, FAR};
-use crate::routes::{Route, get, post};
-use crate::span::span;
-use crate::ui::{self, Choice, Tone, piece};
+use crate::position::{self, ROWS_PER_PAGE};
+use crate::query::{PageQuery, SEARCH_ALL};
+use crate::request::{DashboardRequest, PageResponse};
+use crate::routes::{RouteTable, get, post};
+use crate::time_span;
+use crate::ui::{self, FormChoice, Tone, html_safe};
 use domain::audit::Action;
-use domain::outbox::{KINDS, TOLD};
-use domain::page::{Page as Found, PageRequest};
+use domain::outbox::{EVENT_TYPE_DESCRIPTIONS, EVENT_TYPES};
+use domain::page::{Page, PageRequest};
 use domain::webhooks::{
-    self, Counted, Delivery, DeliveryFilter, DeliveryState, Origin, Subscription, SubscriptionState,
+    self, CappedCount, Delivery, DeliveryFilter, DeliveryOrigin, DeliveryState, Subscription,
+    SubscriptionState,
 };
 use domain::{Error, Result};
 use foundation::id::SubscriptionId;
 
-/// The fields of the filter.
-const FIELDS: &[&str] = &["state", "event", "from", "to", FAR];
-/// Hours of the chart, and of the success rate, which are the last of these.
+/// The parameters of the filter.
+const FIELDS: &[&str] = &["state", "event", "from", "to", SEARCH_ALL];
+/// Hours of the chart, and of the success rate within them.
 const HOURS: i64 = 48;
 const RATE_HOURS: usize = 24;
 
-pub(super) fn routes(route: Route) -> Route {
+pub(super) fn routes(route: RouteTable) -> RouteTable {
     route
         .at("/dashboard/developer/webhooks/:subscription", get(show))
         .at("/dashboard/developer/webhooks/:subscription/test", post(test))
@@ -42,217 +46,227 @@ pub(super) fn routes(route: Route) -> Route {
 #[template(path = "webhooks/subscription.html")]
 struct SubscriptionPage {
     frame: Frame,
-    of: Subscription,
-    rate: Rate,
+    subscription: Subscription,
+    rate: SuccessRate,
     chart: Option<Chart>,
-    waiting: Counted,
-    asked: Asked,
-    faults: Faults,
-    table: Table,
+    waiting: CappedCount,
+    query: PageQuery,
+    errors: FormErrors,
+    table: DeliveryTable,
     pager: ui::Pager,
-    /// The list as it is now, and whether it looks for news by itself.
-    here: String,
-    live: bool,
+    /// The path of the list, and whether it updates itself.
+    path: String,
+    is_live: bool,
 }
 
 impl SubscriptionPage {
     fn is_enabled(&self) -> bool {
-        self.of.state == SubscriptionState::Enabled
+        self.subscription.state == SubscriptionState::Enabled
     }
 
-    fn notice(&self) -> Notice<'_> {
-        Notice { of: &self.of, waiting: self.waiting }
+    fn health_notice(&self) -> HealthNotice<'_> {
+        HealthNotice { subscription: &self.subscription, waiting: self.waiting }
     }
 
-    fn switch(&self) -> Switch<'_> {
-        Switch { of: &self.of }
+    fn state_button(&self) -> StateButton<'_> {
+        StateButton { subscription: &self.subscription }
     }
 
-    fn tests(&self) -> Vec<Choice<'_>> {
-        let first = self.of.event_types.first().map_or("", String::as_str);
-        choices(KINDS.iter().map(|kind| (*kind, *kind)), first)
+    fn tests(&self) -> Vec<FormChoice<'_>> {
+        let first = self.subscription.event_types.first().map_or("", String::as_str);
+        choices(EVENT_TYPES.iter().map(|kind| (*kind, *kind)), first)
     }
 
     fn events(&self) -> Vec<(&str, &'static str)> {
-        let told = |kind: &str| TOLD.iter().find(|(known, _)| *known == kind).map_or("", |(_, told)| told);
-        self.of.event_types.iter().map(|kind| (kind.as_str(), told(kind))).collect()
+        let description = |kind: &str| {
+            EVENT_TYPE_DESCRIPTIONS
+                .iter()
+                .find(|(known, _)| *known == kind)
+                .map_or("", |(_, description)| description)
+        };
+        self.subscription.event_types.iter().map(|kind| (kind.as_str(), description(kind))).collect()
     }
 
-    fn states(&self) -> Vec<Choice<'_>> {
+    fn states(&self) -> Vec<FormChoice<'_>> {
         let states = DeliveryState::ALL.iter().map(|state| (state.as_str(), state.as_str()));
-        choices(std::iter::once(("", "All states")).chain(states), self.asked.text("state"))
+        choices(std::iter::once(("", "All states")).chain(states), self.query.text("state"))
     }
 
-    fn kinds(&self) -> Vec<Choice<'_>> {
-        kinds(self.asked.text("event"))
+    fn event_types(&self) -> Vec<FormChoice<'_>> {
+        event_type_choices(self.query.text("event"))
     }
 
     fn is_filtered(&self) -> bool {
-        self.asked.any(FIELDS)
+        self.query.has_any(FIELDS)
     }
 }
 
-piece!(Table, Notice<'_>, Switch<'_>);
+html_safe!(DeliveryTable, HealthNotice<'_>, StateButton<'_>);
 
-/// What is live of the page: the deliveries, the way to those before them, and how the subscription stands.
+/// The parts of the page that update themselves: the deliveries, the pager, and the state of the subscription.
 #[derive(Template)]
-#[template(path = "webhooks/news.html")]
-struct News {
-    of: Subscription,
-    waiting: Counted,
-    table: Table,
+#[template(path = "webhooks/live_update.html")]
+struct LiveUpdate {
+    subscription: Subscription,
+    waiting: CappedCount,
+    table: DeliveryTable,
     pager: ui::Pager,
 }
 
-impl News {
-    fn notice(&self) -> Notice<'_> {
-        Notice { of: &self.of, waiting: self.waiting }
+impl LiveUpdate {
+    fn health_notice(&self) -> HealthNotice<'_> {
+        HealthNotice { subscription: &self.subscription, waiting: self.waiting }
     }
 
-    fn switch(&self) -> Switch<'_> {
-        Switch { of: &self.of }
+    fn state_button(&self) -> StateButton<'_> {
+        StateButton { subscription: &self.subscription }
     }
 }
 
-/// What pauses an enabled subscription, or enables another. The form that the button sends stands beside it: its token is
-/// new each time, and what looks for news would never find things as they were.
+/// The button that pauses an enabled subscription, or enables it. The form of the button is outside of this part, since its
+/// CSRF token differs each time, and an unchanged part must stay the same.
 #[derive(Template)]
-#[template(path = "webhooks/switch.html")]
-struct Switch<'a> {
-    of: &'a Subscription,
+#[template(path = "webhooks/state_button.html")]
+struct StateButton<'a> {
+    subscription: &'a Subscription,
 }
 
-/// What is to be known of a subscription that does not fare well; empty for others.
+/// A notice about a subscription that is failing, paused or disabled; empty for others.
 #[derive(Template)]
 #[template(path = "webhooks/notice.html")]
-struct Notice<'a> {
-    of: &'a Subscription,
-    waiting: Counted,
+struct HealthNotice<'a> {
+    subscription: &'a Subscription,
+    waiting: CappedCount,
 }
 
-impl Notice<'_> {
+impl HealthNotice<'_> {
     fn is_enabled(&self) -> bool {
-        self.of.state == SubscriptionState::Enabled
+        self.subscription.state == SubscriptionState::Enabled
     }
 }
 
-/// The deliveries as a table.
+/// The table of deliveries.
 #[derive(Template)]
 #[template(path = "webhooks/deliveries.html")]
-struct Table {
+struct DeliveryTable {
     deliveries: Vec<Delivery>,
-    /// Why there are none.
-    none: (&'static str, &'static str),
+    /// The heading and text of an empty table.
+    empty_state: (&'static str, &'static str),
 }
 
 #[handler]
-async fn show(page: Page, Path(of): Path<String>, asked: Asked) -> Answer {
-    let of: SubscriptionId = of.parse()?;
-    let mut faults = Faults::default();
-    let filter = filter(&asked, &mut faults);
-    let after = asked.after().and_then(position::read);
-    let reach = match faults.is_empty() && !asked.is_far() {
-        true => webhooks::reach(page.app(), page.workspace(), of, &filter, after).await?,
+async fn show(request: DashboardRequest, Path(subscription): Path<String>, query: PageQuery) -> PageResponse {
+    let subscription: SubscriptionId = subscription.parse()?;
+    let mut errors = FormErrors::default();
+    let filter = filter(&query, &mut errors);
+    let after = query.after().and_then(position::parse);
+    let reach = match errors.is_empty() && !query.is_full_search() {
+        true => webhooks::reach(request.app(), request.workspace(), subscription, &filter, after).await?,
         false => None,
     };
-    let found = if faults.is_empty() {
-        let within = PageRequest { to: reach, ..PageRequest::newest(after, ROWS) };
-        webhooks::deliveries(page.app(), page.workspace(), of, &filter, within).await?
+    let found = if errors.is_empty() {
+        let within = PageRequest { to: reach, ..PageRequest::newest_first(after, ROWS_PER_PAGE) };
+        webhooks::deliveries(request.app(), request.workspace(), subscription, &filter, within).await?
     } else {
-        Found { items: Vec::new(), next: None }
+        Page { items: Vec::new(), next: None }
     };
-    let here = asked.path(&path(&of), FIELDS);
-    let pager = ui::pager(&here, asked.after(), found.next.map(position::text)).beyond(&here, after, reach);
-    let news = News {
-        of: webhooks::get(page.app(), page.workspace(), of).await?,
-        waiting: webhooks::waiting(page.app(), page.workspace(), of).await?,
-        table: Table { none: none(&asked, &faults, &pager), deliveries: found.items },
+    let list_path = query.path(&path(&subscription), FIELDS);
+    let pager = ui::pager(&list_path, query.after(), found.next.map(position::format))
+        .limited_to(&list_path, after, reach);
+    let update = LiveUpdate {
+        subscription: webhooks::get(request.app(), request.workspace(), subscription).await?,
+        waiting: webhooks::count_unsettled(request.app(), request.workspace(), subscription).await?,
+        table: DeliveryTable { empty_state: empty_state(&query, &errors, &pager), deliveries: found.items },
         pager,
     };
-    if page.is_partial() {
-        return page.show(&news);
+    if request.is_partial() {
+        return request.show(&update);
     }
-    let shown = whole(&page, news, here, asked, faults).await?;
-    if shown.faults.is_empty() { page.show(&shown) } else { page.show_faults(&shown) }
+    let page = full_page(&request, update, list_path, query, errors).await?;
+    if page.errors.is_empty() { request.show(&page) } else { request.show_errors(&page) }
 }
 
-async fn whole(
-    page: &Page,
-    news: News,
-    here: String,
-    asked: Asked,
-    faults: Faults,
+async fn full_page(
+    request: &DashboardRequest,
+    update: LiveUpdate,
+    path: String,
+    query: PageQuery,
+    errors: FormErrors,
 ) -> Result<SubscriptionPage> {
-    let News { of, waiting, table, pager } = news;
-    let counted = webhooks::outcomes(page.app(), page.workspace(), Some(of.id), HOURS).await?;
+    let LiveUpdate { subscription, waiting, table, pager } = update;
+    let outcomes =
+        webhooks::outcomes(request.app(), request.workspace(), Some(subscription.id), HOURS).await?;
     Ok(SubscriptionPage {
-        frame: page.frame(Section::Webhooks, "Webhook"),
-        rate: Rate::of(&counted.last(RATE_HOURS)),
-        chart: outcomes(&counted),
-        // What takes long is not asked for again and again.
-        live: asked.after().is_none() && faults.is_empty() && !asked.is_far(),
-        here,
-        of,
+        frame: request.frame(Section::Webhooks, "Webhook"),
+        rate: SuccessRate::new(&outcomes.last(RATE_HOURS)),
+        chart: outcomes_chart(&outcomes),
+        // A full search takes long, and is not repeated periodically.
+        is_live: query.after().is_none() && errors.is_empty() && !query.is_full_search(),
+        path,
+        subscription,
         waiting,
-        asked,
-        faults,
+        query,
+        errors,
         table,
         pager,
     })
 }
 
-/// The filter that an address describes.
-fn filter(asked: &Asked, faults: &mut Faults) -> DeliveryFilter {
-    let state = asked.given("state").and_then(|state| {
-        state.parse().map_err(|_| faults.add("state", "must be one of those that are listed")).ok()
+/// Parses the filter. Adds an error for each invalid parameter.
+fn filter(query: &PageQuery, errors: &mut FormErrors) -> DeliveryFilter {
+    let state = query.non_empty("state").and_then(|state| {
+        state.parse().map_err(|_| errors.add("state", "must be one of the listed values")).ok()
     });
     DeliveryFilter {
         state,
-        event_type: event_type(asked.text("event"), faults),
-        created: span(asked.text("from"), asked.text("to"), faults),
+        event_type: event_type(query.text("event"), errors),
+        created: time_span::parse(query.text("from"), query.text("to"), errors),
     }
 }
 
-/// What an empty table says.
-fn none(asked: &Asked, faults: &Faults, pager: &ui::Pager) -> (&'static str, &'static str) {
-    if !faults.is_empty() {
-        ("Nothing was looked for", "Mend what is named beside the fields above, and filter again.")
-    } else if pager.is_cut() {
-        ("No delivery fits so far", "None of those that were looked through fits this filter.")
-    } else if asked.any(FIELDS) {
-        ("No delivery fits", "No delivery of the last 30 days fits this filter.")
-    } else if asked.after().is_some() {
-        ("Nothing further", "The list ends here.")
+/// Returns the heading and text of an empty table.
+fn empty_state(query: &PageQuery, errors: &FormErrors, pager: &ui::Pager) -> (&'static str, &'static str) {
+    if !errors.is_empty() {
+        ("Invalid filter", "Correct the fields above and filter again.")
+    } else if pager.is_limited() {
+        ("No matching deliveries so far", "None of the deliveries searched so far match this filter.")
+    } else if query.has_any(FIELDS) {
+        ("No matching deliveries", "No delivery of the last 30 days matches this filter.")
+    } else if query.after().is_some() {
+        ("No more results", "You have reached the end of the list.")
     } else {
-        ("No deliveries yet", "Send a test event, or wait until something happens: it shows here by itself.")
+        (
+            "No deliveries yet",
+            "Send a test event, or wait for an event. Deliveries appear here automatically.",
+        )
     }
 }
 
 #[handler]
-async fn test(page: Page, Path(of): Path<String>, form: Form) -> Answer {
-    let of: SubscriptionId = of.parse()?;
-    let (app, workspace) = (page.app(), page.workspace());
+async fn test(request: DashboardRequest, Path(subscription): Path<String>, form: Form) -> PageResponse {
+    let subscription: SubscriptionId = subscription.parse()?;
+    let (app, workspace) = (request.app(), request.workspace());
     let kind = form.text("type");
-    let mut write = page.begin_write().await?;
-    let sent = match webhooks::test(app, &mut write, workspace, of, Some(kind)).await {
+    let mut write = request.begin_write().await?;
+    let sent = match webhooks::test(app, &mut write, workspace, subscription, Some(kind)).await {
         Ok(sent) => sent,
-        Err(Error::Invalid(faults)) => {
-            let told = match faults.first() {
-                Some(fault) if fault.field == "subscription" => {
-                    "The webhook is not enabled, so nothing would be sent. Enable it first."
+        Err(Error::Invalid(errors)) => {
+            let text = match errors.first() {
+                Some(error) if error.field == "subscription" => {
+                    "The webhook is not enabled. Enable it before you send a test event."
                 }
-                _ => "Choose one of the events that are listed.",
+                _ => "Select one of the listed event types.",
             };
-            return page.redirect_with(&path(&of), &Flash::note(told));
+            return request.redirect_with(&path(&subscription), &Flash::info(text));
         }
         Err(error) => return Err(error.into()),
     };
-    page.commit_once(&form, write, Action::WebhookTested, of, &sent.event_type).await?;
-    let told = format!("An example of {} is on its way.", sent.event_type);
-    page.redirect_with(&path(&of), &Flash::done(told))
+    request.commit_once(&form, write, Action::WebhookTested, subscription, &sent.event_type).await?;
+    let text = format!("Sending a test event of type {}.", sent.event_type);
+    request.redirect_with(&path(&subscription), &Flash::success(text))
 }
 
-/// Why there is a delivery, where it is not that its event happened.
-fn origin(of: &Delivery) -> Option<ui::Badge<'static>> {
-    (of.origin != Origin::Event).then(|| ui::badge(Tone::Quiet, of.origin.as_str()))
+/// Renders why the delivery was created, unless it is for a new event.
+fn origin(delivery: &Delivery) -> Option<ui::Badge<'static>> {
+    (delivery.origin != DeliveryOrigin::Event).then(|| ui::badge(Tone::Quiet, delivery.origin.as_str()))
 }

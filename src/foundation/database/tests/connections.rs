@@ -1,19 +1,19 @@
-//! Connections: how they are made, what is told of those that cannot be, and those that are cut.
+//! Tests of connections: their options, their errors, and reconnection.
 
 use std::time::Duration;
 
 use entity::server_state;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 
-use super::{Place, at};
-use crate::database::{ConnectError, Database, Options, Source};
+use super::{EmptyDatabase, at};
+use crate::database::{ConnectError, Database, DatabaseOptions, DatabaseSource};
 
 #[tokio::test]
-async fn sqlite_is_built_as_the_settings_of_cargo_say() {
-    let place = Place::sqlite();
-    let database = place.open().await;
-    let question = Statement::from_string(DbBackend::Sqlite, "PRAGMA compile_options");
-    let rows = database.read().query_all_raw(question).await.unwrap();
+async fn sqlite_is_built_with_the_flags_of_the_cargo_configuration() {
+    let empty = EmptyDatabase::sqlite();
+    let database = empty.open().await;
+    let query = Statement::from_string(DbBackend::Sqlite, "PRAGMA compile_options");
+    let rows = database.read().query_all_raw(query).await.unwrap();
     let flags: Vec<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
     let has = |flag: &str| flags.iter().any(|known| known == flag);
     assert!(has("ENABLE_QPSG") && has("DEFAULT_MEMSTATUS=0"), "see .cargo/config.toml: {flags:?}");
@@ -21,41 +21,41 @@ async fn sqlite_is_built_as_the_settings_of_cargo_say() {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_made_is_named_with_a_remedy() {
+async fn the_error_for_a_folder_that_cannot_be_created_names_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let source = Source::new(None, &file.join("data")).unwrap();
-    let refusal = Database::connect(Options::new(source)).await.unwrap_err();
-    assert!(matches!(refusal, ConnectError::Folder { .. }), "{refusal}");
-    assert!(refusal.to_string().contains("--data-dir"), "{refusal}");
+    let source = DatabaseSource::new(None, &file.join("data")).unwrap();
+    let error = Database::connect(DatabaseOptions::new(source)).await.unwrap_err();
+    assert!(matches!(error, ConnectError::Folder { .. }), "{error}");
+    assert!(error.to_string().contains("--data-dir"), "{error}");
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_refused() {
+async fn a_file_that_is_not_a_database_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.db");
     std::fs::write(&path, "Dear diary, this is a long enough text to be something else. ".repeat(100))
         .unwrap();
-    let refusal = Database::connect(Options::new(Source::Sqlite { path })).await.unwrap_err();
-    assert!(matches!(refusal, ConnectError::File { .. }), "{refusal}");
+    let error = Database::connect(DatabaseOptions::new(DatabaseSource::Sqlite { path })).await.unwrap_err();
+    assert!(matches!(error, ConnectError::File { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_named_without_its_password() {
-    let source = Source::Postgres { url: "postgres://ada:secret@127.0.0.1:1/school".to_owned() };
-    let mut options = Options::new(source);
+async fn the_error_for_an_unavailable_server_omits_the_password() {
+    let source = DatabaseSource::Postgres { url: "postgres://ada:secret@127.0.0.1:1/school".to_owned() };
+    let mut options = DatabaseOptions::new(source);
     options.acquire_timeout = Duration::from_millis(300);
-    let refusal = Database::connect(options).await.unwrap_err().to_string();
-    assert!(refusal.contains("127.0.0.1:1/school") && !refusal.contains("secret"), "{refusal}");
+    let error = Database::connect(options).await.unwrap_err().to_string();
+    assert!(error.contains("127.0.0.1:1/school") && !error.contains("secret"), "{error}");
 }
 
 #[tokio::test]
-async fn a_file_that_was_removed_does_not_answer() {
-    let place = Place::sqlite();
-    let database = place.migrated().await;
+async fn a_deleted_file_is_not_available() {
+    let empty = EmptyDatabase::sqlite();
+    let database = empty.migrated().await;
     database.ping().await.unwrap();
-    let Source::Sqlite { path } = &place.source else { unreachable!() };
+    let DatabaseSource::Sqlite { path } = &empty.source else { unreachable!() };
     std::fs::rename(path, path.with_extension("away")).unwrap();
     assert!(database.ping().await.is_err());
     std::fs::rename(path.with_extension("away"), path).unwrap();
@@ -63,16 +63,16 @@ async fn a_file_that_was_removed_does_not_answer() {
 }
 
 #[tokio::test]
-async fn connections_that_the_server_cut_are_replaced() {
-    let Some(place) = Place::postgres().await else { return };
-    let database = place.migrated().await;
+async fn connections_closed_by_the_server_are_replaced() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let database = empty.migrated().await;
     let reads = (0..8).map(|_| server_state::get(database.read(), "a"));
     futures_util::future::try_join_all(reads).await.unwrap();
-    let cut = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+    let terminate = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()";
-    database.read().execute_unprepared(cut).await.unwrap();
-    // Each is found dead once at most, and there are no more than these.
-    for _ in 0..Options::new(place.source.clone()).max_connections {
+    database.read().execute_unprepared(terminate).await.unwrap();
+    // Each closed connection can fail at most once.
+    for _ in 0..DatabaseOptions::new(empty.source.clone()).max_connections {
         if let Ok(write) = database.begin_write(&at(1)).await {
             write.commit().await.unwrap();
         }

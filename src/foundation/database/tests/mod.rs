@@ -1,5 +1,4 @@
-//! The promises of this module, on SQLite always and on PostgreSQL when `TEST_POSTGRES_URL` names a server on which
-//! databases may be made.
+//! Tests on SQLite, and on PostgreSQL if `TEST_POSTGRES_URL` is the URL of a server on which databases can be created.
 
 mod connections;
 mod schema;
@@ -11,22 +10,22 @@ use entity::workspaces;
 use sea_orm::ConnectionTrait;
 use tempfile::TempDir;
 
-use super::{Database, Options, Source};
+use super::{Database, DatabaseOptions, DatabaseSource};
 use crate::clock::{Clock, from_ms};
 
-/// An empty database of one kind, gone at the end of the test; SQLite's file at least.
-struct Place {
-    source: Source,
+/// An empty database. An SQLite file is deleted at the end of the test.
+struct EmptyDatabase {
+    source: DatabaseSource,
     _folder: TempDir,
 }
 
-impl Place {
+impl EmptyDatabase {
     fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self { source: Source::new(None, folder.path()).unwrap(), _folder: folder }
+        Self { source: DatabaseSource::new(None, folder.path()).unwrap(), _folder: folder }
     }
 
-    /// A new database on the server of the environment, if that names one.
+    /// Creates a database on the server of `TEST_POSTGRES_URL`, if it is set.
     async fn postgres() -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let server = std::env::var("TEST_POSTGRES_URL").ok()?;
@@ -36,19 +35,19 @@ impl Place {
         let (base, _) = server.rsplit_once('/').unwrap();
         let folder = tempfile::tempdir().unwrap();
         Some(Self {
-            source: Source::new(Some(&format!("{base}/{name}")), folder.path()).unwrap(),
+            source: DatabaseSource::new(Some(&format!("{base}/{name}")), folder.path()).unwrap(),
             _folder: folder,
         })
     }
 
     async fn all() -> Vec<Self> {
-        let mut places = vec![Self::sqlite()];
-        places.extend(Self::postgres().await);
-        places
+        let mut databases = vec![Self::sqlite()];
+        databases.extend(Self::postgres().await);
+        databases
     }
 
     async fn open(&self) -> Database {
-        Database::connect(Options::new(self.source.clone())).await.unwrap()
+        Database::connect(DatabaseOptions::new(self.source.clone())).await.unwrap()
     }
 
     async fn migrated(&self) -> Database {
@@ -58,9 +57,9 @@ impl Place {
     }
 }
 
-/// A clock that stands at so many milliseconds.
+/// Returns a simulated clock that is set to this time in milliseconds.
 fn at(now_ms: i64) -> Clock {
-    Clock::fixed(from_ms(now_ms))
+    Clock::simulated(from_ms(now_ms))
 }
 
 fn workspace(number: u128, key: &str) -> workspaces::Model {

@@ -1,27 +1,27 @@
-//! The tables: made, taken back, and refused when they are of a newer version.
+//! Tests of migrations and unique constraints.
 
 use entity::{api_keys, workspaces};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 
-use super::{Place, at, workspace};
-use crate::database::{MigrateError, SchemaState, Unique, dialect, is_unique_violation, violates};
+use super::{EmptyDatabase, at, workspace};
+use crate::database::{MigrateError, SchemaState, UniqueConstraint, dialect, is_unique_violation, violates};
 
 #[tokio::test]
-async fn the_schema_goes_up_down_and_up_again() {
-    for place in Place::all().await {
-        let database = place.open().await;
-        let empty = database.schema_state().await.unwrap();
-        assert!(matches!(empty, SchemaState::Behind(_)));
+async fn migrations_are_applied_reverted_and_applied_again() {
+    for empty in EmptyDatabase::all().await {
+        let database = empty.open().await;
+        let initial = database.schema_state().await.unwrap();
+        assert!(matches!(initial, SchemaState::Behind(_)));
         database.migrate().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current);
         workspaces::insert(database.begin_write(&at(1)).await.unwrap().conn(), workspace(1, "acme"))
             .await
             .unwrap();
 
-        let down = dialect::begin(&database.inner.writer).await.unwrap();
-        migration::revert(&down).await.unwrap();
-        down.commit().await.unwrap();
-        assert_eq!(database.schema_state().await.unwrap(), empty);
+        let revert = dialect::begin(&database.inner.writer).await.unwrap();
+        migration::revert(&revert).await.unwrap();
+        revert.commit().await.unwrap();
+        assert_eq!(database.schema_state().await.unwrap(), initial);
         database.migrate().await.unwrap();
         database.migrate().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Current);
@@ -31,8 +31,8 @@ async fn the_schema_goes_up_down_and_up_again() {
 
 #[tokio::test]
 async fn a_database_of_an_earlier_version_is_migrated() {
-    for place in Place::all().await {
-        let database = place.migrated().await;
+    for empty in EmptyDatabase::all().await {
+        let database = empty.migrated().await;
         let write = database.begin_write(&at(1)).await.unwrap();
         for statement in [
             "CREATE TABLE kept AS SELECT version, applied_at FROM seaql_migrations",
@@ -53,11 +53,11 @@ async fn a_database_of_an_earlier_version_is_migrated() {
 }
 
 #[tokio::test]
-async fn a_quota_from_before_is_the_operator_s_unless_a_person_created_the_key() {
-    for place in Place::all().await {
-        let database = place.migrated().await;
+async fn an_existing_quota_is_the_operator_s_unless_a_user_created_the_key() {
+    for empty in EmptyDatabase::all().await {
+        let database = empty.migrated().await;
         let write = database.begin_write(&at(1)).await.unwrap();
-        // The schema as it was before the step.
+        // The schema before the migration.
         for statement in [
             "ALTER TABLE api_keys DROP COLUMN operator_quota",
             "DELETE FROM seaql_migrations WHERE version = 'm0017_key_quotas'",
@@ -66,11 +66,11 @@ async fn a_quota_from_before_is_the_operator_s_unless_a_person_created_the_key()
         }
         workspaces::insert(write.conn(), workspace(1, "acme")).await.unwrap();
         for (number, name, at_ms, per_minute) in [
-            (1, "by a person", 10, "7"),
+            (1, "by a user", 10, "7"),
             (2, "by the operator", 20, "8"),
             (3, "before the audit log", 30, "9"),
             (4, "without a quota", 40, "NULL"),
-            // Created at the same time as the first.
+            // Created at the same time as the first key.
             (5, "another", 10, "10"),
         ] {
             let (id, owner) = (blob(database.backend(), number), blob(database.backend(), 1));
@@ -99,7 +99,7 @@ async fn a_quota_from_before_is_the_operator_s_unless_a_person_created_the_key()
         let expected = [
             ("another", true),
             ("before the audit log", true),
-            ("by a person", false),
+            ("by a user", false),
             ("by the operator", true),
             ("without a quota", false),
         ];
@@ -107,7 +107,7 @@ async fn a_quota_from_before_is_the_operator_s_unless_a_person_created_the_key()
     }
 }
 
-/// A UUID in SQL.
+/// Returns a UUID as an SQL literal.
 fn blob(backend: DbBackend, number: u128) -> String {
     match backend {
         DbBackend::Postgres => format!("'{}'", uuid::Uuid::from_u128(number)),
@@ -115,7 +115,7 @@ fn blob(backend: DbBackend, number: u128) -> String {
     }
 }
 
-/// 32 bytes in SQL.
+/// Returns 32 bytes as an SQL literal.
 fn bytes(backend: DbBackend, number: u128) -> String {
     match backend {
         DbBackend::Postgres => format!("'\\x{number:064x}'"),
@@ -124,39 +124,39 @@ fn bytes(backend: DbBackend, number: u128) -> String {
 }
 
 #[tokio::test]
-async fn processes_that_start_together_migrate_once() {
-    for place in Place::all().await {
-        let (one, other) = (place.open().await, place.open().await);
-        let (first, second) = tokio::join!(one.migrate(), other.migrate());
-        first.unwrap();
-        second.unwrap();
-        assert_eq!(one.schema_state().await.unwrap(), SchemaState::Current);
+async fn concurrent_processes_migrate_once() {
+    for empty in EmptyDatabase::all().await {
+        let (first, second) = (empty.open().await, empty.open().await);
+        let (first_result, second_result) = tokio::join!(first.migrate(), second.migrate());
+        first_result.unwrap();
+        second_result.unwrap();
+        assert_eq!(first.schema_state().await.unwrap(), SchemaState::Current);
     }
 }
 
 #[tokio::test]
-async fn a_database_of_a_newer_version_is_refused() {
-    for place in Place::all().await {
-        let database = place.migrated().await;
+async fn a_database_of_a_newer_version_is_rejected() {
+    for empty in EmptyDatabase::all().await {
+        let database = empty.migrated().await;
         let write = database.begin_write(&at(1)).await.unwrap();
         let newer = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m0099_future', 1)";
         write.conn().execute_unprepared(newer).await.unwrap();
         write.commit().await.unwrap();
         assert_eq!(database.schema_state().await.unwrap(), SchemaState::Ahead("m0099_future".to_owned()));
-        let refusal = database.migrate().await.unwrap_err();
-        assert!(matches!(&refusal, MigrateError::Newer(step) if step == "m0099_future"), "{refusal}");
+        let error = database.migrate().await.unwrap_err();
+        assert!(matches!(&error, MigrateError::Newer(name) if name == "m0099_future"), "{error}");
     }
 }
 
 #[tokio::test]
-async fn both_databases_name_the_unique_constraint() {
-    for place in Place::all().await {
-        let database = place.migrated().await;
+async fn the_violated_constraint_is_recognized_on_both_databases() {
+    for empty in EmptyDatabase::all().await {
+        let database = empty.migrated().await;
         let write = database.begin_write(&at(1)).await.unwrap();
         workspaces::insert(write.conn(), workspace(1, "acme")).await.unwrap();
-        let refusal: DbErr = workspaces::insert(write.conn(), workspace(2, "acme")).await.unwrap_err();
-        assert!(is_unique_violation(&refusal));
-        assert!(violates(&refusal, Unique::WORKSPACE_KEY));
-        assert!(!violates(&refusal, Unique::STUDENT_EMAIL));
+        let error: DbErr = workspaces::insert(write.conn(), workspace(2, "acme")).await.unwrap_err();
+        assert!(is_unique_violation(&error));
+        assert!(violates(&error, UniqueConstraint::WORKSPACE_KEY));
+        assert!(!violates(&error, UniqueConstraint::STUDENT_EMAIL));
     }
 }

@@ -1,5 +1,6 @@
-//! Performs all seven operations through what openapi-generator makes of the served 3.0 twin. That it compiles is half of
-//! the test.
+//! Calls all seven operations with the client that openapi-generator generates from the served OpenAPI 3.0 document.
+//!
+//! Compilation is part of the test.
 
 use std::fmt::Display;
 use std::time::SystemTime;
@@ -10,34 +11,35 @@ use generated_client::apis::{
 };
 use generated_client::models;
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+type VerifyResult<T> = Result<T, Box<dyn std::error::Error>>;
 
-fn sound<T>(operation: &str, answer: Result<T, impl Display>) -> Outcome<T> {
-    let answer = answer.map_err(|error| format!("{operation}: {error}"))?;
+/// Fails unless the operation succeeded; returns its response.
+fn check<T>(operation: &str, response: Result<T, impl Display>) -> VerifyResult<T> {
+    let response = response.map_err(|error| format!("{operation}: {error}"))?;
     println!("{operation}: ok");
-    Ok(answer)
+    Ok(response)
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Outcome<()> {
+async fn main() -> VerifyResult<()> {
     let api = &Configuration {
         base_path: std::env::var("BASE_URL")?,
         bearer_access_token: Some(std::env::var("API_KEY")?),
         client: reqwest::Client::builder().no_proxy().build()?,
         ..Configuration::default()
     };
-    let course = courses_of(api).await?;
-    let student = new_student(api).await?;
+    let course = read_courses(api).await?;
+    let student = create_student(api).await?;
     let new_enrollment = models::NewEnrollment::new(student.clone(), course);
-    let new = enrollments::CreateEnrollmentParams { new_enrollment, idempotency_key: None };
-    let enrollment = sound("createEnrollment", enrollments::create_enrollment(api, new).await)?;
+    let parameters = enrollments::CreateEnrollmentParams { new_enrollment, idempotency_key: None };
+    let enrollment = check("createEnrollment", enrollments::create_enrollment(api, parameters).await)?;
     assert_eq!(enrollment.student_id, student);
-    orders_and_sums(api).await
+    read_orders_and_summary(api).await
 }
 
-/// Lists courses and reads one; its id.
-async fn courses_of(api: &Configuration) -> Outcome<String> {
-    let few = courses::ListCoursesParams {
+/// Lists courses and reads one. Returns its id.
+async fn read_courses(api: &Configuration) -> VerifyResult<String> {
+    let first_two = courses::ListCoursesParams {
         cursor: None,
         limit: Some(2),
         sort: None,
@@ -49,27 +51,27 @@ async fn courses_of(api: &Configuration) -> Outcome<String> {
         language: None,
         if_none_match: None,
     };
-    let listed = sound("listCourses", courses::list_courses(api, few).await)?;
-    let course = listed.data.first().ok_or("the demo has courses")?;
-    let wanted = |id: &str| courses::GetCourseParams { id: id.to_owned(), if_none_match: None };
-    let detail = sound("getCourse", courses::get_course(api, wanted(&course.id)).await)?;
+    let listed = check("listCourses", courses::list_courses(api, first_two).await)?;
+    let course = listed.data.first().ok_or("the demo has no courses")?;
+    let parameters = |id: &str| courses::GetCourseParams { id: id.to_owned(), if_none_match: None };
+    let detail = check("getCourse", courses::get_course(api, parameters(&course.id)).await)?;
     let lessons: usize = detail.modules.iter().map(|module| module.lessons.len()).sum();
     assert_eq!(lessons, usize::try_from(detail.lesson_count)?);
-    match courses::get_course(api, wanted("nothing")).await {
-        Err(Error::ResponseError(refused)) => assert_eq!(refused.status.as_u16(), 404),
-        _ => return Err("an id of nothing is not found".into()),
+    match courses::get_course(api, parameters("unknown")).await {
+        Err(Error::ResponseError(response)) => assert_eq!(response.status.as_u16(), 404),
+        _ => return Err("expected 404 for an unknown id".into()),
     }
     Ok(course.id.clone())
 }
 
-/// Makes a student and finds them; their id.
-async fn new_student(api: &Configuration) -> Outcome<String> {
+/// Creates a student and finds the student by email address. Returns its id.
+async fn create_student(api: &Configuration) -> VerifyResult<String> {
     let unique = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_nanos();
     let email = format!("generator-{unique}@example.com");
     let mut new_student = models::NewStudent::new(email.clone());
     new_student.tags = Some(vec!["client".to_owned()]);
-    let new = students::CreateStudentParams { new_student, idempotency_key: None };
-    let student = sound("createStudent", students::create_student(api, new).await)?;
+    let parameters = students::CreateStudentParams { new_student, idempotency_key: None };
+    let student = check("createStudent", students::create_student(api, parameters).await)?;
     let by_email = students::ListStudentsParams {
         cursor: None,
         limit: None,
@@ -85,15 +87,15 @@ async fn new_student(api: &Configuration) -> Outcome<String> {
         tag: None,
         if_none_match: None,
     };
-    let listed = sound("listStudents", students::list_students(api, by_email).await)?;
-    assert_eq!(listed.data.first().map(|one| &one.id), Some(&student.id));
+    let listed = check("listStudents", students::list_students(api, by_email).await)?;
+    assert_eq!(listed.data.first().map(|student| &student.id), Some(&student.id));
 
     Ok(student.id)
 }
 
-/// Lists an order, and sums up what was sold.
-async fn orders_and_sums(api: &Configuration) -> Outcome<()> {
-    let one = orders::ListOrdersParams {
+/// Lists an order and reads the analytics summary.
+async fn read_orders_and_summary(api: &Configuration) -> VerifyResult<()> {
+    let first_order = orders::ListOrdersParams {
         cursor: None,
         limit: Some(1),
         sort: None,
@@ -110,9 +112,9 @@ async fn orders_and_sums(api: &Configuration) -> Outcome<()> {
         paid_before: None,
         if_none_match: None,
     };
-    let listed = sound("listOrders", orders::list_orders(api, one).await)?;
+    let listed = check("listOrders", orders::list_orders(api, first_order).await)?;
     assert!(listed.data.first().is_some_and(|order| order.total_amount >= 0));
-    let all = analytics::GetAnalyticsSummaryParams {
+    let defaults = analytics::GetAnalyticsSummaryParams {
         from: None,
         to: None,
         timezone: None,
@@ -120,6 +122,6 @@ async fn orders_and_sums(api: &Configuration) -> Outcome<()> {
         interval: None,
         if_none_match: None,
     };
-    sound("getAnalyticsSummary", analytics::get_analytics_summary(api, all).await)?;
+    check("getAnalyticsSummary", analytics::get_analytics_summary(api, defaults).await)?;
     Ok(())
 }

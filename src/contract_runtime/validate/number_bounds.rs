@@ -1,0 +1,73 @@
+//! Adds the bounds of number formats to schemas, because JSON Schema treats `int32` and `float` as annotations.
+//!
+//! Without these bounds, a number that is valid but does not fit its Rust type would cause an internal error.
+
+use serde_json::{Map, Number, Value};
+
+/// Adds the bounds of its type to each number schema of a document that has no narrower bounds.
+pub(super) fn add_bounds(document: &mut Value) {
+    match document {
+        Value::Array(items) => items.iter_mut().for_each(add_bounds),
+        Value::Object(fields) => {
+            if let Some((min, max)) = bounds_of(fields) {
+                narrow(fields, "minimum", &min, |declared, min| declared < min);
+                narrow(fields, "maximum", &max, |declared, max| declared > max);
+            }
+            // Examples contain no schemas.
+            let schemas = fields.iter_mut().filter(|(name, _)| !["example", "examples"].contains(&&***name));
+            schemas.for_each(|(_, field)| add_bounds(field));
+        }
+        _ => {}
+    }
+}
+
+fn narrow(fields: &mut Map<String, Value>, key: &str, limit: &Number, is_beyond: fn(f64, f64) -> bool) {
+    let declared = fields.get(key).and_then(Value::as_f64);
+    if declared.zip(limit.as_f64()).is_none_or(|(declared, limit)| is_beyond(declared, limit)) {
+        fields.insert(key.to_owned(), Value::Number(limit.clone()));
+    }
+}
+
+/// Returns the minimum and maximum of a number's type. Returns `None` for other types.
+fn bounds_of(fields: &Map<String, Value>) -> Option<(Number, Number)> {
+    let is = |name: &str| match fields.get("type") {
+        Some(Value::String(declared)) => declared == name,
+        Some(Value::Array(declared)) => declared.iter().any(|declared| declared == name),
+        _ => false,
+    };
+    let format = fields.get("format").and_then(Value::as_str);
+    match format {
+        Some("int32") if is("integer") => Some((i32::MIN.into(), i32::MAX.into())),
+        _ if is("integer") && !fields.contains_key("enum") => Some((i64::MIN.into(), i64::MAX.into())),
+        Some("float") if is("number") => {
+            Some((Number::from_f64(f32::MIN.into())?, Number::from_f64(f32::MAX.into())?))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_keep_narrower_bounds_and_get_the_bounds_of_their_type() {
+        let mut schema = json!({
+            "a": { "type": "integer", "format": "int32", "minimum": 1 },
+            "b": { "type": ["integer", "null"], "maximum": 1e300 },
+            "c": { "type": "string", "format": "int32" },
+        });
+        add_bounds(&mut schema);
+        assert_eq!(
+            schema["a"],
+            json!({ "type": "integer", "format": "int32", "minimum": 1, "maximum": i32::MAX })
+        );
+        assert_eq!(
+            schema["b"],
+            json!({ "type": ["integer", "null"], "minimum": i64::MIN, "maximum": i64::MAX })
+        );
+        assert_eq!(schema["c"], json!({ "type": "string", "format": "int32" }));
+    }
+}

@@ -1,0 +1,129 @@
+//! The context of a request: the browser's session and cookies, its IP address, and the server's base URL.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use poem::http::{HeaderMap, header};
+use poem::{FromRequest, Request, RequestBody};
+use secrecy::SecretString;
+use url::Url;
+
+use super::cookies::{self, CookieKind};
+use super::error::PageError;
+use super::flash::Flash;
+use super::origin;
+use domain::app::App;
+use domain::sessions::{self, Viewer};
+use domain::token;
+use foundation::secret::Seal;
+use rate_limit::logins::Attempts;
+
+/// State shared by all requests.
+pub(super) struct DashboardState {
+    pub(super) app: App,
+    /// The configured public URL of the server.
+    pub(super) public_url: Option<Url>,
+    pub(super) attempts: Attempts,
+    /// The key that encrypts webhook secrets.
+    pub(super) seal: Seal,
+}
+
+/// The context of one request.
+pub(crate) struct BrowserContext {
+    pub(super) state: Arc<DashboardState>,
+    /// The signed-in user.
+    pub(super) viewer: Option<Viewer>,
+    /// The browser's token: that of its session, or its visitor token.
+    pub(super) browser_token: SecretString,
+    /// A new visitor token, to be set as a cookie.
+    pub(super) new_visitor: Option<String>,
+    pub(super) flash: Option<Flash>,
+    /// The token of a link to set a password.
+    pub(super) link: Option<SecretString>,
+    pub(super) ip_address: IpAddr,
+    pub(super) user_agent: String,
+    pub(super) secure_cookies: bool,
+    /// The base URL of this server, as the browser reaches it.
+    pub(super) base_url: String,
+    /// Path and query.
+    pub(super) path: String,
+    /// Whether a script requests a partial update of the page.
+    pub(super) is_partial: bool,
+}
+
+impl BrowserContext {
+    /// Reads the cookies and loads the session.
+    pub(super) async fn load(state: &Arc<DashboardState>, request: &Request) -> Result<Self, PageError> {
+        let headers = request.headers();
+        let secure = origin::requires_secure_cookies(headers, state.public_url.as_ref());
+        // A partial update, which a script requests periodically, does not extend the session.
+        let is_partial = headers.contains_key("hx-request");
+        let (viewer, session) = match cookies::read(headers, CookieKind::Session, secure) {
+            Some(token) => (sessions::resume(&state.app, &token, !is_partial).await?, Some(token)),
+            None => (None, None),
+        };
+        let (browser_token, new_visitor) = match (&viewer, session) {
+            (Some(_), Some(token)) => (SecretString::from(token), None),
+            _ => visitor(headers, secure)?,
+        };
+        let flash = cookies::read(headers, CookieKind::Flash, secure)
+            .and_then(|value| Flash::open(&browser_token, &value));
+        let header_text = |name: header::HeaderName| {
+            headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+        };
+        Ok(Self {
+            state: Arc::clone(state),
+            viewer,
+            browser_token,
+            new_visitor,
+            flash,
+            link: cookies::read(headers, CookieKind::Link, secure).map(SecretString::from),
+            ip_address: web::request_context::of(request).client,
+            user_agent: header_text(header::USER_AGENT),
+            secure_cookies: secure,
+            base_url: match &state.public_url {
+                Some(public) => public.as_str().trim_end_matches('/').to_owned(),
+                None => format!("http://{}", header_text(header::HOST)),
+            },
+            path: request
+                .uri()
+                .path_and_query()
+                .map_or("/", |path_and_query| path_and_query.as_str())
+                .to_owned(),
+            is_partial,
+        })
+    }
+
+    pub(super) fn app(&self) -> &App {
+        &self.state.app
+    }
+}
+
+/// Returns the visitor token of a browser that is not signed in, and the same token as text when it is new.
+fn visitor(headers: &HeaderMap, secure: bool) -> Result<(SecretString, Option<String>), PageError> {
+    use secrecy::ExposeSecret as _;
+    if let Some(token) = cookies::read(headers, CookieKind::Visitor, secure).filter(|token| token.len() == 43)
+    {
+        return Ok((SecretString::from(token), None));
+    }
+    let token = token::generate().map_err(PageError::Internal)?;
+    let text = token.expose_secret().to_owned();
+    Ok((token, Some(text)))
+}
+
+/// Returns the context that the pipeline attached to a request.
+pub(super) fn context(request: &Request) -> Result<Arc<BrowserContext>, PageError> {
+    let context = request.extensions().get::<Arc<BrowserContext>>();
+    context.cloned().ok_or_else(|| {
+        PageError::Internal(anyhow::anyhow!("a handler requested the context outside of the pipeline"))
+    })
+}
+
+/// A request to a public page. The user may be signed in.
+pub(crate) struct PublicRequest(pub(super) Arc<BrowserContext>);
+
+impl<'a> FromRequest<'a> for PublicRequest {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self(context(request)?))
+    }
+}

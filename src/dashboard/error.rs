@@ -1,0 +1,194 @@
+//! Errors, rendered as pages in the same frame, with what to do next. Internal causes are only logged.
+
+use askama::Template;
+use poem::Response;
+use poem::error::ResponseError;
+use poem::http::{HeaderValue, StatusCode, header};
+
+use super::context::BrowserContext;
+use super::frame::Frame;
+use super::request::{html, redirect};
+use domain::error::NotFound;
+use domain::retry::Conflict;
+use domain::{Error, FieldError};
+use foundation::id::ParseIdError;
+
+/// Why a request failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PageError {
+    /// The page or record does not exist in this workspace.
+    #[error("page not found")]
+    NotFound,
+    /// The path does not accept this method.
+    #[error("method not allowed")]
+    MethodNotAllowed,
+    /// The form was not rendered for this browser, or came from another site.
+    #[error("form rejected")]
+    UntrustedForm,
+    /// The browser sent no cookie with a form. Browsers reject `Secure` cookies over plain `http` from another machine.
+    #[error("browser sent no cookie")]
+    MissingCookie,
+    /// The form was already submitted, and may be submitted only once.
+    #[error("form already submitted")]
+    DuplicateForm,
+    /// The form exceeds the size limit.
+    #[error("form too large")]
+    FormTooLarge,
+    /// The form was incomplete, or took too long to arrive.
+    #[error("form incomplete")]
+    IncompleteForm,
+    /// The session has ended.
+    #[error("session ended")]
+    SessionEnded,
+    /// Validation errors without a field on the page.
+    #[error("{}", .0.iter().map(FieldError::to_string).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<FieldError>),
+    /// An internal error.
+    #[error("internal: {0:#}")]
+    Internal(anyhow::Error),
+}
+
+impl ResponseError for PageError {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::UntrustedForm | Self::MissingCookie | Self::SessionEnded => StatusCode::FORBIDDEN,
+            Self::DuplicateForm => StatusCode::CONFLICT,
+            Self::FormTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::IncompleteForm => StatusCode::REQUEST_TIMEOUT,
+            Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+impl Conflict for PageError {
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Internal(cause) if cause.is_conflict())
+    }
+}
+
+impl From<Error> for PageError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NotFound(NotFound::Record { .. } | NotFound::Workspace { .. } | NotFound::NotAnId(_)) => {
+                Self::NotFound
+            }
+            Error::Invalid(errors) => Self::Invalid(errors),
+            Error::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<ParseIdError> for PageError {
+    fn from(_: ParseIdError) -> Self {
+        Self::NotFound
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage<'a> {
+    frame: Frame,
+    status: u16,
+    title: &'a str,
+    advice: &'a str,
+    errors: &'a [FieldError],
+    /// Link to the next page: URL and label.
+    link: (&'a str, &'a str),
+}
+
+impl PageError {
+    /// Converts an error of the framework.
+    pub(super) fn from_framework(error: poem::Error) -> Self {
+        match error.status() {
+            StatusCode::NOT_FOUND if error.downcast_ref::<Self>().is_none() => Self::NotFound,
+            StatusCode::METHOD_NOT_ALLOWED => Self::MethodNotAllowed,
+            _ => error.downcast::<Self>().unwrap_or_else(|error| Self::Internal(anyhow::anyhow!("{error}"))),
+        }
+    }
+
+    /// Renders the error page.
+    pub(super) fn response(&self, context: &BrowserContext, is_form: bool) -> Response {
+        if let Self::Internal(cause) = self {
+            let error = format!("{cause:#}");
+            tracing::error!(error, "could not serve a page");
+        }
+        if matches!(self, Self::SessionEnded) && !is_form {
+            return sign_in(context);
+        }
+        let link = if context.viewer.is_some() {
+            ("/dashboard", "Go to the dashboard")
+        } else {
+            ("/login", "Sign in")
+        };
+        let (title, advice) = self.heading_and_advice();
+        let errors: &[FieldError] = if let Self::Invalid(errors) = self { errors } else { &[] };
+        let frame = Frame::new(context, None, title.to_owned());
+        let page = ErrorPage { frame, status: self.status().as_u16(), title, advice, errors, link };
+        let mut response = html(self.status(), &page)
+            .unwrap_or_else(|_| Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish());
+        if matches!(self, Self::IncompleteForm) {
+            // The rest of the body is not another request.
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+
+    /// Returns the heading and the advice.
+    fn heading_and_advice(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::NotFound => (
+                "Page not found",
+                "This page does not exist in this workspace. The URL may be mistyped, or the record was deleted.",
+            ),
+            Self::MethodNotAllowed => (
+                "Method not allowed",
+                "This URL does not accept this request. Go to the dashboard and try again.",
+            ),
+            Self::UntrustedForm => (
+                "Form rejected",
+                "The form was not sent from a current page of this dashboard. No changes were made. Go back, reload the page, \
+                 and submit the form again.",
+            ),
+            Self::MissingCookie => (
+                "Cookies required",
+                "Your browser sent no cookie with this form. Over http, browsers accept the cookies of this server only on its \
+                 own machine: use https, and start the server with --public-url set to its URL. No changes were made.",
+            ),
+            Self::DuplicateForm => (
+                "Form already submitted",
+                "This form was already submitted; no further changes were made. A secret from the first submission is not \
+                 shown again. To repeat the action, open the form again.",
+            ),
+            Self::FormTooLarge => ("Form too large", "No changes were made. Go back and shorten your input."),
+            Self::IncompleteForm => (
+                "Form incomplete",
+                "The form was interrupted or took too long to arrive. No changes were made. Go back and submit it again.",
+            ),
+            Self::SessionEnded => {
+                ("Your session has ended", "No changes were made. Sign in and submit the form again.")
+            }
+            Self::Invalid(_) => {
+                ("Invalid request", "No changes were made. Go back and correct the following fields.")
+            }
+            Self::Internal(_) => (
+                "Internal server error",
+                "The page could not be loaded. The error has been logged. Try again in a moment.",
+            ),
+        }
+    }
+}
+
+/// Redirects to the sign-in page, which leads back after signing in. A partial update makes the script load the sign-in page.
+fn sign_in(context: &BrowserContext) -> Response {
+    let next: String = url::form_urlencoded::byte_serialize(context.path.as_bytes()).collect();
+    let to = if context.path == "/dashboard" { "/login".to_owned() } else { format!("/login?next={next}") };
+    if context.is_partial {
+        let mut response = Response::builder().status(StatusCode::NO_CONTENT).finish();
+        response.headers_mut().insert("hx-redirect", HeaderValue::from_static("/login"));
+        return response;
+    }
+    redirect(&to).unwrap_or_else(|_| Response::builder().status(StatusCode::INTERNAL_SERVER_ERROR).finish())
+}

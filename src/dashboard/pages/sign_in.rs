@@ -1,0 +1,256 @@
+//! Signing in and out, and setting a password with a link.
+//!
+//! A wrong password and an unknown email address get the same response after the same amount of work, so that nobody can find
+//! out which accounts exist.
+
+use askama::Template;
+use poem::handler;
+use poem::http::StatusCode;
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::context::{BrowserContext, PublicRequest};
+use crate::cookies::{self, CookieKind};
+use crate::flash::Flash;
+use crate::form::{Form, FormErrors};
+use crate::frame::Frame;
+use crate::query::PageQuery;
+use crate::request::{PageResponse, html, redirect, redirect_with, signed_out};
+use crate::routes::{RouteTable, get};
+use crate::ui;
+use domain::audit::{self, Action, Actor};
+use domain::sessions::{self, SessionOrigin};
+use domain::students::fold_email;
+use domain::users::{self, User, VerifiedUser};
+use domain::{Error, Result};
+
+/// The page after signing in.
+const HOME: &str = "/dashboard";
+
+pub(super) fn routes(route: RouteTable) -> RouteTable {
+    route
+        .at("/login", get(login_page).post(login))
+        .at("/logout", get(logout_page).post(logout))
+        .at("/set-password", get(set_password_page).post(set_password))
+}
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct LoginPage<'a> {
+    frame: Frame,
+    error: Option<&'a str>,
+    email: &'a str,
+    next: &'a str,
+}
+
+#[handler]
+async fn login_page(request: PublicRequest, query: PageQuery) -> PageResponse {
+    let next = safe_next(query.text("next"));
+    if request.0.viewer.is_some() {
+        return redirect(next);
+    }
+    let page = LoginPage { frame: request.frame("Sign in"), error: None, email: "", next };
+    html(StatusCode::OK, &page)
+}
+
+#[handler]
+async fn login(request: PublicRequest, form: Form) -> PageResponse {
+    let (email, next) = (form.text("email").trim(), safe_next(form.text("next")));
+    let context = &request.0;
+    let show_error = |status, error: &str| {
+        let page = LoginPage { frame: request.frame("Sign in"), error: Some(error), email, next };
+        html(status, &page)
+    };
+    let account = fold_email(email);
+    if let Err(seconds) =
+        context.state.attempts.admit(context.ip_address, &account, context.app().clock.now_ms())
+    {
+        let minutes = (seconds + 59) / 60;
+        let error = format!("Too many attempts. Try again in {minutes} minutes.");
+        return show_error(StatusCode::TOO_MANY_REQUESTS, &error);
+    }
+    let password = SecretString::from(form.text("password"));
+    let token = match users::verify_login(context.app(), email, &password).await? {
+        Some(verified) => start_session(context, &verified).await?,
+        None => None,
+    };
+    let Some(token) = token else {
+        return show_error(StatusCode::UNPROCESSABLE_ENTITY, "Incorrect email or password.");
+    };
+    context.state.attempts.reset(&account);
+    let mut response = redirect(next)?;
+    cookies::set(response.headers_mut(), CookieKind::Session, context.secure_cookies, token.expose_secret());
+    cookies::clear(response.headers_mut(), CookieKind::Visitor, context.secure_cookies);
+    Ok(response)
+}
+
+/// Starts a session and returns its token. Ends the browser's previous session, if any. Returns `None` when the password was
+/// changed in the meantime.
+async fn start_session(context: &BrowserContext, verified: &VerifiedUser) -> Result<Option<SecretString>> {
+    let (app, user) = (context.app(), &verified.user);
+    let mut write = app.begin_write().await?;
+    // This locks the user first. Setting a password also locks the user before it ends sessions.
+    let origin = SessionOrigin { address: context.ip_address, agent: &context.user_agent };
+    let Some((session, token)) = sessions::create(app, &mut write, verified, origin).await? else {
+        return Ok(None);
+    };
+    if let Some(previous) = &context.viewer {
+        // The session may have ended in the meantime.
+        let ended = sessions::end_current(&mut write, previous).await;
+        ended.or_else(|error| if matches!(error, Error::NotFound(_)) { Ok(()) } else { Err(error) })?;
+    }
+    let entry = (Action::SignedIn, session.to_string(), "");
+    audit::append(app, &mut write, user.workspace, &actor(context, user), entry).await?;
+    write.commit().await?;
+    Ok(Some(token))
+}
+
+fn actor(context: &BrowserContext, user: &User) -> Actor {
+    Actor { user: Some(user.id), name: user.email.clone(), address: Some(context.ip_address) }
+}
+
+/// Returns the path if it is one of the dashboard, otherwise the home page. Prevents open redirects.
+fn safe_next(next: &str) -> &str {
+    let is_plain = next.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
+    let is_dashboard = next == HOME || next.starts_with("/dashboard/") || next.starts_with("/dashboard?");
+    if is_plain && is_dashboard { next } else { HOME }
+}
+
+#[derive(Template)]
+#[template(path = "confirm.html")]
+struct LogoutPage<'a> {
+    frame: Frame,
+    confirm: ui::ConfirmForm<'a>,
+}
+
+#[handler]
+async fn logout_page(request: PublicRequest) -> PageResponse {
+    if request.0.viewer.is_none() {
+        return redirect("/login");
+    }
+    let frame = request.frame("Sign out");
+    let confirm = ui::ConfirmForm {
+        csrf: frame.csrf(),
+        text: "This ends your session in this browser.",
+        action: "/logout",
+        button: "Sign out",
+        back: HOME,
+    };
+    html(StatusCode::OK, &LogoutPage { frame, confirm })
+}
+
+#[handler]
+async fn logout(request: PublicRequest) -> PageResponse {
+    let context = &request.0;
+    if let Some(viewer) = &context.viewer {
+        let app = context.app();
+        let mut write = app.begin_write().await.map_err(Error::from)?;
+        sessions::end_current(&mut write, viewer).await?;
+        let actor =
+            Actor { user: Some(viewer.user), name: viewer.email.clone(), address: Some(context.ip_address) };
+        let entry = (Action::SignedOut, viewer.session.to_string(), "");
+        audit::append(app, &mut write, viewer.workspace.id, &actor, entry).await?;
+        write.commit().await.map_err(Error::from)?;
+    }
+    let mut response = redirect("/login")?;
+    cookies::clear(response.headers_mut(), CookieKind::Session, context.secure_cookies);
+    Ok(response)
+}
+
+#[derive(Template)]
+#[template(path = "set_password.html")]
+struct SetPasswordPage {
+    frame: Frame,
+    /// The user's email address; `None` if the link is invalid.
+    email: Option<String>,
+    errors: FormErrors,
+    hours: i64,
+}
+
+#[handler]
+async fn set_password_page(request: PublicRequest, query: PageQuery) -> PageResponse {
+    let context = &request.0;
+    if let Some(token) = query.non_empty("token") {
+        // Moves the token from the URL and the browser's history into an `HttpOnly` cookie.
+        let mut response = redirect("/set-password")?;
+        let text: String = token.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
+        cookies::set(response.headers_mut(), CookieKind::Link, context.secure_cookies, &text);
+        return Ok(response);
+    }
+    let holder = match &context.link {
+        Some(token) => users::by_link(context.app(), token.expose_secret()).await?,
+        None => None,
+    };
+    set_password_form(&request, holder.map(|user| user.email), FormErrors::default())
+}
+
+fn set_password_form(request: &PublicRequest, email: Option<String>, errors: FormErrors) -> PageResponse {
+    let status = match (&email, errors.is_empty()) {
+        (None, _) => StatusCode::NOT_FOUND,
+        (Some(_), false) => StatusCode::UNPROCESSABLE_ENTITY,
+        (Some(_), true) => StatusCode::OK,
+    };
+    let page =
+        SetPasswordPage { frame: request.frame("Set a password"), email, errors, hours: users::LINK_HOURS };
+    html(status, &page)
+}
+
+#[handler]
+async fn set_password(request: PublicRequest, form: Form) -> PageResponse {
+    let context = &request.0;
+    let Some(token) = &context.link else { return set_password_form(&request, None, FormErrors::default()) };
+    let show_errors = async |errors: FormErrors| {
+        let holder = users::by_link(context.app(), token.expose_secret()).await?;
+        set_password_form(&request, holder.map(|user| user.email), errors)
+    };
+    if form.text("password") != form.text("again") {
+        let mut errors = FormErrors::default();
+        errors.add("again", "does not match");
+        return show_errors(errors).await;
+    }
+    let password = SecretString::from(form.text("password"));
+    let result: Result<Option<User>> =
+        users::set_password(context.app(), token.expose_secret(), &password, |user| actor(context, user))
+            .await;
+    match result {
+        Err(Error::Invalid(errors)) => show_errors(errors.into()).await,
+        Err(error) => Err(error.into()),
+        Ok(None) => set_password_form(&request, None, FormErrors::default()),
+        Ok(Some(user)) => {
+            let mut response = after_setting_password(context, &user)?;
+            cookies::clear(response.headers_mut(), CookieKind::Link, context.secure_cookies);
+            Ok(response)
+        }
+    }
+}
+
+/// Redirects to the sign-in page. Setting the password has ended the user's session in this browser, if there was one.
+fn after_setting_password(context: &BrowserContext, user: &User) -> PageResponse {
+    let flash = Flash::success("Password set. Sign in with your new password.");
+    if !context.viewer.as_ref().is_some_and(|viewer| users::is_same_email(&viewer.email, &user.email)) {
+        return redirect_with(context, "/login", &flash);
+    }
+    signed_out(context, &flash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_in_redirects_only_to_the_dashboard() {
+        for valid in ["/dashboard", "/dashboard/developer?x=1"] {
+            assert_eq!(safe_next(valid), valid);
+        }
+        for invalid in [
+            "",
+            "//evil.example",
+            "https://evil.example",
+            "/dashboardx",
+            "/dashboard/\\x",
+            "/dashboard/\nx",
+            "/login",
+        ] {
+            assert_eq!(safe_next(invalid), HOME, "{invalid}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The request pipeline of the dashboard: static files, session, CSRF checks, handler, security headers.
+//!
+//! Handlers never receive a form that another site sent or whose token does not belong to the browser.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use poem::error::ReadBodyError;
+use poem::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use poem::{Body, Endpoint, IntoResponse, Request, Response, Route};
+use url::Url;
+
+use super::context::{BrowserContext, DashboardState};
+use super::cookies::{self, CookieKind};
+use super::error::PageError;
+use super::form::Form;
+use super::request::PageResponse;
+use super::{assets, csrf, origin, pages};
+use domain::app::App;
+use domain::retry::retry_on_conflict;
+use domain::sessions;
+use foundation::secret::{MasterKey, Purpose, Seal};
+use rate_limit::logins::Attempts;
+use web::compress::Compressible;
+use web::layer::catch_panic;
+use web::request_context::LogSubject;
+
+/// Maximum size of a form, well above that of every form of the dashboard.
+const MAX_FORM_BYTES: usize = 256 * 1024;
+/// How long the server waits for the body of a form.
+const FORM_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Allows only files of this server. Inline scripts and styles are blocked.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The dashboard's endpoint.
+pub struct Dashboard {
+    state: Arc<DashboardState>,
+    pages: Route,
+}
+
+impl Dashboard {
+    /// Creates the dashboard.
+    pub fn new(app: App, master: &MasterKey) -> Self {
+        let public_url = app.config.server.public_url.as_ref().and_then(|url| Url::parse(url.base()).ok());
+        let seal = Seal::new(master, Purpose::WebhookSecrets);
+        let state = Arc::new(DashboardState { app, public_url, attempts: Attempts::default(), seal });
+        Self { state, pages: pages::routes().router() }
+    }
+
+    /// Checks the request and calls its handler.
+    async fn handle(&self, context: &Arc<BrowserContext>, mut request: Request) -> PageResponse {
+        if request.method() == Method::POST {
+            let form = self.checked_form(context, &mut request).await?;
+            request.extensions_mut().insert(form);
+        } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Err(PageError::MethodNotAllowed);
+        }
+        request.extensions_mut().insert(Arc::clone(context));
+        if request.method() == Method::POST && context.viewer.is_some() {
+            // A form is handled in one transaction, which is rolled back on a conflict, so that it can be retried. Signing in
+            // is not retried, since it counts attempts.
+            return retry_on_conflict(|| self.call_handler(copy_request(&request))).await;
+        }
+        self.call_handler(request).await
+    }
+
+    async fn call_handler(&self, request: Request) -> PageResponse {
+        match self.pages.call(request).await {
+            Ok(response) => Ok(response.into_response()),
+            Err(error) => Err(PageError::from_framework(error)),
+        }
+    }
+
+    /// Reads the form and checks that it is a valid form of this browser.
+    async fn checked_form(&self, context: &BrowserContext, request: &mut Request) -> Result<Form, PageError> {
+        let headers = request.headers();
+        if context.secure_cookies
+            && origin::may_be_insecure(headers)
+            && !cookies::contain_any(headers, context.secure_cookies)
+        {
+            return Err(PageError::MissingCookie);
+        }
+        if !origin::is_same_origin(headers, self.state.public_url.as_ref()) {
+            return Err(PageError::UntrustedForm);
+        }
+        let declared_length =
+            headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if declared_length.is_some_and(|length: usize| length > MAX_FORM_BYTES) {
+            return Err(PageError::FormTooLarge);
+        }
+        let form = read_body(request.take_body(), FORM_TIMEOUT).await?;
+        // The session was loaded before the body arrived, which can take long. It may have ended in the meantime.
+        if let Some(viewer) = &context.viewer
+            && !sessions::is_open(&self.state.app, viewer).await?
+        {
+            return Err(PageError::SessionEnded);
+        }
+        if csrf::is_valid(&context.browser_token, form.text(csrf::FIELD)) {
+            Ok(form)
+        } else if context.viewer.is_none() && request.uri().path().starts_with("/dashboard") {
+            Err(PageError::SessionEnded)
+        } else {
+            Err(PageError::UntrustedForm)
+        }
+    }
+
+    /// Returns the response of the handler, or an error page.
+    async fn respond(&self, context: &Arc<BrowserContext>, request: Request) -> Response {
+        let is_form = request.method() == Method::POST;
+        let outcome = catch_panic(self.handle(context, request)).await;
+        let result =
+            outcome.unwrap_or_else(|panic| Err(PageError::Internal(anyhow::anyhow!("panicked: {panic}"))));
+        let mut response = result.unwrap_or_else(|error| error.response(context, is_form));
+        // A partial update cannot show the flash message. It stays for the next full page.
+        let shows_flash = !response.status().is_redirection() && !context.is_partial;
+        let headers = response.headers_mut();
+        if let Some(visitor) = &context.new_visitor {
+            cookies::set(headers, CookieKind::Visitor, context.secure_cookies, visitor);
+        }
+        if context.flash.is_some() && shows_flash {
+            cookies::clear(headers, CookieKind::Flash, context.secure_cookies);
+        }
+        response
+    }
+}
+
+impl Endpoint for Dashboard {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let access = web::request_context::of(&request);
+        access.allow_compression(Compressible::Once);
+        if let Some(file) = assets::find(request.uri().path()) {
+            return Ok(file);
+        }
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        access.set(LogSubject::Page { method, path });
+        let mut response = match BrowserContext::load(&self.state, &request).await {
+            Ok(context) => self.respond(&Arc::new(context), request).await,
+            Err(error) => {
+                tracing::error!(error = error.to_string(), "could not load the session");
+                plain(StatusCode::INTERNAL_SERVER_ERROR, "Internal server error. Try again in a moment.\n")
+            }
+        };
+        set_security_headers(response.headers_mut());
+        Ok(response)
+    }
+}
+
+/// Copies a request for a retry. The form is among the extensions, since the body was read before.
+fn copy_request(request: &Request) -> Request {
+    let mut copy = Request::builder().method(request.method().clone()).uri(request.uri().clone()).finish();
+    copy.headers_mut().clone_from(request.headers());
+    copy.extensions_mut().clone_from(request.extensions());
+    copy
+}
+
+/// Reads a form from a body.
+async fn read_body(body: Body, timeout: Duration) -> Result<Form, PageError> {
+    match tokio::time::timeout(timeout, body.into_bytes_limit(MAX_FORM_BYTES)).await {
+        Ok(Ok(bytes)) => Ok(Form::read(&bytes)),
+        Ok(Err(ReadBodyError::PayloadTooLarge)) => Err(PageError::FormTooLarge),
+        Ok(Err(_)) | Err(_) => Err(PageError::IncompleteForm),
+    }
+}
+
+/// Sets the security headers of every page.
+fn set_security_headers(headers: &mut HeaderMap) {
+    const PAIRS: [(HeaderName, &str); 6] = [
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    for (name, value) in PAIRS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response {
+    Response::builder().status(status).content_type("text/plain; charset=utf-8").body(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use bytes::Bytes;
+    use futures_util::{Stream, StreamExt, stream};
+
+    use super::*;
+
+    /// Reads a form whose body starts with fixed fields and continues with `rest`.
+    async fn read_form(
+        rest: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
+    ) -> Result<Form, PageError> {
+        let start = stream::iter([Ok(Bytes::from_static(b"name=CRM&note="))]);
+        read_body(Body::from_bytes_stream(start.chain(rest)), Duration::from_millis(50)).await
+    }
+
+    #[tokio::test]
+    async fn an_incomplete_form_times_out() {
+        let form = read_form(stream::iter([Ok(Bytes::from_static(b"x"))])).await.unwrap();
+        assert_eq!((form.text("name"), form.text("note")), ("CRM", "x"));
+        assert!(
+            matches!(read_form(stream::pending()).await, Err(PageError::IncompleteForm)),
+            "no more data arrives"
+        );
+        let trickle = stream::repeat_with(|| Ok(Bytes::from_static(b"x"))).then(async |chunk| {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            chunk
+        });
+        assert!(
+            matches!(read_form(trickle).await, Err(PageError::IncompleteForm)),
+            "data arrives byte by byte"
+        );
+        let aborted = read_form(stream::iter([Err(io::ErrorKind::UnexpectedEof.into())])).await;
+        assert!(matches!(aborted, Err(PageError::IncompleteForm)), "the body is aborted");
+        let large = read_form(stream::iter([Ok(Bytes::from(vec![b'x'; MAX_FORM_BYTES]))])).await;
+        assert!(matches!(large, Err(PageError::FormTooLarge)));
+    }
+}

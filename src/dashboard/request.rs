@@ -1,0 +1,201 @@
+//! The handler's view of a request: the signed-in user, the page frame, and the kinds of responses.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use askama::Template;
+use poem::http::{HeaderValue, StatusCode, header};
+use poem::{FromRequest, Request, RequestBody, Response};
+use secrecy::ExposeSecret;
+
+use super::context::{BrowserContext, PublicRequest, context};
+use super::cookies::{self, CookieKind};
+use super::error::PageError;
+use super::flash::Flash;
+use super::form::Form;
+use super::frame::{Frame, Section};
+use domain::app::App;
+use domain::audit::{self, Action, Actor};
+use domain::sessions::Viewer;
+use domain::{Error, Result, token};
+use foundation::database::Write;
+use foundation::id::WorkspaceId;
+use foundation::secret::Seal;
+
+/// The response of a handler. A [`PageError`] is rendered as an error page.
+pub(crate) type PageResponse = std::result::Result<Response, PageError>;
+
+/// A request of a signed-in user. As a handler's argument, it redirects visitors to the sign-in page.
+pub(crate) struct DashboardRequest {
+    context: Arc<BrowserContext>,
+    viewer: Viewer,
+}
+
+impl<'a> FromRequest<'a> for DashboardRequest {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let context = context(request)?;
+        let viewer = context.viewer.clone().ok_or(PageError::SessionEnded)?;
+        Ok(Self { context, viewer })
+    }
+}
+
+impl DashboardRequest {
+    /// Returns the application state.
+    pub(crate) fn app(&self) -> &App {
+        self.context.app()
+    }
+
+    /// Returns the signed-in user, and the workspace with its quota.
+    pub(crate) fn viewer(&self) -> &Viewer {
+        &self.viewer
+    }
+
+    /// Returns the current workspace.
+    pub(crate) fn workspace(&self) -> WorkspaceId {
+        self.viewer.workspace.id
+    }
+
+    /// Returns the base URL of this server as the browser reaches it, without a trailing slash.
+    pub(crate) fn base_url(&self) -> &str {
+        &self.context.base_url
+    }
+
+    /// Returns the key that encrypts webhook secrets.
+    pub(crate) fn seal(&self) -> &Seal {
+        &self.context.state.seal
+    }
+
+    /// Returns whether cookies must be `Secure`.
+    pub(crate) fn uses_secure_cookies(&self) -> bool {
+        self.context.secure_cookies
+    }
+
+    /// Returns whether a script requests a partial update of the page.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.context.is_partial
+    }
+
+    /// Returns the frame of a page in this section.
+    pub(crate) fn frame(&self, section: Section, title: impl Into<String>) -> Frame {
+        Frame::new(&self.context, Some(section), title.into())
+    }
+
+    /// Begins a write transaction. Finish it with [`commit`](Self::commit).
+    pub(crate) async fn begin_write(&self) -> Result<Write> {
+        Ok(self.app().begin_write().await?)
+    }
+
+    /// Commits a transaction together with its audit log entry: the action, the id of the record, and the record's name.
+    pub(crate) async fn commit(
+        &self,
+        mut write: Write,
+        action: Action,
+        subject: impl Display,
+        detail: &str,
+    ) -> Result<()> {
+        let entry = (action, subject.to_string(), detail);
+        audit::append(self.app(), &mut write, self.workspace(), &self.actor(), entry).await?;
+        write.commit().await.map_err(Error::from)
+    }
+
+    /// Commits like [`commit`](Self::commit), once per rendered form. Use it for forms that create something, so that a reload
+    /// or a second click changes nothing.
+    ///
+    /// # Errors
+    /// [`PageError::DuplicateForm`] when the form was sent before.
+    pub(crate) async fn commit_once(
+        &self,
+        form: &Form,
+        mut write: Write,
+        action: Action,
+        subject: impl Display,
+        detail: &str,
+    ) -> std::result::Result<(), PageError> {
+        let entry = (action, subject.to_string(), detail);
+        let nonce = form.nonce().ok_or(PageError::UntrustedForm)?;
+        let (workspace, actor) = (self.workspace(), self.actor());
+        if !audit::append_once(self.app(), &mut write, workspace, &actor, entry, nonce).await? {
+            return Err(PageError::DuplicateForm);
+        }
+        Ok(write.commit().await.map_err(Error::from)?)
+    }
+
+    /// Returns the user as the actor of audit log entries.
+    pub(crate) fn actor(&self) -> Actor {
+        Actor {
+            user: Some(self.viewer.user),
+            name: self.viewer.email.clone(),
+            address: Some(self.context.ip_address),
+        }
+    }
+
+    /// Renders a page.
+    pub(crate) fn show(&self, template: &impl Template) -> PageResponse {
+        html(StatusCode::OK, template)
+    }
+
+    /// Renders the page of an invalid form, with status 422.
+    pub(crate) fn show_errors(&self, template: &impl Template) -> PageResponse {
+        html(StatusCode::UNPROCESSABLE_ENTITY, template)
+    }
+
+    /// Redirects to another page.
+    pub(crate) fn redirect(&self, to: &str) -> PageResponse {
+        redirect(to)
+    }
+
+    /// Redirects to another page, with a flash message.
+    pub(crate) fn redirect_with(&self, to: &str, flash: &Flash) -> PageResponse {
+        redirect_with(&self.context, to, flash)
+    }
+
+    /// Redirects to the sign-in page, with a flash message, after the user's session has ended.
+    pub(crate) fn signed_out(&self, flash: &Flash) -> PageResponse {
+        signed_out(&self.context, flash)
+    }
+}
+
+impl PublicRequest {
+    /// Returns the frame of a public page.
+    pub(crate) fn frame(&self, title: impl Into<String>) -> Frame {
+        Frame::new(&self.0, None, title.into())
+    }
+}
+
+/// Renders a page with this status.
+pub(crate) fn html(status: StatusCode, template: &impl Template) -> PageResponse {
+    let text = template.render().map_err(|error| PageError::Internal(error.into()))?;
+    Ok(Response::builder().status(status).content_type("text/html; charset=utf-8").body(text))
+}
+
+/// Redirects to another page with `GET`.
+pub(crate) fn redirect(to: &str) -> PageResponse {
+    let to = HeaderValue::from_str(to).map_err(|error| PageError::Internal(error.into()))?;
+    let mut response = Response::builder().status(StatusCode::SEE_OTHER).finish();
+    response.headers_mut().insert(header::LOCATION, to);
+    Ok(response)
+}
+
+/// Redirects to another page, with a flash message.
+pub(super) fn redirect_with(context: &BrowserContext, to: &str, flash: &Flash) -> PageResponse {
+    let mut response = redirect(to)?;
+    cookies::set(
+        response.headers_mut(),
+        CookieKind::Flash,
+        context.secure_cookies,
+        &flash.seal(&context.browser_token),
+    );
+    Ok(response)
+}
+
+/// Redirects to the sign-in page, with a flash message, after the browser's session has ended. The browser gets a new visitor
+/// token.
+pub(super) fn signed_out(context: &BrowserContext, flash: &Flash) -> PageResponse {
+    let mut response = redirect("/login")?;
+    let headers = response.headers_mut();
+    let visitor = token::generate().map_err(PageError::Internal)?;
+    cookies::set(headers, CookieKind::Visitor, context.secure_cookies, visitor.expose_secret());
+    cookies::set(headers, CookieKind::Flash, context.secure_cookies, &flash.seal(&visitor));
+    cookies::clear(headers, CookieKind::Session, context.secure_cookies);
+    Ok(response)
+}

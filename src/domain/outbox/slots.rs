@@ -1,0 +1,170 @@
+//! The slots of a worker for deliveries in flight, and the share of them that one workspace may occupy.
+//!
+//! A workspace may occupy at most one third of the slots that remain free: a quarter of all slots for the first workspace, and
+//! always some for the next. So the deliveries of a workspace cannot occupy the slots of others, even when many of its
+//! endpoints hang. Pre-leased and claimed deliveries count alike.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use uuid::Uuid;
+
+/// The share of one workspace is the number of free slots divided by this.
+const SHARE_DIVISOR: usize = 3;
+/// A claim skips a workspace until this fraction (one quarter) of its share is free, because a poll costs more the more
+/// subscriptions the workspace has.
+const MIN_CAPACITY_DIVISOR: usize = 4;
+
+/// The slots of one worker. Clones share them.
+#[derive(Debug, Clone)]
+pub struct DeliverySlots {
+    total: usize,
+    occupied: Arc<Mutex<OccupiedSlots>>,
+}
+
+#[derive(Debug, Default)]
+struct OccupiedSlots {
+    total: usize,
+    by_workspace: HashMap<Uuid, usize>,
+}
+
+/// An occupied slot of a worker. Dropping it frees the slot.
+#[derive(Debug)]
+pub struct DeliverySlot {
+    workspace: Uuid,
+    occupied: Arc<Mutex<OccupiedSlots>>,
+}
+
+/// How many deliveries may be claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capacity {
+    /// The number of free slots.
+    pub free: usize,
+    /// The limit of a workspace that occupies no slot.
+    pub per_workspace: usize,
+    /// The limits of the workspaces that occupy slots; 0 when the share is nearly used up.
+    pub by_workspace: HashMap<Uuid, usize>,
+}
+
+impl DeliverySlots {
+    /// Creates this number of slots, all of them free.
+    pub fn new(total: usize) -> Self {
+        Self { total, occupied: Arc::default() }
+    }
+
+    /// The number of free slots.
+    pub fn free(&self) -> usize {
+        self.total - locked(&self.occupied).total
+    }
+
+    /// Returns a slot for a delivery of this workspace, or `None` when the workspace has used up its share.
+    pub fn acquire_within_share(&self, workspace: Uuid) -> Option<DeliverySlot> {
+        let mut occupied = locked(&self.occupied);
+        let own = occupied.by_workspace.get(&workspace).copied().unwrap_or_default();
+        (own < self.share(occupied.total)).then(|| self.add(&mut occupied, workspace))
+    }
+
+    /// Returns a slot for a claimed delivery of this workspace, or `None` when no slot is free.
+    pub fn acquire(&self, workspace: Uuid) -> Option<DeliverySlot> {
+        let mut occupied = locked(&self.occupied);
+        (occupied.total < self.total).then(|| self.add(&mut occupied, workspace))
+    }
+
+    /// Returns how many deliveries may be claimed once these slots, by workspace, are free as well.
+    pub fn capacity_after(&self, freed: &HashMap<Uuid, usize>) -> Capacity {
+        let occupied = locked(&self.occupied);
+        let total = occupied.total.saturating_sub(freed.values().sum());
+        let share = self.share(total);
+        let by_workspace = occupied.by_workspace.iter().map(|(&workspace, &own)| {
+            let own = own.saturating_sub(freed.get(&workspace).copied().unwrap_or_default());
+            let limit = share.saturating_sub(own);
+            (workspace, if limit < share / MIN_CAPACITY_DIVISOR { 0 } else { limit })
+        });
+        Capacity { free: self.total - total, per_workspace: share, by_workspace: by_workspace.collect() }
+    }
+
+    /// The number of slots that one workspace may occupy while `occupied` slots are occupied.
+    fn share(&self, occupied: usize) -> usize {
+        let free = self.total - occupied;
+        (free / SHARE_DIVISOR).max(free.min(1))
+    }
+
+    fn add(&self, occupied: &mut OccupiedSlots, workspace: Uuid) -> DeliverySlot {
+        occupied.total += 1;
+        *occupied.by_workspace.entry(workspace).or_default() += 1;
+        DeliverySlot { workspace, occupied: Arc::clone(&self.occupied) }
+    }
+}
+
+impl Drop for DeliverySlot {
+    fn drop(&mut self) {
+        let mut occupied = locked(&self.occupied);
+        occupied.total -= 1;
+        if let Some(count) = occupied.by_workspace.get_mut(&self.workspace) {
+            *count -= 1;
+            if *count == 0 {
+                occupied.by_workspace.remove(&self.workspace);
+            }
+        }
+    }
+}
+
+fn locked(occupied: &Mutex<OccupiedSlots>) -> MutexGuard<'_, OccupiedSlots> {
+    // No code panics while it holds the lock.
+    occupied.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACME: Uuid = Uuid::from_u128(1);
+    const OTHER: Uuid = Uuid::from_u128(2);
+
+    #[test]
+    fn a_workspace_occupies_at_most_a_quarter_of_the_slots() {
+        let slots = DeliverySlots::new(2_048);
+        let held: Vec<DeliverySlot> = std::iter::from_fn(|| slots.acquire_within_share(ACME)).collect();
+        assert_eq!((held.len(), slots.free()), (512, 1_536));
+        assert!(slots.acquire_within_share(OTHER).is_some());
+        drop(held);
+        assert_eq!(slots.free(), 2_048);
+        assert_eq!(locked(&slots.occupied).by_workspace, HashMap::new());
+    }
+
+    #[test]
+    fn two_dozen_workspaces_at_their_limit_leave_slots_for_another() {
+        let slots = DeliverySlots::new(2_048);
+        let mut held = Vec::new();
+        for number in 0..25 {
+            let before = held.len();
+            held.extend(std::iter::from_fn(|| slots.acquire_within_share(Uuid::from_u128(number))));
+            assert!(held.len() > before, "workspace {number} gets a slot");
+        }
+    }
+
+    #[test]
+    fn a_claim_includes_a_workspace_again_once_a_quarter_of_its_share_is_free() {
+        let slots = DeliverySlots::new(400);
+        let mut held: Vec<DeliverySlot> = std::iter::from_fn(|| slots.acquire_within_share(ACME)).collect();
+        assert_eq!(held.len(), 100);
+        let capacity = |freed: usize| slots.capacity_after(&HashMap::from([(ACME, freed)]));
+        let full = Capacity { free: 300, per_workspace: 100, by_workspace: HashMap::from([(ACME, 0)]) };
+        assert_eq!(capacity(0), full);
+        assert_eq!(capacity(10).by_workspace[&ACME], 0, "too few are free");
+        let partly_free =
+            Capacity { free: 340, per_workspace: 113, by_workspace: HashMap::from([(ACME, 53)]) };
+        assert_eq!(capacity(40), partly_free);
+        held.truncate(60);
+        assert_eq!(slots.capacity_after(&HashMap::new()), capacity(0), "freed slots count as free");
+        assert_eq!(capacity(0).by_workspace[&ACME], 53);
+    }
+
+    #[test]
+    fn a_claimed_delivery_gets_a_slot_while_any_is_free() {
+        let slots = DeliverySlots::new(2);
+        let held = [slots.acquire(ACME), slots.acquire(ACME)];
+        assert!(held.iter().all(Option::is_some) && slots.acquire(OTHER).is_none());
+        assert_eq!(slots.capacity_after(&HashMap::new()).per_workspace, 0);
+    }
+}

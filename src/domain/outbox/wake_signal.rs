@@ -1,0 +1,75 @@
+//! Wakes the worker of this process after a commit that made deliveries due, and names their subscriptions if they are known.
+//!
+//! The signal is only a hint. Other processes write deliveries, too, so polling alone is sufficient.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+/// Notifies one worker of this process after a commit.
+#[derive(Debug, Default)]
+pub struct WakeSignal {
+    notify: Notify,
+    pending: Mutex<PendingWakes>,
+}
+
+/// The wakes since the last call of [`WakeSignal::take`].
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct PendingWakes {
+    /// Deliveries of unknown subscriptions are due.
+    pub any: bool,
+    /// Deliveries of these subscriptions are due, each given as workspace and subscription.
+    pub subscriptions: HashSet<(Uuid, Uuid)>,
+}
+
+impl WakeSignal {
+    /// Wakes the worker: a delivery of any subscription is due.
+    pub fn wake(&self) {
+        self.add(|pending| pending.any = true);
+    }
+
+    /// Wakes the worker: deliveries of these subscriptions of a workspace are due.
+    pub fn wake_for(&self, workspace: Uuid, subscriptions: Vec<Uuid>) {
+        if !subscriptions.is_empty() {
+            let woken = subscriptions.into_iter().map(|subscription| (workspace, subscription));
+            self.add(|pending| pending.subscriptions.extend(woken));
+        }
+    }
+
+    /// Waits for a wake. Returns at once when there was one since the last wait.
+    pub async fn notified(&self) {
+        self.notify.notified().await;
+    }
+
+    /// Removes and returns the pending wakes.
+    pub fn take(&self) -> PendingWakes {
+        std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn add(&self, update: impl FnOnce(&mut PendingWakes)) {
+        update(&mut self.pending.lock().unwrap_or_else(PoisonError::into_inner));
+        self.notify.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_wake_is_returned_once() {
+        let wake_signal = WakeSignal::default();
+        let (workspace, first, second) = (Uuid::from_u128(9), Uuid::from_u128(1), Uuid::from_u128(2));
+        wake_signal.wake_for(workspace, vec![first]);
+        wake_signal.wake_for(workspace, vec![second, first]);
+        wake_signal.notified().await;
+        let subscriptions = HashSet::from([(workspace, first), (workspace, second)]);
+        assert_eq!(wake_signal.take(), PendingWakes { any: false, subscriptions });
+        assert_eq!(wake_signal.take(), PendingWakes::default());
+        wake_signal.wake();
+        wake_signal.notified().await;
+        assert_eq!(wake_signal.take(), PendingWakes { any: true, subscriptions: HashSet::new() });
+    }
+}

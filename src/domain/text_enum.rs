@@ -1,0 +1,58 @@
+//! Enums with one string per variant, as used by the change feed, the database and the API.
+
+/// Implements `ALL`, `as_str`, `Display`, `FromStr` and `Deserialize` for an enum from the string of each variant.
+macro_rules! text_enum {
+    ($name:ident, $noun:literal, { $($variant:ident = $text:literal),* $(,)? }) => {
+        impl $name {
+            /// All variants.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Returns the string of the variant.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::text_enum::UnknownVariant;
+
+            fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+                match text {
+                    $($text => Ok(Self::$variant),)*
+                    other => Err($crate::text_enum::UnknownVariant {
+                        value: other.to_owned(),
+                        noun: $noun,
+                        expected: &[$($text),*],
+                    }),
+                }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use text_enum;
+
+/// A string that names no variant of the enum.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{value:?} is not {noun}; expected one of {}", expected.join(", "))]
+pub struct UnknownVariant {
+    /// The string.
+    pub value: String,
+    /// The expected kind of value, with an article: "a course status".
+    pub noun: &'static str,
+    /// The strings of all variants.
+    pub expected: &'static [&'static str],
+}

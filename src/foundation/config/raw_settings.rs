@@ -1,0 +1,68 @@
+//! The unparsed values of settings, and their conversion to typed values.
+
+use std::collections::HashMap;
+
+use secrecy::zeroize::Zeroizing;
+
+use super::settings::{SETTINGS, Setting};
+use super::value::SettingValue;
+
+/// The unparsed value of each setting with its source. Collects errors and the report when values are parsed.
+#[derive(Debug, Default)]
+pub struct RawSettings {
+    pub(super) values: HashMap<&'static str, RawValue>,
+    pub(super) errors: Vec<String>,
+    /// The lines of the report with their headings. Secrets are masked.
+    lines: Vec<(&'static str, String)>,
+}
+
+/// The unparsed value of one setting.
+#[derive(Debug)]
+pub(super) struct RawValue {
+    pub(super) text: Zeroizing<String>,
+    pub(super) source: String,
+}
+
+impl RawSettings {
+    /// Parses the value of one setting. If it is invalid, records an error and returns `None`.
+    pub(super) fn parse<T: SettingValue>(&mut self, key: &'static str) -> Option<T> {
+        let &Setting { heading, default, toml_type, .. } =
+            SETTINGS.iter().find(|setting| setting.key == key)?;
+        let source = self.source(key);
+        let Some(text) = self.values.get(key).map(|value| value.text.as_str()).or(default) else {
+            self.lines.push((heading, format!("# {key} is not set")));
+            return T::unset();
+        };
+        let value = T::parse(text);
+        match &value {
+            Some(value) => {
+                let line = format!("{key} = {}", toml_type.format(&value.show()));
+                self.lines.push((heading, format!("{line:<48} # {source}")));
+            }
+            None => {
+                let text = if T::SECRET { String::new() } else { format!(" {text:?}") };
+                self.errors
+                    .push(format!("{source}: invalid value{text} for `{key}`; expected {}", T::EXPECTED));
+            }
+        }
+        value
+    }
+
+    /// Returns the source of a setting's value for messages.
+    pub(super) fn source(&self, key: &str) -> String {
+        self.values.get(key).map_or("default", |value| &value.source).to_owned()
+    }
+
+    /// Returns the effective configuration in the format of the file, with the source of each value. Secrets are masked.
+    pub fn report(&self) -> String {
+        let mut text = String::new();
+        for group in self.lines.chunk_by(|left, right| left.0 == right.0) {
+            text += &format!("# {}\n", group[0].0);
+            for (_, line) in group {
+                text += &format!("{line}\n");
+            }
+            text.push('\n');
+        }
+        text.trim_end().to_owned()
+    }
+}

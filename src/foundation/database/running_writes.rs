@@ -1,0 +1,114 @@
+//! Tracks the running writes of this process and the horizons returned to readers.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::{Notify, futures::OwnedNotified};
+
+/// The running writes of this process.
+#[derive(Debug, Default)]
+pub(super) struct RunningWrites {
+    state: Mutex<RunningState>,
+    started: Arc<Notify>,
+}
+
+#[derive(Debug, Default)]
+struct RunningState {
+    /// The number of running writes by recording time.
+    starts: BTreeMap<i64, usize>,
+    /// The highest horizon returned to a reader. No later write records an earlier time, even if the clock is set back.
+    max_horizon: i64,
+}
+
+/// A registered write, removed on drop.
+#[derive(Debug)]
+pub(super) struct RegisteredWrite {
+    writes: Arc<RunningWrites>,
+    start: i64,
+}
+
+impl RunningWrites {
+    /// Registers a write whose transaction has begun. Reads its recording time while the lock is held, so that a reader either
+    /// sees the write or has read the clock earlier.
+    pub(super) fn register(self: &Arc<Self>, clock: impl Fn() -> i64) -> RegisteredWrite {
+        let mut state = self.state();
+        let start = clock().max(state.max_horizon);
+        *state.starts.entry(start).or_default() += 1;
+        drop(state);
+        self.started.notify_waiters();
+        RegisteredWrite { writes: Arc::clone(self), start }
+    }
+
+    /// Lowers a horizon to the oldest running write and returns it. Later writes do not record an earlier time.
+    pub(super) fn fix_horizon(&self, horizon: i64) -> i64 {
+        let mut state = self.state();
+        let oldest = state.starts.keys().next().copied();
+        let horizon = oldest.map_or(horizon, |oldest| oldest.min(horizon));
+        state.max_horizon = state.max_horizon.max(horizon);
+        horizon
+    }
+
+    /// Returns the recording time of the oldest running write.
+    pub(super) fn oldest(&self) -> Option<i64> {
+        self.state().starts.keys().next().copied()
+    }
+
+    /// Returns a future that resolves when the next write is registered after this call.
+    pub(super) fn next_start(&self) -> OwnedNotified {
+        Arc::clone(&self.started).notified_owned()
+    }
+
+    fn state(&self) -> MutexGuard<'_, RunningState> {
+        // No code panics while it holds the lock, so a poisoned lock is not possible.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RegisteredWrite {
+    /// Returns the recording time of the write.
+    pub(super) fn start(&self) -> i64 {
+        self.start
+    }
+}
+
+impl Drop for RegisteredWrite {
+    fn drop(&mut self) {
+        let mut state = self.writes.state();
+        if let Some(count) = state.starts.get_mut(&self.start) {
+            *count -= 1;
+            if *count == 0 {
+                state.starts.remove(&self.start);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_horizon_is_the_oldest_running_write() {
+        let writes = Arc::new(RunningWrites::default());
+        assert_eq!(writes.fix_horizon(10), 10);
+        let first = writes.register(|| 20);
+        let second = writes.register(|| 20);
+        let third = writes.register(|| 30);
+        drop(first);
+        assert_eq!(writes.fix_horizon(40), 20);
+        drop(second);
+        assert_eq!(writes.fix_horizon(40), 30);
+        drop(third);
+        assert_eq!(writes.oldest(), None);
+        assert_eq!(writes.fix_horizon(40), 40);
+    }
+
+    #[test]
+    fn a_write_after_the_clock_was_set_back_is_not_before_the_horizon() {
+        let writes = Arc::new(RunningWrites::default());
+        writes.fix_horizon(100);
+        assert_eq!(writes.register(|| 50).start(), 100);
+    }
+}

@@ -1,0 +1,34 @@
+//! Counts rejected and stalled connections, for at most one log line per second.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Events since the last log line.
+#[derive(Debug, Default)]
+pub(super) struct ConnectionCounters {
+    /// Connections beyond the limit of the whole server.
+    pub(super) over_total: AtomicU64,
+    /// Connections beyond the limit of their client address.
+    pub(super) over_address: AtomicU64,
+    /// Connections closed because the client did not read its response.
+    pub(super) stalled: AtomicU64,
+    /// Connections that the system failed to accept.
+    pub(super) not_accepted: AtomicU64,
+}
+
+impl ConnectionCounters {
+    /// Writes the log line and resets the counts, if any is not zero.
+    pub(super) fn report(&self) {
+        let [over_total, over_address, stalled, not_accepted] =
+            [&self.over_total, &self.over_address, &self.stalled, &self.not_accepted]
+                .map(|count| count.swap(0, Ordering::Relaxed));
+        if over_total + over_address + stalled + not_accepted > 0 {
+            tracing::warn!(
+                over_total,
+                over_address,
+                stalled,
+                not_accepted,
+                "connections were rejected, or closed because the client did not read"
+            );
+        }
+    }
+}

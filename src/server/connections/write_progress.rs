@@ -1,0 +1,49 @@
+//! Detects clients that read responses too slowly.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep};
+
+/// The number of bytes that a client must read within the time limit.
+const REQUIRED_BYTES: usize = 16 * 1024;
+
+/// Measures how fast a client reads pending bytes.
+#[derive(Debug)]
+pub(super) struct WriteProgress {
+    limit: Duration,
+    /// Started at the last progress. Created when bytes are pending for the first time.
+    timer: Option<Pin<Box<Sleep>>>,
+    /// Whether bytes are pending.
+    is_blocked: bool,
+    /// The number of bytes read since the timer was started.
+    bytes_read: usize,
+}
+
+impl WriteProgress {
+    /// Creates a measurement with this time limit for every [`REQUIRED_BYTES`].
+    pub(super) fn new(limit: Duration) -> Self {
+        Self { limit, timer: None, is_blocked: false, bytes_read: 0 }
+    }
+
+    /// Records that the client read bytes.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.is_blocked = false;
+        self.bytes_read = self.bytes_read.saturating_add(bytes);
+    }
+
+    /// Polls while the client reads nothing. Ready once it has exceeded the time limit.
+    pub(super) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let limit = self.limit;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        // A timer that elapsed while no bytes were pending is ignored.
+        if self.bytes_read >= REQUIRED_BYTES || (!self.is_blocked && timer.is_elapsed()) {
+            timer.as_mut().reset(Instant::now() + limit);
+            self.bytes_read = 0;
+        }
+        self.is_blocked = true;
+        ready!(timer.as_mut().poll(cx));
+        Poll::Ready(())
+    }
+}

@@ -1,0 +1,72 @@
+//! Monitoring endpoints: metrics and health checks.
+//!
+//! Served as part of the server, and by a worker on a listener of its own.
+
+use std::future::Future;
+use std::time::Duration;
+
+use poem::{Endpoint, Request, Response};
+use tokio::net::TcpListener;
+
+use super::{connections, health, layer, metrics, page, rejection};
+use domain::app::App;
+use foundation::telemetry::metrics as recorder;
+
+/// How often the metrics are aggregated if they are not requested.
+const AGGREGATE_INTERVAL: Duration = Duration::from_secs(5);
+/// How long requests in flight have to finish at shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The monitoring endpoints of a process.
+pub struct Monitoring {
+    app: App,
+    metrics_page: metrics::MetricsPage,
+}
+
+impl Monitoring {
+    /// Creates the endpoints and starts to record metrics.
+    pub fn new(app: App) -> Self {
+        recorder::install();
+        Self { app, metrics_page: metrics::MetricsPage::default() }
+    }
+
+    /// Serves only these endpoints until `shutdown` resolves.
+    pub async fn run(self, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+        let aggregate = async {
+            loop {
+                tokio::time::sleep(AGGREGATE_INTERVAL).await;
+                recorder::aggregate();
+            }
+        };
+        let limits = connections::ConnectionLimits::new(&self.app.config.server);
+        let app = self.app.clone();
+        tokio::select! {
+            () = connections::serve(listener, layer(&app, self), limits, shutdown, SHUTDOWN_TIMEOUT) => {}
+            () = aggregate => {}
+        }
+    }
+
+    /// Returns the response for this path, or `None` if the path is not a monitoring endpoint.
+    pub(super) async fn page(&self, path: &str) -> Option<Response> {
+        match path {
+            "/healthz" => Some(health::alive()),
+            "/readyz" => Some(health::ready(&self.app).await),
+            "/metrics" => Some(self.metrics_page.response(&self.app).await),
+            _ => None,
+        }
+    }
+}
+
+impl Endpoint for Monitoring {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        if let Some(response) = rejection::response(&request) {
+            return Ok(response);
+        }
+        if !page::is_read(request.method()) {
+            return Ok(page::method_not_allowed());
+        }
+        Ok(self.page(request.uri().path()).await.unwrap_or_else(page::worker_not_found))
+    }
+}

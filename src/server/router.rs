@@ -1,0 +1,99 @@
+//! Routes requests to the API, the dashboard and the public pages.
+
+use poem::http::{HeaderValue, StatusCode, header};
+use poem::{Endpoint, Request, Response};
+
+use super::monitoring::Monitoring;
+use super::{docs, errors_page, guide, page, rejection};
+use api::middleware::RequestPipeline;
+use contract_runtime::contract::Contract;
+use dashboard::Dashboard;
+use domain::app::App;
+use foundation::secret::MasterKey;
+
+/// Routes requests by their paths.
+pub(super) struct RootRouter {
+    api: RequestPipeline,
+    /// Other versions of the API, with their path prefixes.
+    other_versions: Vec<(String, RequestPipeline)>,
+    dashboard: Dashboard,
+    docs: docs::Docs,
+    monitoring: Monitoring,
+}
+
+impl RootRouter {
+    pub(super) fn new(
+        app: App,
+        api: RequestPipeline,
+        contract: &'static Contract,
+        master: &MasterKey,
+    ) -> Self {
+        let dashboard = Dashboard::new(app.clone(), master);
+        let monitoring = Monitoring::new(app);
+        Self { api, other_versions: Vec::new(), dashboard, docs: docs::Docs::new(contract), monitoring }
+    }
+
+    /// Adds another version of the API.
+    pub(super) fn add(&mut self, contract: &'static Contract, api: RequestPipeline) {
+        self.other_versions.push((format!("api/{}/", contract.stem), api));
+        self.docs.add(contract);
+    }
+
+    /// Returns a page of the dashboard or a public page.
+    async fn page(&self, request: Request) -> poem::Result<Response> {
+        if dashboard::serves(request.uri().path()) {
+            // Boxed, so that the future of an API request does not include the future of a page.
+            Box::pin(self.dashboard.call(request)).await
+        } else if page::is_read(request.method()) {
+            Ok(self.public(&request).await)
+        } else {
+            Ok(page::method_not_allowed())
+        }
+    }
+
+    /// Returns a page that requires no authentication.
+    async fn public(&self, request: &Request) -> Response {
+        let path = request.uri().path();
+        if let Some(response) = self.monitoring.page(path).await {
+            return response;
+        }
+        match path {
+            "/" => redirect("/docs/"),
+            "/docs" => redirect("/docs/"),
+            "/docs/errors" => page::html(errors_page::HTML.clone()),
+            "/docs/webhooks" => page::html(guide::HTML.clone()),
+            "/docs/webhooks/vectors.json" => page::json(guide::VECTORS),
+            "/docs/page.css" => page::style(),
+            path => match path.strip_prefix("/docs/") {
+                Some(file) => self.docs.swagger(file),
+                None => match path.strip_prefix("/openapi/").and_then(|file| self.docs.document(file)) {
+                    Some(document) => document.response(request),
+                    None => page::not_found(),
+                },
+            },
+        }
+    }
+}
+
+impl Endpoint for RootRouter {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        // `//api/v1/courses` is not a path of the API, but its client expects an API response.
+        let path = request.uri().path().trim_start_matches('/');
+        if path == "api" || path.starts_with("api/") {
+            let other = self.other_versions.iter().find(|(prefix, _)| path.starts_with(prefix));
+            return other.map_or(&self.api, |(_, api)| api).call(request).await;
+        }
+        match rejection::response(&request) {
+            Some(response) => Ok(response),
+            None => self.page(request).await,
+        }
+    }
+}
+
+fn redirect(to: &'static str) -> Response {
+    let mut response = Response::builder().status(StatusCode::PERMANENT_REDIRECT).finish();
+    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static(to));
+    response
+}

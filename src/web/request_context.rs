@@ -1,0 +1,122 @@
+//! Holds the context of a request while it is processed, and writes its access log line.
+//!
+//! The line never contains secrets, email addresses or bodies. If the client disconnects before the response, the line has no
+//! status.
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use poem::Request;
+use poem::http::{Method, StatusCode};
+
+use foundation::id::KeyId;
+
+use super::compress::Compressible;
+
+/// The context of a request. [`of`] returns it.
+#[derive(Debug)]
+pub struct RequestContext {
+    /// The request id, which the response carries.
+    pub request_id: String,
+    /// The client's IP address.
+    pub client: IpAddr,
+    started: Instant,
+    is_head: bool,
+    subject: Mutex<LogSubject>,
+    compressible: OnceLock<Compressible>,
+}
+
+/// The subject of a request in the access log.
+#[derive(Debug, Clone, Default)]
+pub enum LogSubject {
+    /// The request is not logged.
+    #[default]
+    Silent,
+    /// A call of the API.
+    Call {
+        /// The operation, once the request is routed.
+        operation: Option<&'static str>,
+        /// The key, once the request is authenticated.
+        key: Option<KeyId>,
+    },
+    /// A request outside of the API that was rejected by its connection.
+    Rejected {
+        /// The reason.
+        reason: &'static str,
+    },
+    /// A page of the dashboard.
+    Page {
+        /// The method.
+        method: Method,
+        /// The path, without the query.
+        path: String,
+    },
+}
+
+impl RequestContext {
+    pub(crate) fn new(request: &Request, request_id: String, client: IpAddr) -> Self {
+        let is_head = request.method() == Method::HEAD;
+        Self {
+            request_id,
+            client,
+            started: Instant::now(),
+            is_head,
+            subject: Mutex::default(),
+            compressible: OnceLock::new(),
+        }
+    }
+
+    /// Sets the subject of the request.
+    pub fn set(&self, subject: LogSubject) {
+        *self.subject.lock().unwrap_or_else(PoisonError::into_inner) = subject;
+    }
+
+    /// Allows compression of the response if the client accepts it. Only the first call has an effect.
+    pub fn allow_compression(&self, compressible: Compressible) {
+        self.compressible.get_or_init(|| compressible);
+    }
+
+    pub(crate) fn compressible(&self) -> Option<&Compressible> {
+        self.compressible.get()
+    }
+
+    /// Returns the time since the request was received, in microseconds.
+    pub fn duration_us(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    /// Writes the access log line. `status` is `None` if the client disconnected before the response.
+    pub(crate) fn log(&self, status: Option<StatusCode>) {
+        let duration_us = self.duration_us();
+        let subject = std::mem::take(&mut *self.subject.lock().unwrap_or_else(PoisonError::into_inner));
+        match (subject, status.map(|status| status.as_u16())) {
+            (LogSubject::Silent, _) | (LogSubject::Page { .. } | LogSubject::Rejected { .. }, None) => {}
+            (LogSubject::Call { operation, key }, status) => tracing::info!(
+                request.id = self.request_id,
+                operation = operation.unwrap_or("-"),
+                head = self.is_head.then_some(true),
+                key.id = key.as_ref().map(tracing::field::display),
+                status,
+                gone = status.is_none().then_some(true),
+                duration_us,
+                "request"
+            ),
+            (LogSubject::Page { method, path }, Some(status)) => {
+                tracing::info!(%method, path, status, duration_us, "page");
+            }
+            (LogSubject::Rejected { reason }, Some(status)) => {
+                tracing::info!(request.id = self.request_id, status, reason, "request");
+            }
+        }
+    }
+}
+
+/// Returns the context of a request.
+///
+/// # Panics
+/// Panics when the request did not pass through [`Layer`](crate::layer::Layer), which is a bug in the composition of the
+/// server.
+pub fn of(request: &Request) -> Arc<RequestContext> {
+    Arc::clone(request.extensions().get().expect("every request passes through the layer"))
+}

@@ -1,0 +1,256 @@
+//! The in-flight set: the attempts that are running, their slots, and their completions.
+//!
+//! Limits how many attempts run at once, in total and to one endpoint. Reads nothing from the database but targets.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use super::attempt::attempt;
+use super::claim::{Lease, LeasedDelivery};
+use super::outbound::WebhookClient;
+use super::settle::CompletedAttempt;
+use super::target::CachedTarget;
+use domain::app::App;
+use domain::outbox::{
+    Capacity, DeliverySlot, DeliverySlots, FastPathPermit, MAX_PRE_LEASED_PER_SUBSCRIPTION,
+};
+use foundation::secret::Seal;
+
+/// Deliveries in flight at once, of all subscriptions together.
+pub(super) const MAX_IN_FLIGHT: usize = 2_048;
+/// Concurrent requests to one subscription's endpoint.
+const MAX_REQUESTS_PER_ENDPOINT: usize = 64;
+/// How long a delivery that could not be sent for lack of local resources keeps its permit, and the interval of the warning.
+const EXHAUSTED_PAUSE: Duration = Duration::from_secs(1);
+const _: () = assert!(
+    MAX_PRE_LEASED_PER_SUBSCRIPTION <= MAX_REQUESTS_PER_ENDPOINT,
+    "pre-leased deliveries must be sent at once, well before their lease expires"
+);
+
+/// The in-flight set of a worker. Clones share it.
+#[derive(Clone)]
+pub(super) struct InFlight {
+    shared: Arc<InFlightState>,
+}
+
+struct InFlightState {
+    app: App,
+    seal: Arc<Seal>,
+    client: WebhookClient,
+    completions: UnboundedSender<Completion>,
+    slots: DeliverySlots,
+    endpoint_slots: Mutex<HashMap<Uuid, Arc<EndpointSlot>>>,
+    running: Mutex<JoinSet<()>>,
+    /// The lease token of each running delivery, by delivery id.
+    leases: Mutex<HashMap<Uuid, Uuid>>,
+    /// When the last warning about exhausted local resources was logged.
+    last_warning: Mutex<Option<Instant>>,
+}
+
+/// What the deliveries to one subscription's endpoint share: the limit of concurrent requests and the target.
+struct EndpointSlot {
+    requests: Semaphore,
+    target: CachedTarget,
+}
+
+/// A delivery that has left the in-flight set. Its slot is free once this is dropped.
+pub(super) struct Completion {
+    /// The attempt, or the delivery when it was not sent.
+    pub(super) outcome: Result<CompletedAttempt, LeasedDelivery>,
+    slot: Option<DeliverySlot>,
+    permit: Option<FastPathPermit>,
+}
+
+impl Completion {
+    /// Whether it occupies a slot until it is dropped.
+    pub(super) fn has_slot(&self) -> bool {
+        self.slot.is_some() || self.permit.is_some()
+    }
+
+    /// The delivery's workspace.
+    pub(super) fn workspace(&self) -> Uuid {
+        self.leased().delivery.workspace_id
+    }
+
+    /// The lease under which the delivery was in flight.
+    pub(super) fn lease(&self) -> &Lease {
+        &self.leased().lease
+    }
+
+    /// Whether the delivery was claimed from the queue, and not pre-leased.
+    pub(super) fn was_claimed(&self) -> bool {
+        self.permit.is_none()
+    }
+
+    /// The delivery's subscription.
+    pub(super) fn subscription(&self) -> Uuid {
+        self.leased().delivery.subscription_id
+    }
+
+    fn leased(&self) -> &LeasedDelivery {
+        match &self.outcome {
+            Ok(attempt) => &attempt.leased,
+            Err(leased) => leased,
+        }
+    }
+}
+
+impl InFlight {
+    /// Creates an empty in-flight set, and the receiver of its completions.
+    pub(super) fn new(
+        app: App,
+        seal: Arc<Seal>,
+        client: WebhookClient,
+    ) -> (Self, UnboundedReceiver<Completion>) {
+        let (completions, receiver) = mpsc::unbounded_channel();
+        let slots = DeliverySlots::new(MAX_IN_FLIGHT);
+        let (endpoint_slots, running, leases) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let last_warning = Mutex::default();
+        let shared = InFlightState {
+            app,
+            seal,
+            client,
+            completions,
+            slots,
+            endpoint_slots,
+            running,
+            leases,
+            last_warning,
+        };
+        (Self { shared: Arc::new(shared) }, receiver)
+    }
+
+    /// The worker's slots, for pre-leased deliveries.
+    pub(super) fn slots(&self) -> DeliverySlots {
+        self.shared.slots.clone()
+    }
+
+    /// Returns how many deliveries may be claimed once these completions are recorded, in total and of each workspace.
+    pub(super) fn capacity_after(&self, completions: &[Completion]) -> Capacity {
+        let mut freed = HashMap::new();
+        let with_slot = completions.iter().filter(|completion| completion.has_slot());
+        with_slot.for_each(|completion| *freed.entry(completion.workspace()).or_default() += 1);
+        self.shared.slots.capacity_after(&freed)
+    }
+
+    /// The number of occupied slots: by permits, running attempts, and completions that are not recorded yet.
+    pub(super) fn occupied_slots(&self) -> usize {
+        MAX_IN_FLIGHT - self.shared.slots.free()
+    }
+
+    /// The number of a subscription's deliveries that are being sent or wait for a concurrent request to finish.
+    pub(super) fn count_of(&self, subscription: Uuid) -> usize {
+        locked(&self.shared.endpoint_slots).get(&subscription).map_or(0, |slot| Arc::strong_count(slot) - 1)
+    }
+
+    /// Starts an attempt. Without a free slot, the delivery is returned unsent.
+    pub(super) fn start(&self, leased: LeasedDelivery, permit: Option<FastPathPermit>) {
+        // A pre-leased delivery has had a slot since its permit was granted.
+        let slot = match permit {
+            Some(_) => None,
+            None => match self.shared.slots.acquire(leased.delivery.workspace_id) {
+                None => return self.return_unsent(leased, permit),
+                slot => slot,
+            },
+        };
+        let endpoint_slot = self.endpoint_slot(leased.delivery.subscription_id);
+        let shared = Arc::clone(&self.shared);
+        let (delivery, lease) = (leased.delivery.id, leased.lease.token);
+        locked(&self.shared.leases).insert(delivery, lease);
+        locked(&self.shared.running).spawn(async move {
+            let outcome = shared.attempt(&endpoint_slot, leased).await;
+            locked(&shared.leases).remove(&delivery);
+            let _ = shared.completions.send(Completion { outcome, slot, permit });
+        });
+    }
+
+    /// Returns a delivery unsent, as a completion.
+    pub(super) fn return_unsent(&self, leased: LeasedDelivery, permit: Option<FastPathPermit>) {
+        let _ = self.shared.completions.send(Completion { outcome: Err(leased), slot: None, permit });
+    }
+
+    /// Removes finished tasks, logs their panics, and removes unused endpoint slots.
+    pub(super) fn clean_up(&self) {
+        while let Some(finished) = locked(&self.shared.running).try_join_next() {
+            if let Err(error) = finished
+                && error.is_panic()
+            {
+                tracing::error!(%error, "an attempt panicked; its delivery is sent again when its lease expires");
+            }
+        }
+        locked(&self.shared.endpoint_slots).retain(|_, slot| Arc::strong_count(slot) > 1);
+    }
+
+    /// Returns the running attempts, which are removed from the set. Deliveries that wait for a concurrent request to finish
+    /// are returned unsent.
+    pub(super) fn drain(&self) -> JoinSet<()> {
+        locked(&self.shared.endpoint_slots).values().for_each(|slot| slot.requests.close());
+        std::mem::take(&mut *locked(&self.shared.running))
+    }
+
+    /// Removes and returns the deliveries that never completed, each with its lease token. Call it when no attempt is running.
+    pub(super) fn take_unfinished(&self) -> Vec<(Uuid, Uuid)> {
+        locked(&self.shared.leases).drain().collect()
+    }
+
+    fn endpoint_slot(&self, subscription: Uuid) -> Arc<EndpointSlot> {
+        let mut slots = locked(&self.shared.endpoint_slots);
+        let new = || {
+            Arc::new(EndpointSlot {
+                requests: Semaphore::new(MAX_REQUESTS_PER_ENDPOINT),
+                target: CachedTarget::default(),
+            })
+        };
+        Arc::clone(slots.entry(subscription).or_insert_with(new))
+    }
+}
+
+impl InFlightState {
+    /// Waits for a request permit of the endpoint, then makes an attempt at the subscription's current target. Returns the
+    /// delivery unsent when the subscription is no longer enabled, when its target cannot be read, or when this machine lacks
+    /// the resources to send it, which is not the receiver's failure.
+    async fn attempt(
+        &self,
+        endpoint_slot: &EndpointSlot,
+        mut leased: LeasedDelivery,
+    ) -> Result<CompletedAttempt, LeasedDelivery> {
+        let Ok(_permit) = endpoint_slot.requests.acquire().await else { return Err(leased) };
+        if !leased.target.is_fresh() {
+            let subscription = leased.delivery.subscription_id;
+            match endpoint_slot.target.get(&self.app, &self.seal, subscription).await {
+                Some(target) => leased.target = target,
+                None => return Err(leased),
+            }
+        }
+        let completed = attempt(&self.app, &self.client, leased).await?;
+        if completed.is_exhausted() {
+            self.warn_of_exhaustion();
+            sleep(EXHAUSTED_PAUSE).await;
+            return Err(completed.leased);
+        }
+        Ok(completed)
+    }
+
+    /// Logs a warning that attempts could not be made, at most once per [`EXHAUSTED_PAUSE`].
+    fn warn_of_exhaustion(&self) {
+        let mut last_warning = locked(&self.last_warning);
+        if last_warning.is_none_or(|at| at.elapsed() >= EXHAUSTED_PAUSE) {
+            *last_warning = Some(Instant::now());
+            tracing::warn!(
+                "webhooks are delayed: no file descriptor is left for a connection, or a workspace has reached its limit of DNS lookups"
+            );
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No code panics while it holds one of these locks.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

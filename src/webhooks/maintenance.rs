@@ -1,0 +1,186 @@
+//! Maintenance jobs of webhooks: fans out events with many subscriptions, advances replays, moves deliveries to match the state
+//! of their subscription, and removes deleted subscriptions and expired log entries.
+//!
+//! Each step is a short transaction of its own and can be repeated. Several processes may run the jobs at once.
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use entity::{events, webhook_attempts, webhook_deliveries};
+use tokio::time::{Instant, MissedTickBehavior, sleep, timeout};
+
+use super::schedule::RETENTION_MS;
+use domain::app::App;
+use domain::outbox::fan_out;
+use domain::webhooks::{self, Replay, ReplayState};
+use foundation::id;
+
+/// The interval of all jobs except pruning.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The interval of pruning.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
+/// Batches of one job per interval, at most, so that no job delays the others.
+const MAX_BATCHES: usize = 20;
+/// The pause after each batch of a fan-out, as a multiple of the batch's duration, so that other transactions can write.
+const PAUSE_FACTOR: u32 = 10;
+/// The longest such pause. A batch's duration includes the wait for other writes.
+const MAX_PAUSE: Duration = Duration::from_millis(100);
+/// Rows that one transaction of pruning examines.
+const PRUNE_BATCH: u32 = 500;
+
+/// Runs all jobs until `stopped`. A step that is interrupted then is rolled back.
+pub async fn run(app: App, stopped: impl Future<Output = ()>) {
+    let jobs = run_every(INTERVAL, || run_jobs(&app));
+    let pruning = run_every(PRUNE_INTERVAL, || prune(&app));
+    let fan_out = fan_out_all(&app);
+    tokio::select! {
+        () = stopped => {}
+        _ = async { tokio::join!(jobs, pruning, fan_out) } => {}
+    }
+}
+
+/// Runs a job at each interval. An error is logged, and the job runs again at the next interval.
+async fn run_every<R: Future<Output = anyhow::Result<()>>>(period: Duration, job: impl Fn() -> R) {
+    let mut ticks = tokio::time::interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = job().await {
+            let error = format!("{error:#}");
+            tracing::warn!(error, "webhook maintenance failed");
+        }
+    }
+}
+
+/// Writes the deliveries of events with many subscriptions in a loop, one workspace after the other.
+async fn fan_out_all(app: &App) {
+    let (mut last, mut failed) = (None, false);
+    loop {
+        let began = Instant::now();
+        match fan_out(app, &mut last).await {
+            Ok(true) => {
+                failed = false;
+                sleep((PAUSE_FACTOR * began.elapsed()).min(MAX_PAUSE)).await;
+            }
+            Ok(false) => _ = timeout(INTERVAL, app.fast_path().fanout_signal().notified()).await,
+            Err(error) => {
+                let error = error.to_string();
+                tracing::debug!(error, "writing the deliveries of an event failed");
+                // The error concerns one workspace; the next call continues with another one.
+                if std::mem::replace(&mut failed, true) {
+                    tracing::warn!(error, "writing the deliveries of events failed repeatedly; retrying");
+                    sleep(INTERVAL).await;
+                }
+            }
+        }
+    }
+}
+
+/// Runs all jobs except pruning once: writes all outstanding deliveries of events, then up to [`MAX_BATCHES`] batches of each
+/// other job.
+///
+/// # Errors
+/// Returns the first error, after all jobs have run.
+pub async fn run_once(app: &App) -> anyhow::Result<()> {
+    let mut last = None;
+    let outcome = loop {
+        match fan_out(app, &mut last).await {
+            Ok(true) => {}
+            Ok(false) => break Ok(()),
+            Err(error) => break Err(error.into()),
+        }
+    };
+    outcome.and(run_jobs(app).await)
+}
+
+/// Aligns deliveries with their subscriptions' state, purges deleted subscriptions, and advances replays. An error in one job
+/// does not stop the others.
+async fn run_jobs(app: &App) -> anyhow::Result<()> {
+    let mut outcome = align_deliveries(app).await;
+    outcome = outcome.and(purge_deleted(app).await);
+    for replay in webhooks::running(app).await? {
+        let of = replay.id;
+        let advanced = advance(app, replay).await;
+        outcome = outcome.and(advanced.with_context(|| format!("replay {of}")));
+    }
+    outcome
+}
+
+async fn align_deliveries(app: &App) -> anyhow::Result<()> {
+    for _ in 0..MAX_BATCHES {
+        if !webhooks::align_deliveries(app).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn purge_deleted(app: &App) -> anyhow::Result<()> {
+    for _ in 0..MAX_BATCHES {
+        if !webhooks::purge_deleted(app).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn advance(app: &App, replay: Replay) -> anyhow::Result<()> {
+    for _ in 0..MAX_BATCHES {
+        if webhooks::advance(app, replay.workspace, replay.id).await?.state != ReplayState::Running {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes settled deliveries and attempts that are older than 30 days, and such events without a delivery.
+///
+/// # Errors
+/// Returns an error when a query fails.
+pub async fn prune(app: &App) -> anyhow::Result<()> {
+    prune_deliveries(app).await?;
+    prune_attempts(app).await?;
+    prune_events(app).await
+}
+
+/// Deletes deliveries that were settled at least 30 days ago, with their attempts.
+async fn prune_deliveries(app: &App) -> anyhow::Result<()> {
+    loop {
+        let write = app.begin_write().await?;
+        let deleted =
+            webhook_deliveries::prune(write.conn(), write.now_ms() - RETENTION_MS, PRUNE_BATCH.into())
+                .await?;
+        write.commit().await?;
+        if deleted < PRUNE_BATCH.into() {
+            return Ok(());
+        }
+    }
+}
+
+/// Deletes attempts that are at least 30 days old, of deliveries that are still held or pending.
+async fn prune_attempts(app: &App) -> anyhow::Result<()> {
+    loop {
+        let write = app.begin_write().await?;
+        let before = id::min_uuid_at(write.now_ms() - RETENTION_MS);
+        let deleted = webhook_attempts::prune(write.conn(), before, PRUNE_BATCH.into()).await?;
+        write.commit().await?;
+        if deleted < PRUNE_BATCH.into() {
+            return Ok(());
+        }
+    }
+}
+
+/// Deletes events that are at least 30 days old and have no delivery.
+async fn prune_events(app: &App) -> anyhow::Result<()> {
+    let mut last = None;
+    loop {
+        let write = app.begin_write().await?;
+        let before = id::min_uuid_at(write.now_ms() - RETENTION_MS);
+        (_, last) = events::prune(write.conn(), before, last, PRUNE_BATCH).await?;
+        write.commit().await?;
+        if last.is_none() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A service that implements the second version. It records its requests and responds with their values.
+
+use std::sync::{Arc, Mutex};
+
+use api::call::{Call, Caller};
+use api::error::{ApiError, Reply};
+use contract_runtime::payload::{Bytes, Json, Text};
+use contract_runtime::response::ResponseParts;
+use contract_runtime::service::Service;
+use poem_openapi::types::MaybeUndefined;
+
+use super::generated::schemas::{
+    ChangeThingOkBody, Kind, LargeThing, Level, PayOkBody, Payment, Place, Reference, Thing, ThingBox,
+};
+use super::generated::things::{
+    ChangeThingRequest, ChangeThingResponse, CreateThingRequest, CreateThingResponse, DeleteThingRequest,
+    DeleteThingResponse, LabelThingRequest, LabelThingResponse, ListThingsRequest, ListThingsResponse,
+    Things,
+};
+use super::generated::r#type::{
+    NoteRequest, NoteResponse, PayRequest, PayResponse, Type, UploadRequest, UploadResponse,
+};
+
+/// The recorded requests.
+#[derive(Clone, Default)]
+pub struct RecordingService {
+    list_requests: Arc<Mutex<Vec<ListThingsRequest>>>,
+    create_requests: Arc<Mutex<Vec<CreateThingRequest>>>,
+}
+
+impl RecordingService {
+    /// Returns the last request to `listThings`.
+    pub fn last_list_request(&self) -> ListThingsRequest {
+        self.list_requests.lock().expect("the lock is not poisoned").last().cloned().expect("it was called")
+    }
+
+    /// Returns the last request to `createThing`.
+    pub fn last_create_request(&self) -> CreateThingRequest {
+        self.create_requests.lock().expect("the lock is not poisoned").last().cloned().expect("it was called")
+    }
+}
+
+/// Parses a scalar.
+fn parse<T: serde::de::DeserializeOwned>(text: &str) -> T {
+    serde_json::from_value(text.into()).expect("a scalar")
+}
+
+fn thing() -> Thing {
+    Thing {
+        id: 1,
+        kind: Kind::Big,
+        level: Level::Value3,
+        other_ids: vec!["abc".to_owned()],
+        size: None,
+        place: Some(Place { name: "here".to_owned() }),
+        at: parse("2026-02-14T09:12:45.5Z"),
+        day: parse("2026-02-14"),
+        key: parse("0198c2d4-6c1f-7a10-9d3b-5b1e6f0a2c44"),
+        seal: parse("AP8="),
+        self_: "https://example.com/1".to_owned(),
+        labels: [("a".to_owned(), "b".to_owned())].into(),
+        r#box: ThingBox { depth: 2, color: None },
+        grid: vec![vec![1, 2], vec![]],
+        anything: [("deep".to_owned(), serde_json::json!({ "er": [1, null] }))].into(),
+        parts: None,
+        old: None,
+    }
+}
+
+impl Service for RecordingService {
+    type Caller = Caller;
+    type Error = ApiError;
+
+    fn error_parts(&self, call: &Call, error: ApiError) -> ResponseParts {
+        error.into_parts(call)
+    }
+
+    fn undocumented(&self, call: &Call, status: u16) -> ApiError {
+        ApiError::undocumented(call.operation, status)
+    }
+}
+
+impl Things for RecordingService {
+    async fn list_things(&self, _: Call, request: ListThingsRequest) -> Reply<ListThingsResponse> {
+        let (link, old) = (request.label.clone(), "a".to_owned());
+        self.list_requests.lock().expect("the lock is not poisoned").push(request);
+        Ok(ListThingsResponse::Ok(Json::Value(vec![thing()]), Some(link), 1, old))
+    }
+
+    async fn create_thing(&self, _: Call, request: CreateThingRequest) -> Reply<CreateThingResponse> {
+        let thing = LargeThing {
+            id: 7,
+            name: request.body.name.clone().unwrap_or_default(),
+            weight: request.body.count.into(),
+            theme: Some(request.theme.clone()),
+        };
+        self.create_requests.lock().expect("the lock is not poisoned").push(request);
+        Ok(CreateThingResponse::Created(Json::Value(thing), "/api/v2/things/big/7".to_owned()))
+    }
+
+    async fn label_thing(&self, _: Call, request: LabelThingRequest) -> Reply<LabelThingResponse> {
+        if request.id == 404 {
+            return Err(ApiError::unknown_path());
+        }
+        let labels: Vec<String> = request.body.labels.into_values().collect();
+        Ok(LabelThingResponse::NoContent(format!(
+            "{}/{}/{}",
+            request.kind.as_str(),
+            request.id,
+            labels.join("-")
+        )))
+    }
+
+    async fn change_thing(&self, _: Call, request: ChangeThingRequest) -> Reply<ChangeThingResponse> {
+        let mut change = ChangeThingOkBody { set: Vec::new(), cleared: Vec::new() };
+        let mut record = |name: &str, state: MaybeUndefined<String>| match state {
+            MaybeUndefined::Undefined => {}
+            MaybeUndefined::Null => change.cleared.push(name.to_owned()),
+            MaybeUndefined::Value(value) => change.set.push(format!("{name}={value}")),
+        };
+        record("name", request.body.name);
+        record("place", request.body.place.map_value(|place| place.name));
+        record(
+            "count",
+            request
+                .body
+                .count
+                .map_or(MaybeUndefined::Undefined, |count| MaybeUndefined::Value(count.to_string())),
+        );
+        Ok(ChangeThingResponse::Ok(Json::Value(change)))
+    }
+
+    async fn delete_thing(&self, _: Call, _: DeleteThingRequest) -> Reply<DeleteThingResponse> {
+        Ok(DeleteThingResponse::Accepted)
+    }
+}
+
+impl Type for RecordingService {
+    async fn pay(&self, _: Call, request: PayRequest) -> Reply<PayResponse> {
+        let r#for = match &request.body {
+            Payment::Card(card) => card.reference.clone().unwrap_or(Reference::String(card.number.clone())),
+            Payment::Cash(cash) => Reference::Integer(cash.amount),
+        };
+        Ok(PayResponse::Ok(Json::Value(PayOkBody { payment: request.body, r#for })))
+    }
+
+    async fn note(&self, _: Call, request: NoteRequest) -> Reply<NoteResponse> {
+        Ok(NoteResponse::Ok(Text(request.body.to_uppercase())))
+    }
+
+    async fn upload(&self, _: Call, request: UploadRequest) -> Reply<UploadResponse> {
+        Ok(UploadResponse::Ok(Bytes(request.body.iter().rev().copied().collect())))
+    }
+}

@@ -1,0 +1,40 @@
+//! The catalog of all rules, with lookup by id.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::rule::{Rule, SchemaRule};
+use super::{compare, schema};
+
+/// Returns all rules that are not schema rules.
+pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
+    [
+        compare::API_RULES,
+        compare::OPERATION_RULES,
+        compare::PARAMETER_RULES,
+        compare::BODY_RULES,
+        compare::ENCODING_RULES,
+        compare::RESPONSE_RULES,
+        compare::SECURITY_RULES,
+        compare::SERVER_RULES,
+        compare::LIFECYCLE_RULES,
+        schema::RULES,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Returns the rule with the id.
+pub(crate) fn rule(id: &str) -> Option<&'static Rule> {
+    static INDEX: OnceLock<HashMap<&str, &Rule>> = OnceLock::new();
+    INDEX.get_or_init(|| rules().map(|rule| (rule.id, rule)).collect()).get(id).copied()
+}
+
+/// Returns the schema rule whose id, without the prefix of the site, is `suffix`.
+pub(crate) fn schema_rule(suffix: &str) -> Option<&'static SchemaRule> {
+    static INDEX: OnceLock<HashMap<&str, &SchemaRule>> = OnceLock::new();
+    INDEX
+        .get_or_init(|| schema::schema_rules().map(|schema_rule| (schema_rule.suffix, schema_rule)).collect())
+        .get(suffix)
+        .copied()
+}

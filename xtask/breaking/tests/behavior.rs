@@ -1,0 +1,223 @@
+//! Behavior of the whole comparison: recursion ends, a shared change is reported once, equivalent notations are equal, and
+//! documents that cannot be compared are rejected.
+
+use contract::source::Source;
+use serde_json::{Value, json};
+
+use super::super::document;
+use super::super::finding::Finding;
+use super::super::rule::Level;
+use super::{differences, ids_and_levels};
+
+fn ids(findings: &[Finding]) -> Vec<&str> {
+    findings.iter().map(|finding| finding.id.as_str()).filter(|id| !id.starts_with("api-")).collect()
+}
+
+/// Creates a document with one operation whose response is the schema `A`.
+pub(super) fn answering(schemas: &Value) -> String {
+    let answer =
+        json!({"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}}});
+    let paths = json!({"/a": {"get": {"operationId": "getA", "responses": answer}}});
+    json!({"openapi": "3.1.0", "paths": paths, "components": {"schemas": schemas}}).to_string()
+}
+
+#[test]
+fn recursion_ends_and_the_shortest_path_is_reported() {
+    let tree = |kind: &str| {
+        let node = json!({"type": "object", "properties": {
+            "value": {"type": kind}, "children": {"type": "array", "items": {"$ref": "#/components/schemas/A"}},
+        }});
+        answering(&json!({"A": node}))
+    };
+    let findings = differences(&tree("string"), &tree("integer"));
+    assert_eq!(ids(&findings), ["response-property-type-changed"]);
+    assert_eq!(findings[0].operations[0].path, "getA 200 -> value");
+}
+
+#[test]
+fn a_chain_of_five_thousand_schemas_does_not_overflow_the_stack() {
+    let chain = |last: &str| {
+        let mut schemas = json!({"A": {"properties": {"p": {"$ref": "#/components/schemas/S0"}}}});
+        for at in 0..5_000 {
+            let next = json!({"$ref": format!("#/components/schemas/S{}", at + 1)});
+            schemas[format!("S{at}")] =
+                if at % 2 == 0 { json!({"allOf": [next]}) } else { json!({"properties": {"p": next}}) };
+        }
+        schemas["S5000"] = json!({"type": last});
+        answering(&schemas)
+    };
+    assert_eq!(ids(&differences(&chain("string"), &chain("integer"))), ["response-property-type-changed"]);
+}
+
+#[test]
+fn a_shared_change_is_reported_once_with_all_affected_operations() {
+    let document = |length: u32| {
+        let answer =
+            json!({"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}}});
+        let operation = |id: &str| json!({"get": {"operationId": id, "responses": answer}});
+        let a = json!({"properties": {"p": {"type": "string", "maxLength": length}}});
+        json!({"openapi": "3.1.0", "paths": {"/a": operation("getA"), "/b": operation("getB")}, "components": {"schemas": {"A": a}}})
+            .to_string()
+    };
+    let findings = differences(&document(1), &document(2));
+    let found: Vec<&Finding> = findings.iter().filter(|finding| finding.level == Level::Error).collect();
+    assert_eq!(found.len(), 1);
+    let paths: Vec<&str> = found[0].operations.iter().map(|affected| affected.path.as_str()).collect();
+    assert_eq!(paths, ["getA 200 -> p", "getB 200 -> p"]);
+}
+
+#[test]
+fn a_fingerprint_is_independent_of_line_numbers() {
+    let document = |length: u32, more: &str| {
+        format!(
+            "openapi: 3.1.0\n{more}paths:\n  /a:\n    get:\n      operationId: getA\n      parameters:\n        - name: q\n          \
+             in: query\n          schema: {{type: string, maxLength: {length}}}\n"
+        )
+    };
+    let one = differences(&document(9, ""), &document(8, ""));
+    let other = differences(&document(9, "# a\n\n"), &document(8, "info: {title: T}\n# b\n"));
+    assert_eq!(one[0].fingerprint, other[0].fingerprint);
+    assert_ne!(one[0].fingerprint, differences(&document(9, ""), &document(7, ""))[0].fingerprint);
+}
+
+#[test]
+fn equivalent_notations_of_3_0_and_3_1_are_equal() {
+    let document = |version: &str, schema: Value| {
+        let body = json!({"content": {"application/json": {"schema": schema}}});
+        json!({"openapi": version, "paths": {"/a": {"post": {"requestBody": body}}}}).to_string()
+    };
+    let old = document(
+        "3.0.3",
+        json!({"type": "integer", "nullable": true, "minimum": 0, "exclusiveMinimum": true, "example": 1}),
+    );
+    let new = document("3.1.0", json!({"type": ["null", "integer"], "exclusiveMinimum": 0}));
+    assert_eq!(ids_and_levels(&differences(&old, &new)), []);
+    assert_eq!(ids_and_levels(&differences(&new, &old)), []);
+}
+
+#[test]
+fn alternatives_are_matched_regardless_of_their_order() {
+    let of = |names: [&str; 3]| {
+        let members: Vec<Value> =
+            names.iter().map(|name| json!({"$ref": format!("#/components/schemas/{name}")})).collect();
+        let kind = |name: &str| json!({"type": "object", "properties": {"kind": {"const": name}, (name): {"type": "string"}}});
+        answering(&json!({"A": {"oneOf": members}, "X": kind("x"), "Y": kind("y"), "Z": kind("z")}))
+    };
+    assert!(differences(&of(["X", "Y", "Z"]), &of(["Z", "X", "Y"])).is_empty());
+}
+
+#[test]
+fn documents_that_cannot_be_compared_are_rejected() {
+    let refused = |text: &str| {
+        let refused = document::read(Source::new("a.yaml", text)).expect_err("it cannot be compared");
+        refused.diagnostics.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+    };
+    let head = "openapi: 3.1.0\ncomponents:\n  schemas:\n    A:\n";
+    assert_eq!(
+        refused(&format!("{head}      $ref: '#/components/schemas/B'")),
+        "`#/components/schemas/B` does not exist"
+    );
+    assert_eq!(refused(&format!("{head}      $ref: b.yaml")), "`b.yaml` refers to another document");
+    assert!(refused(&format!("{head}      $dynamicRef: '#a'")).starts_with("`$dynamicRef` depends"));
+    assert!(refused(&format!("{head}      $schema: https://example.com")).starts_with("unsupported dialect"));
+    assert_eq!(refused(""), "the file is empty");
+    assert!(refused("openapi: 3.2.0").contains("expected OpenAPI 3.0.x or 3.1.x"));
+}
+
+#[test]
+fn paths_match_regardless_of_parameter_names() {
+    let document = |name: &str| {
+        let parameter = json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}});
+        let path = format!("/a/{{{name}}}");
+        json!({"openapi": "3.1.0", "paths": {path: {"parameters": [parameter], "get": {"operationId": "getA"}}}}).to_string()
+    };
+    let findings = differences(&document("id"), &document("key"));
+    assert_eq!(ids_and_levels(&findings), [("request-path-parameter-renamed".to_owned(), Level::Info)]);
+}
+
+/// Creates a document with one operation and additional root keywords.
+pub(super) fn operating(root: &Value, operation: &Value) -> String {
+    let mut document = json!({"openapi": "3.1.0", "paths": {"/a": {"get": operation}}});
+    for (key, value) in root.as_object().expect("keys") {
+        document[key] = value.clone();
+    }
+    document.to_string()
+}
+
+#[test]
+fn shared_settings_can_be_moved_to_each_operation() {
+    let security = json!([{"key": ["read"]}]);
+    let servers = json!([{"url": "https://a.example"}]);
+    let parameter = json!([{"name": "q", "in": "query", "schema": {"type": "string"}}]);
+    let shared = json!({"security": security, "servers": servers, "paths": {"/a": {"parameters": parameter, "get": {}}}});
+    let own = json!({"security": security, "servers": servers, "parameters": parameter});
+    assert_eq!(
+        ids_and_levels(&differences(&operating(&shared, &json!({})), &operating(&json!({}), &own))),
+        []
+    );
+    assert_eq!(
+        ids_and_levels(&differences(&operating(&json!({}), &own), &operating(&shared, &json!({})))),
+        []
+    );
+}
+
+#[test]
+fn requiring_an_optional_key_is_breaking() {
+    let asking = |security: Value| operating(&json!({}), &json!({"security": security}));
+    let found = |before: Value, after: Value| {
+        let findings = differences(&asking(before), &asking(after));
+        ids_of_security(&findings)
+    };
+    assert_eq!(found(json!([{}, {"key": []}]), json!([{"key": []}])), ["api-security-added"]);
+    assert_eq!(found(json!([{"key": []}]), json!([{}, {"key": []}])), ["api-security-removed"]);
+    assert_eq!(found(json!([{"a": []}, {"b": []}]), json!([{"b": []}])), ["api-security-removed"]);
+    assert_eq!(
+        found(json!([{"a": []}]), json!([{"a": [], "b": []}])),
+        ["api-security-added", "api-security-removed"]
+    );
+    assert_eq!(found(json!([{"a": ["x"]}, {"a": ["y"]}]), json!([{"a": ["y"]}])), ["api-security-removed"]);
+}
+
+fn ids_of_security(findings: &[Finding]) -> Vec<String> {
+    let mut ids: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
+    ids.retain(|id| id.starts_with("api-security"));
+    ids.sort();
+    ids
+}
+
+#[test]
+fn an_added_keyword_of_a_shared_schema_is_reported_once() {
+    let document = |pattern: bool| {
+        let schema =
+            if pattern { json!({"type": "string", "pattern": "^a"}) } else { json!({"type": "string"}) };
+        let body = |name: &str| {
+            let schema = json!({"properties": {name: {"$ref": "#/components/schemas/S"}}});
+            json!({"post": {"operationId": name, "requestBody": {"content": {"application/json": {"schema": schema}}}}})
+        };
+        json!({"openapi": "3.1.0", "paths": {"/a": body("a"), "/b": body("b")}, "components": {"schemas": {"S": schema}}})
+            .to_string()
+    };
+    let findings = differences(&document(false), &document(true));
+    assert_eq!(ids(&findings), ["request-property-pattern-added"]);
+    let reached: Vec<&str> = findings
+        .iter()
+        .flat_map(|finding| &finding.operations)
+        .map(|affected| affected.operation.as_str())
+        .collect();
+    assert_eq!(reached, ["a", "b"]);
+}
+
+#[test]
+fn default_does_not_cover_a_success() {
+    let answering = |status: &str| {
+        operating(
+            &json!({}),
+            &json!({"responses": {status: {"description": "D"}, "default": {"description": "D"}}}),
+        )
+    };
+    let removed = |before, after| {
+        ids(&differences(&answering(before), &answering(after))).contains(&"response-success-status-removed")
+    };
+    assert!(removed("200", "202"));
+    assert!(!removed("200", "2XX"));
+}

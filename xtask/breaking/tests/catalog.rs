@@ -1,0 +1,245 @@
+//! Compares the catalog with the rules of oasdiff: every rule of oasdiff exists here with the same level, or is listed with the
+//! reason for the difference.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::catalog;
+use super::super::rule::{Inverse, Level, SchemaSite};
+use super::super::schema;
+
+/// Rules of oasdiff that do not exist here, by the end of their id, and the reason.
+const WITHOUT: [(&str, &str); 4] = [
+    ("-all-of-added", "`allOf` is merged first, and each added keyword has its own rule"),
+    ("-all-of-removed", "`allOf` is merged first, and each removed keyword has its own rule"),
+    ("-all-of-added-annotation-only", "`allOf` is merged first, and annotations are not compared"),
+    ("-all-of-removed-annotation-only", "`allOf` is merged first, and annotations are not compared"),
+];
+
+/// Rules with a higher level than in oasdiff, and the reason.
+const RAISED: [(&str, &str); 28] = [
+    ("api-security-component-removed", SECURITY),
+    ("api-security-component-type-changed", SECURITY),
+    ("api-security-component-oauth-url-changed", SECURITY),
+    ("api-security-component-oauth-token-url-changed", SECURITY),
+    ("api-security-component-oauth-scope-removed", SECURITY),
+    ("api-security-removed", SECURITY),
+    ("api-security-added", SECURITY),
+    ("api-security-scope-added", SECURITY),
+    ("api-security-scope-removed", SECURITY),
+    ("api-global-security-removed", SECURITY),
+    ("api-global-security-added", SECURITY),
+    ("api-global-security-scope-added", SECURITY),
+    ("api-global-security-scope-removed", SECURITY),
+    ("api-operation-id-removed", "generated clients use it as a function name"),
+    ("request-parameter-removed", "a strict server rejects unknown parameters"),
+    ("response-property-enum-value-added", "only an open enum requires clients to expect new values"),
+    ("discriminator", "clients select the schema by the discriminator"),
+    ("response-body-any-of-added", "clients receive an unknown alternative, as with `oneOf`"),
+    ("response-property-any-of-added", "clients receive an unknown alternative, as with `oneOf`"),
+    (
+        "request-parameter-property-type-changed",
+        "requests with the old type are rejected, as at all other sites",
+    ),
+    ("became-read-only", "the server ignores what clients send"),
+    (
+        "request-required-property-became-not-read-only",
+        "clients must send what they were not allowed to send",
+    ),
+    ("became-write-only", "clients no longer receive the property"),
+    ("max-length-set", BOUND),
+    ("max-set", BOUND),
+    ("min-items-set", BOUND),
+    ("min-set", BOUND),
+    ("pattern-changed", BOUND),
+];
+
+const BOUND: &str = "requests that were valid are rejected, as with a tightened bound";
+
+const SECURITY: &str = "clients depend on their keys and scopes";
+
+fn level(suffix: &str) -> Level {
+    match suffix {
+        "ERR" => Level::Error,
+        "WARN" => Level::Warning,
+        _ => Level::Info,
+    }
+}
+
+/// Returns the rules of oasdiff with their levels.
+fn theirs() -> BTreeMap<&'static str, Level> {
+    let lines = include_str!("oasdiff.txt").lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| line.split_once(' ').expect("a level and an id"))
+        .map(|(suffix, id)| (id, level(suffix)))
+        .collect()
+}
+
+/// Returns the rules of this crate with their levels.
+fn ours() -> BTreeMap<String, Level> {
+    let mut rules: BTreeMap<String, Level> =
+        catalog::rules().map(|rule| (rule.id.to_owned(), rule.level)).collect();
+    for site in SchemaSite::ALL {
+        for schema_rule in schema::schema_rules() {
+            rules.entry(site.id(schema_rule.suffix)).or_insert_with(|| schema_rule.level(site));
+        }
+    }
+    rules
+}
+
+#[test]
+fn every_rule_of_oasdiff_exists_or_is_omitted_for_a_reason() {
+    let ours = ours();
+    let missing: Vec<&str> = theirs()
+        .into_keys()
+        .filter(|id| !ours.contains_key(*id) && !WITHOUT.iter().any(|(ending, _)| id.ends_with(ending)))
+        .collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    for (ending, reason) in WITHOUT {
+        assert!(
+            !reason.is_empty() && theirs().keys().any(|id| id.ends_with(ending)),
+            "{ending} matches no rule of oasdiff"
+        );
+    }
+}
+
+#[test]
+fn every_level_equals_that_of_oasdiff_or_is_raised_for_a_reason() {
+    let ours = ours();
+    let mut used = BTreeSet::new();
+    for (id, theirs) in theirs() {
+        let Some(ours) = ours.get(id) else { continue };
+        if *ours == theirs {
+            continue;
+        }
+        let raised = RAISED.iter().find(|(part, _)| id.contains(part));
+        assert!(*ours > theirs && raised.is_some(), "{id}: {theirs:?} in oasdiff, {ours:?} here");
+        used.extend(raised.map(|(part, _)| *part));
+    }
+    let unused: Vec<&str> =
+        RAISED.iter().map(|(part, _)| *part).filter(|part| !used.contains(part)).collect();
+    assert!(unused.is_empty(), "unused entries: {unused:?}");
+}
+
+#[test]
+fn every_rule_has_an_inverse_or_a_reason() {
+    let words: BTreeSet<&str> = schema::schema_rules().map(|schema_rule| schema_rule.suffix).collect();
+    for schema_rule in schema::schema_rules() {
+        match schema_rule.inverse {
+            Inverse::Of(suffix) => {
+                assert!(
+                    words.contains(suffix),
+                    "the inverse {suffix} of {} does not exist",
+                    schema_rule.suffix
+                )
+            }
+            Inverse::None(reason) => assert!(!reason.is_empty(), "{}", schema_rule.suffix),
+        }
+    }
+    for rule in catalog::rules() {
+        match rule.inverse {
+            Inverse::Of(id) => {
+                assert!(catalog::rule(id).is_some(), "the inverse {id} of {} does not exist", rule.id)
+            }
+            Inverse::None(reason) => assert!(!reason.is_empty(), "{}", rule.id),
+        }
+    }
+}
+
+#[test]
+fn every_rule_above_level_info_has_an_impact_and_a_remedy() {
+    for rule in catalog::rules() {
+        let is_explained = !rule.impact.is_empty() && !rule.remedy.is_empty();
+        assert_eq!(is_explained, rule.level != Level::Info, "{}", rule.id);
+    }
+}
+
+#[test]
+fn no_two_rules_share_an_id() {
+    let mut seen = BTreeSet::new();
+    for rule in catalog::rules() {
+        assert!(seen.insert(rule.id), "{} is declared twice", rule.id);
+    }
+    let mut words = BTreeSet::new();
+    for schema_rule in schema::schema_rules() {
+        assert!(words.insert(schema_rule.suffix), "{} is declared twice", schema_rule.suffix);
+    }
+}
+
+const NO_PATH: &str = "responses have no path";
+const NO_WHOLE_PATH: &str = "responses have no parameters of a path item";
+
+/// For each rule about requests, the corresponding rule about responses, or the reason why there is none.
+const COUNTERPARTS: [(&str, Result<&str, &str>); 42] = [
+    ("new-optional-request-default-parameter-to-existing-path", Err(NO_WHOLE_PATH)),
+    ("new-optional-request-parameter", Ok("response-header-added")),
+    ("new-optional-request-property", Ok("response-optional-property-added")),
+    ("new-request-path-parameter", Err(NO_PATH)),
+    ("new-required-request-default-parameter-to-existing-path", Err(NO_WHOLE_PATH)),
+    ("new-required-request-header-property", Ok("response-required-property-added")),
+    ("new-required-request-parameter", Ok("response-header-added")),
+    ("new-required-request-property", Ok("response-required-property-added")),
+    ("new-required-request-property-with-default", Ok("response-required-property-added")),
+    ("request-body-added-optional", Ok("webhook-payload-added")),
+    ("request-body-added-required", Ok("webhook-payload-added")),
+    ("request-body-became-optional", Ok("webhook-payload-became-optional")),
+    ("request-body-became-required", Ok("webhook-payload-became-required")),
+    ("request-body-encoding-changed", Ok("response-body-encoding-changed")),
+    ("request-body-media-type-added", Ok("response-media-type-added")),
+    ("request-body-media-type-name-changed", Ok("response-media-type-name-changed")),
+    ("request-body-media-type-name-generalized", Ok("response-media-type-name-generalized")),
+    ("request-body-media-type-removed", Ok("response-media-type-removed")),
+    ("request-body-media-type-schema-added", Ok("response-body-media-type-schema-added")),
+    ("request-body-media-type-schema-removed", Ok("response-body-media-type-schema-removed")),
+    ("request-body-removed", Ok("webhook-payload-removed")),
+    (
+        "request-optional-property-became-not-read-only",
+        Ok("response-optional-property-became-not-write-only"),
+    ),
+    (
+        "request-optional-property-became-not-write-only",
+        Ok("response-optional-property-became-not-read-only"),
+    ),
+    ("request-optional-property-became-read-only", Ok("response-optional-property-became-write-only")),
+    ("request-optional-property-became-write-only", Ok("response-optional-property-became-read-only")),
+    ("request-parameter-allow-reserved-changed", Err("headers are not percent-encoded")),
+    ("request-parameter-empty-value-allowed", Err("only query parameters can be empty")),
+    ("request-parameter-empty-value-refused", Err("only query parameters can be empty")),
+    ("request-parameter-explode-changed", Ok("response-header-explode-changed")),
+    ("request-parameter-removed", Ok("required-response-header-removed")),
+    ("request-parameter-removed-before-sunset", Ok("required-response-header-removed")),
+    ("request-parameter-removed-with-deprecation", Ok("required-response-header-removed")),
+    ("request-parameter-serialization-changed", Ok("response-header-serialization-changed")),
+    ("request-parameter-style-changed", Err("headers have only one style")),
+    ("request-parameter-sunset-parse", Ok("response-header-deprecated-sunset-invalid")),
+    ("request-path-parameter-renamed", Err(NO_PATH)),
+    ("request-property-removed", Ok("response-required-property-removed")),
+    ("request-read-only-property-removed", Ok("response-required-write-only-property-removed")),
+    (
+        "request-required-property-became-not-read-only",
+        Ok("response-required-property-became-not-write-only"),
+    ),
+    (
+        "request-required-property-became-not-write-only",
+        Ok("response-required-property-became-not-read-only"),
+    ),
+    ("request-required-property-became-read-only", Ok("response-required-property-became-write-only")),
+    ("request-required-property-became-write-only", Ok("response-required-property-became-read-only")),
+];
+
+#[test]
+fn every_rule_about_requests_has_its_counterpart_or_a_reason() {
+    let named: BTreeMap<&str, Result<&str, &str>> = BTreeMap::from(COUNTERPARTS);
+    let about: BTreeSet<&str> =
+        catalog::rules().map(|rule| rule.id).filter(|id| id.contains("request")).collect();
+    assert_eq!(named.keys().copied().collect::<BTreeSet<_>>(), about, "listed here, and in the catalog");
+    let ours = ours();
+    for (id, counterpart) in named {
+        match counterpart {
+            Ok(other) => {
+                let sent = other.contains("response") || other.starts_with("webhook-payload");
+                assert!(sent && ours.contains_key(other), "{other} is not the counterpart of {id}");
+            }
+            Err(reason) => assert!(!reason.is_empty(), "{id}"),
+        }
+    }
+}

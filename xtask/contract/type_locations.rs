@@ -1,0 +1,77 @@
+//! Locations of schemas that become Rust types, and the names of those types.
+//!
+//! The rule about name collisions and the generator both use this module, so that they agree.
+
+use super::model::{Document, Method, Schema};
+use super::rust_name;
+
+/// The location of a schema that becomes a Rust type.
+#[derive(Clone, Debug)]
+pub struct TypeLocation {
+    /// The name of the Rust type.
+    pub type_name: String,
+    /// The location in the contract, for messages and doc comments.
+    pub origin: String,
+    /// Whether the schema is part of the body of a PATCH request.
+    pub in_patch_body: bool,
+}
+
+impl TypeLocation {
+    /// Returns the location of a schema of `components.schemas`.
+    pub fn of_schema(name: &str, in_patch_body: bool) -> Self {
+        Self { type_name: rust_name::upper_camel_case(name), origin: name.to_owned(), in_patch_body }
+    }
+
+    /// Returns the location of a named child, such as a property.
+    pub fn named_child(&self, name: &str, link: &str) -> Self {
+        self.unnamed_child(&rust_name::upper_camel_case(name), &format!("{link}{name}"))
+    }
+
+    /// Returns the location of an unnamed child, such as the items of an array.
+    pub fn unnamed_child(&self, type_name: &str, origin: &str) -> Self {
+        let (type_name, origin) = (self.type_name.clone() + type_name, self.origin.clone() + origin);
+        Self { type_name, origin, in_patch_body: self.in_patch_body }
+    }
+}
+
+/// A schema that is written inline in an operation or a webhook.
+pub struct InlineSchema<'a> {
+    /// The schema.
+    pub schema: &'a Schema,
+    /// The location.
+    pub location: TypeLocation,
+    /// Whether it belongs to a webhook.
+    pub in_webhook: bool,
+}
+
+/// Returns every schema that is written inline in an operation or a webhook, in document order.
+pub fn inline_schemas(document: &Document) -> Vec<InlineSchema<'_>> {
+    let mut found = Vec::new();
+    for operation in &document.operations {
+        let id = &operation.id;
+        let mut add = |schema, name: &str, what: &str, in_patch_body| {
+            let type_name = rust_name::upper_camel_case(id) + name;
+            let location = TypeLocation { type_name, origin: format!("{} {what}", id.text), in_patch_body };
+            found.push(InlineSchema { schema, location, in_webhook: false });
+        };
+        for parameter in &operation.parameters {
+            add(&parameter.schema, &rust_name::upper_camel_case(&parameter.name), &parameter.name, false);
+        }
+        if let Some(body) = &operation.body {
+            add(&body.content.schema, "Body", "body", operation.method == Method::Patch);
+        }
+        for response in &operation.responses {
+            if let Some(content) = &response.content {
+                let name = rust_name::status_variant(response.status) + "Body";
+                add(&content.schema, &name, &format!("{} body", response.status), false);
+            }
+        }
+    }
+    for webhook in &document.webhooks {
+        let type_name = rust_name::upper_camel_case(&webhook.name) + "Body";
+        let location =
+            TypeLocation { type_name, origin: format!("{} body", webhook.name.text), in_patch_body: false };
+        found.push(InlineSchema { schema: &webhook.content.schema, location, in_webhook: true });
+    }
+    found
+}

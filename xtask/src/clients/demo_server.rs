@@ -1,0 +1,65 @@
+//! Runs a server with demo data for the clients.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use crate::test::steps::cargo_command;
+
+/// A running server. It is stopped on drop.
+pub struct DemoServer {
+    /// The URL, without a trailing slash.
+    pub base_url: String,
+    /// The API key of the demo, which has every scope.
+    pub key: String,
+    child: Child,
+    _data: tempfile::TempDir,
+}
+
+impl DemoServer {
+    /// Builds the server and starts it with demo data, on a free port.
+    ///
+    /// # Errors
+    /// When the server does not compile, or exits before it is ready.
+    pub fn start(workspace: &Path) -> anyhow::Result<Self> {
+        let mut build = cargo_command();
+        build.current_dir(workspace).args(["build", "--quiet", "--bin", "creator-api"]);
+        if !build.status().context("cannot start cargo")?.success() {
+            bail!("the server does not compile; see above");
+        }
+        let data = tempfile::tempdir().context("cannot create a folder for the demo")?;
+        let mut child = Command::new(workspace.join("target/debug/creator-api"))
+            .args(["demo", "--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(data.path())
+            .current_dir(data.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot start the server")?;
+        let output = child.stdout.take().context("the server has no output")?;
+        let mut base_url = None;
+        let mut lines = BufReader::new(output).lines();
+        for line in lines.by_ref() {
+            let line = line.context("cannot read the server's output")?;
+            let value = |label: &str| line.trim().strip_prefix(label).map(|rest| rest.trim().to_owned());
+            if let Some(url) = value("listening on ") {
+                base_url = Some(url);
+            }
+            if let (Some(key), Some(base_url)) = (value("API key"), base_url.clone()) {
+                // Read all further output, so that the server never blocks on a full pipe.
+                std::thread::spawn(move || lines.for_each(drop));
+                return Ok(Self { base_url, key, child, _data: data });
+            }
+        }
+        bail!("the server exited before it was ready: {}", child.wait()?)
+    }
+}
+
+impl Drop for DemoServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
