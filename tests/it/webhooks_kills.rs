@@ -45,6 +45,22 @@ async fn expire_leases(machine: &Machine) {
     write.commit().await.expect("the commit succeeds");
 }
 
+/// Waits until the database executes no statement. A suspended process may have sent one just before.
+async fn until_no_statement_runs(machine: &Machine) {
+    let db = &machine.app.app.db;
+    until("all statements have ended", async || {
+        let sql = "SELECT count(*) AS running FROM pg_stat_activity
+            WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()";
+        let row = db
+            .read()
+            .query_one_raw(Statement::from_string(db.backend(), sql))
+            .await
+            .expect("the query succeeds");
+        row.expect("a row").try_get::<i64>("", "running").expect("a count") == 0
+    })
+    .await;
+}
+
 /// Creates students over the API with concurrent clients until the server is killed. Counts the successful responses.
 fn students(
     machine: &Machine,
@@ -235,6 +251,8 @@ async fn a_worker_suspended_past_its_lease_settles_no_delivery_that_another_sent
     let mut frozen = Process::start(&machine);
     until("the first worker has sent all deliveries", async || received().await == STUDENTS).await;
     frozen.signal("STOP").await;
+    // A claim that reads the expired leases would lock the deliveries for as long as the worker is suspended.
+    until_no_statement_runs(&machine).await;
     expire_leases(&machine).await;
     hold.store(false, Ordering::SeqCst);
     let mut other = Process::start(&machine);
